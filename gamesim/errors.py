@@ -1,0 +1,36 @@
+"""What went wrong with something a person gave us, in one clear message."""
+
+import difflib
+from collections.abc import Iterable
+
+
+class InputError(ValueError):
+    """A mistake in what a person gave: what came, what was expected, what to do.
+
+    The command line prints the message and ends with exit code 2; nothing has been written by then.
+    """
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return a hint for a misspelt word, or the words there are.
+
+    >>> did_you_mean("hegde", ["hedge", "uniform"])
+    'did you mean hedge?'
+    >>> did_you_mean("xyz", ["hedge", "uniform"])
+    'choose from hedge, uniform'
+    """
+    known = list(known)
+    close = difflib.get_close_matches(word, known, n=1)
+    return f"did you mean {close[0]}?" if close else f"choose from {', '.join(known)}"
+
+
+def positive(name: str, value: float | None) -> None:
+    """Refuse a setting that is neither None nor a positive finite number.
+
+    >>> positive("rate", -1.0)
+    Traceback (most recent call last):
+        ...
+    gamesim.errors.InputError: rate must be a positive number, and -1.0 came
+    """
+    if value is not None and not 0 < value < float("inf"):
+        raise InputError(f"{name} must be a positive number, and {value} came")

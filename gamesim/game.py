@@ -1,0 +1,226 @@
+"""What a game is: players, their actions, and the losses of each action against the others' strategies."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gamesim.compiled import Integers, Vector, kernel
+from gamesim.errors import InputError
+
+MEMORY = 2**33  # bytes that the payoffs of one game may take
+
+
+@dataclass(frozen=True, eq=False)
+class Game:
+    """The contract of every game: names and labels, and a kernel that gives every player's losses.
+
+    Learners see losses in [-1, 1]: a payoff u becomes 1 - 2 (u - low) / (high - low), with `low` and `high` the least
+    and largest payoff of that player. People see payoffs: `payoff = middle - scale * loss`.
+    """
+
+    name: str
+    players: tuple[str, ...]
+    actions: tuple[tuple[str, ...], ...]
+
+    kernel: ClassVar[Callable[[Integers, Vector, Vector, Vector, Vector], None]]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """How many actions each player has."""
+        return tuple(len(labels) for labels in self.actions)
+
+    @property
+    def cells(self) -> int:
+        """How many action profiles there are."""
+        return prod(self.sizes)
+
+    @property
+    def range(self) -> tuple[Vector, Vector]:
+        """The least and the largest payoff of each player."""
+        raise NotImplementedError
+
+    @property
+    def scale(self) -> Vector:
+        """Payoff units per unit of loss, for each player."""
+        low, high = self.range
+        return (high - low) / 2
+
+    @property
+    def middle(self) -> Vector:
+        """The payoff that a loss of 0 stands for, for each player."""
+        low, high = self.range
+        return (high + low) / 2
+
+    def kernel_arrays(self) -> tuple[Integers, Vector, int]:
+        """Return what the kernel reads: integers, numbers, and how many numbers of scratch it needs."""
+        raise NotImplementedError
+
+
+@kernel
+def _contract(strategy: Vector, table: Vector, result: Vector) -> None:
+    """Write the strategy-weighted sum of the table's rows; `result` may be the table's own first row."""
+    length = result.size
+    for k in range(length):
+        result[k] = strategy[0] * table[k]
+    row = 1
+    while row + 4 <= strategy.size:  # four rows at a time: the result is loaded and stored once for them
+        a, b, c, d = strategy[row], strategy[row + 1], strategy[row + 2], strategy[row + 3]
+        at = row * length
+        row += 4
+        if a == 0 and b == 0 and c == 0 and d == 0:
+            continue  # drawn actions are strategies with a single 1
+        first, second = table[at : at + length], table[at + length : at + 2 * length]
+        third, fourth = table[at + 2 * length : at + 3 * length], table[at + 3 * length : at + 4 * length]
+        for k in range(length):
+            result[k] += (a * first[k] + b * second[k]) + (c * third[k] + d * fourth[k])
+    while row < strategy.size:
+        weight = strategy[row]
+        for k in range(length):
+            result[k] += weight * table[row * length + k]
+        row += 1
+
+
+@kernel
+def _table_losses(integers: Integers, data: Vector, scratch: Vector, profile: Vector, losses: Vector) -> None:
+    """Contract each player's table with the others' strategies; its own axis is the last and remains."""
+    players = integers[0]
+    sizes = integers[1 : 1 + players]
+    cells = 1
+    for size in sizes:
+        cells *= size
+    mine = 0
+    for player in range(players):
+        result = losses[mine : mine + sizes[player]]
+        mine += sizes[player]
+        table = data[player * cells : (player + 1) * cells]
+        if players == 1:
+            result[:] = table
+        others, length, at = players - 1, cells, 0
+        for other in range(players):
+            if other != player:
+                length //= sizes[other]
+                target = result if others == 1 else scratch[:length]
+                _contract(profile[at : at + sizes[other]], table, target)
+                table = target
+                others -= 1
+            at += sizes[other]
+
+
+@dataclass(frozen=True, eq=False)
+class Table(Game):
+    """A game written out: `payoffs[i, a_1, ..., a_n]` is what player i gets when each player j plays a_j.
+
+    Axis 0 is the player who is paid; axis j + 1 is player j's action, always.
+
+    >>> game = Table.of([[[3, 0], [5, 1]], [[3, 5], [0, 1]]], name="dilemma")
+    >>> game.sizes, game.cells
+    ((2, 2), 4)
+    >>> game.payoffs[0, 1, 0]  # the first player defects on a cooperating second
+    np.float64(5.0)
+    """
+
+    payoffs: NDArray[np.float64]
+
+    kernel = _table_losses
+
+    @classmethod
+    def of(
+        cls,
+        payoffs: ArrayLike | Sequence[ArrayLike],
+        *,
+        name: str = "game",
+        players: Sequence[str] | None = None,
+        actions: Sequence[Sequence[str]] | None = None,
+    ) -> "Table":
+        """Make a table from one array of payoffs per player, checking everything that a person may get wrong."""
+        tensors = _as_tensors(payoffs)
+        count = len(tensors)
+        shape = tensors[0].shape
+        if players is None:
+            players = ("Row", "Column") if count == 2 else tuple(f"Player {i + 1}" for i in range(count))
+        if actions is None:
+            actions = [[str(a + 1) for a in range(size)] for size in shape]
+        if len(players) != count:
+            raise InputError(f"{count} payoff arrays need {count} player names, and {len(players)} came: {players}")
+        labels = tuple(tuple(str(label) for label in of_player) for of_player in actions)
+        if tuple(map(len, labels)) != shape:
+            raise InputError(
+                f"payoffs of shape {shape} need as many action labels for each player, "
+                f"and {tuple(map(len, labels))} came"
+            )
+        for who, names in (("players", tuple(players)), *zip(players, labels, strict=True)):
+            if len(set(names)) != len(names):
+                raise InputError(f"the names of {who} must differ from one another, and {', '.join(names)} came")
+        return cls(name, tuple(map(str, players)), labels, np.stack(tensors))
+
+    @cached_property
+    def range(self) -> tuple[Vector, Vector]:  # noqa: D102
+        flat = self.payoffs.reshape(len(self.players), -1)
+        return flat.min(axis=1), flat.max(axis=1)
+
+    @cached_property
+    def losses(self) -> NDArray[np.float64]:
+        """The payoffs as learners see them: losses in [-1, 1]."""
+        shape = (-1, *[1] * len(self.players))
+        scale = np.where(self.scale > 0, self.scale, 1.0).reshape(shape)
+        result: NDArray[np.float64] = np.clip((self.middle.reshape(shape) - self.payoffs) / scale, -1, 1)
+        return result
+
+    def kernel_arrays(self) -> tuple[Integers, Vector, int]:  # noqa: D102
+        own_last = [np.moveaxis(table, player, -1).ravel() for player, table in enumerate(self.losses)]
+        scratch = 0 if len(self.players) <= 2 else self.cells // min(self.sizes)
+        return np.array([len(self.players), *self.sizes], dtype=np.int64), np.concatenate(own_last), scratch
+
+
+def _as_tensors(payoffs: Any) -> list[NDArray[np.float64]]:
+    """Turn what came into one finite array per player, all of one shape with an axis per player."""
+    try:
+        tensors = [np.array(tensor, dtype=np.float64) for tensor in payoffs]
+    except (TypeError, ValueError) as error:
+        raise InputError(f"payoffs must be one table of numbers per player, without gaps ({error})") from None
+    count = len(tensors)
+    if count == 0:
+        raise InputError("payoffs must hold one table per player, and none came")
+    for i, tensor in enumerate(tensors):
+        if tensor.ndim != count or tensor.shape != tensors[0].shape:
+            raise InputError(
+                f"{count} players need payoff tables with {count} axes and one shape, "
+                f"and table {i + 1} has shape {tensor.shape} where table 1 has {tensors[0].shape}"
+            )
+        if tensor.size == 0:
+            raise InputError(f"every player needs at least one action, and the tables have shape {tensor.shape}")
+        if not np.isfinite(tensor).all():
+            where = tuple(int(k) + 1 for k in np.argwhere(~np.isfinite(tensor))[0])
+            raise InputError(f"payoffs must be finite, and player {i + 1}'s at {where} is {tensor[~np.isfinite(tensor)][0]}")
+        if np.abs(tensor).max() > 1e150:
+            raise InputError(f"payoffs must lie within ±1e150, and player {i + 1} has {np.abs(tensor).max():g}")
+    return tensors
+
+
+def refuse_beyond_memory(sizes: Sequence[int]) -> None:
+    """Refuse a table that would not fit, with the size that it would need.
+
+    >>> refuse_beyond_memory([2] * 40)
+    Traceback (most recent call last):
+        ...
+    gamesim.errors.InputError: a table for 40 players with 1.1e+12 action profiles needs 328 TiB, ...
+    """
+    needed = 8 * len(sizes) * prod(sizes)
+    if needed > MEMORY:
+        raise InputError(
+            f"a table for {len(sizes)} players with {float(prod(sizes)):.2g} action profiles needs {_bytes(needed)}, "
+            f"and {_bytes(MEMORY)} is the limit: take fewer players or actions, or a network game, which needs no table"
+        )
+
+
+def _bytes(number: float) -> str:
+    for unit in ("bytes", "KiB", "MiB", "GiB"):
+        if number < 1024:
+            return f"{number:.3g} {unit}"
+        number /= 1024
+    return f"{number:.3g} TiB"

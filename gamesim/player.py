@@ -1,0 +1,139 @@
+"""What a player's learner is: settings, two kernels, and the regret that it promises."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields, replace
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gamesim.compiled import Vector
+from gamesim.errors import InputError
+
+Kernel = Callable[[Vector, Vector, Vector], None]
+
+
+class Learner(Protocol):
+    """A running learner, compiled or written in plain Python: what the simulation talks to."""
+
+    def play(self) -> ArrayLike:
+        """Return the strategy for this round; calling it twice changes nothing."""
+
+    def observe(self, loss: Vector) -> None:
+        """Take in the loss of each action, and go on to the next round."""
+
+
+@dataclass(frozen=True)
+class Guarantee:
+    """What a learner promises against every sequence of losses in [-1, 1].
+
+    `regret` is the kind ("external", "internal" or "swap"); `bound(rounds, actions)` is the most that it can be in
+    total; `formula` says the same to people, with T rounds and d actions.
+    """
+
+    regret: str
+    formula: str
+    bound: Callable[[int, int], float]
+
+    def covers(self, regret: str) -> bool:
+        """Whether a regret of this kind is bounded: swap regret is at least internal and external regret."""
+        return self.regret in (regret, "swap")
+
+    def __str__(self) -> str:
+        return f"{self.regret} regret ≤ {self.formula}"
+
+
+@dataclass(frozen=True)
+class Player:
+    """The contract of every learner: a dataclass whose fields are its settings.
+
+    Two kernels do the work, on plain arrays of numbers:
+    `play(settings, state, strategy)` writes the strategy, and may keep scratch in the state, but calling it twice gives
+    the same strategy; `observe(settings, state, loss)` advances the state. Nothing else is kept.
+    """
+
+    name: ClassVar[str]
+    kernels: ClassVar[tuple[Kernel, Kernel]]
+    feedback: ClassVar[tuple[str, ...]] = ("expected", "sampled")  # bandit learners take NaN for what was not played
+    informed: ClassVar[bool] = False  # an informed player sees this round's losses before it plays
+
+    def kernel_settings(self, actions: int) -> Vector:
+        """Return the numbers that the kernels read: by default every setting, in order."""
+        return np.array([getattr(self, field.name) for field in fields(self)], dtype=np.float64)
+
+    def first_state(self, actions: int) -> Vector:
+        """Return the state before the first round: the one place where a state is born."""
+        raise NotImplementedError
+
+    def guarantee(self) -> Guarantee | None:
+        """Return what this learner promises with these settings, or None if nothing."""
+        return None
+
+    def over(self, rounds: int) -> "Player":
+        """Return this learner tuned to a horizon, if it has such a setting and nobody has set it."""
+        if getattr(self, "horizon", rounds) is None:
+            return replace(self, **{"horizon": rounds})  # type: ignore[arg-type]
+        return self
+
+    def start(self, actions: int, seed: int = 0) -> "CompiledLearner":
+        """Return a running learner, for use without a game; `seed` is for drawing actions from its strategies.
+
+        >>> from gamesim import players
+        >>> learner = players.make("hedge", rate=1.0).start(actions=2)
+        >>> learner.observe([1.0, 0.0])
+        >>> learner.play().round(3)
+        array([0.269, 0.731])
+        """
+        return CompiledLearner(self, actions, seed)
+
+    def description(self) -> str:
+        """Return the first line of the learner's documentation."""
+        return (type(self).__doc__ or "").strip().splitlines()[0]
+
+
+class CompiledLearner:
+    """A learner at work: a player's settings and the state that its kernels advance."""
+
+    def __init__(self, player: Player, actions: int, seed: int = 0) -> None:
+        if actions < 1:
+            raise InputError(f"a learner needs at least one action, and {actions} came")
+        self.player = player
+        self.actions = actions
+        self.settings = player.kernel_settings(actions)
+        self.state = player.first_state(actions)
+        self._random = np.random.default_rng(seed)
+        self._strategy = np.zeros(actions)
+
+    def play(self) -> Vector:
+        """Return the strategy for this round."""
+        self.player.kernels[0](self.settings, self.state, self._strategy)
+        return self._strategy.copy()
+
+    def draw(self) -> int:
+        """Draw an action from this round's strategy."""
+        return int(self._random.choice(self.actions, p=self.play()))
+
+    def observe(self, loss: ArrayLike) -> None:
+        """Take in the loss of each action, each within [-1, 1]; NaN marks what a bandit learner did not see."""
+        vector = np.array(loss, dtype=np.float64)
+        if vector.shape != (self.actions,):
+            raise InputError(f"{self.actions} actions need {self.actions} losses, and an array of shape {vector.shape} came")
+        unseen = np.isnan(vector)
+        if unseen.any() and "bandit" not in self.player.feedback:
+            raise InputError(f"{self.player.name} needs the loss of every action, and some came as NaN")
+        if (np.abs(vector[~unseen]) > 1).any():
+            raise InputError(f"losses must lie in [-1, 1], and {vector[~unseen][np.abs(vector[~unseen]).argmax()]} came")
+        self.player.kernels[1](self.settings, self.state, vector)
+
+
+def as_player(learner: Any) -> Any:
+    """Turn a learner's name into a Player; let a Player, or a user's own class, through."""
+    from gamesim import players
+
+    if isinstance(learner, str):
+        return players.make(learner)
+    if isinstance(learner, Player) or callable(learner):
+        return learner
+    raise InputError(
+        f"a learner is a name, a Player, or a class with play() and observe(loss), and {learner!r} came"
+    )

@@ -1,0 +1,47 @@
+"""The learners, one a file. Adding one is a file and one line here; the list that everything else uses is `__all__`."""
+
+from dataclasses import fields
+from typing import Any
+
+from gamesim.errors import InputError, did_you_mean
+from gamesim.player import Player
+from gamesim.players.hedge import Hedge as Hedge
+
+__all__ = [name for name, thing in globals().items() if isinstance(thing, type) and thing.__module__.startswith(__name__)]
+
+
+def names() -> dict[str, type[Player]]:
+    """Return every learner by the name that scenarios use.
+
+    >>> names()["hedge"]
+    <class 'gamesim.players.hedge.Hedge'>
+    """
+    learners: list[type[Player]] = [globals()[name] for name in __all__]
+    return {learner.name: learner for learner in learners}
+
+
+def make(name: str, **settings: Any) -> Player:
+    """Return a learner by name, with these settings.
+
+    >>> make("hedge", rate=0.1)
+    Hedge(rate=0.1)
+    """
+    from pydantic import TypeAdapter, ValidationError
+
+    known = names()
+    if name not in known:
+        raise InputError(f"there is no learner called {name!r}: {did_you_mean(name, known)}")
+    allowed = [field.name for field in fields(known[name])]
+    for key in settings:
+        if key not in allowed:
+            has = did_you_mean(key, allowed) if allowed else "it has no settings"
+            raise InputError(f"{name} has no setting {key!r}: {has}")
+    try:
+        player: Player = TypeAdapter(known[name]).validate_python(settings)
+    except ValidationError as error:
+        first = error.errors()[0]
+        if isinstance(cause := first.get("ctx", {}).get("error"), InputError):
+            raise InputError(f"{name}: {cause}") from None
+        where = ".".join(map(str, first["loc"]))
+        raise InputError(f"{name}: {where}: {first['msg']}, and {first['input']!r} came") from None
+    return player

@@ -1,0 +1,78 @@
+"""Hedge: exponential weights."""
+
+from dataclasses import dataclass
+from math import log, sqrt
+
+import numpy as np
+
+from gamesim.compiled import Vector, kernel
+from gamesim.errors import positive
+from gamesim.player import Guarantee, Player
+
+
+@kernel
+def softmin(rate: float, losses: Vector, strategy: Vector) -> None:
+    """Write the strategy in proportion to exp(-rate · losses); the least loss is taken off first, against underflow."""
+    least = losses[0]
+    for i in range(strategy.size):
+        least = min(least, losses[i])
+    total = 0.0
+    for i in range(strategy.size):
+        strategy[i] = np.exp(-rate * (losses[i] - least))
+        total += strategy[i]
+    for i in range(strategy.size):
+        strategy[i] /= total
+
+
+@kernel
+def _play(settings: Vector, state: Vector, strategy: Vector) -> None:
+    rate = settings[0]
+    if rate == 0:  # anytime: the rate of round t; losses have range 2
+        rate = np.sqrt(2 * np.log(strategy.size) / (state[0] + 1))
+    softmin(rate, state[1:], strategy)
+
+
+@kernel
+def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
+    state[0] += 1
+    for i in range(loss.size):
+        state[1 + i] += loss[i]
+
+
+@dataclass(frozen=True)
+class Hedge(Player):
+    """Play each action in proportion to exp(-rate · its loss so far).
+
+    With L the loss of each action so far, the strategy is p ∝ exp(-rate · L). Without a given `rate`, round t plays
+    with rate_t = sqrt(8 ln d / t) / 2, which needs no horizon.
+
+    Reference: Freund and Schapire (1997), "A decision-theoretic generalization of on-line learning", Theorem 2;
+    anytime rate and bound: Cesa-Bianchi and Lugosi (2006), "Prediction, Learning, and Games", Theorem 2.3.
+
+    >>> learner = Hedge(rate=1.0).start(actions=3)
+    >>> learner.observe([1.0, 0.0, 0.0])
+    >>> learner.play().round(3)
+    array([0.155, 0.422, 0.422])
+    """
+
+    rate: float | None = None
+
+    name = "hedge"
+    kernels = _play, _observe
+
+    def __post_init__(self) -> None:
+        positive("rate", self.rate)
+
+    def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
+        return np.array([self.rate or 0.0])
+
+    def first_state(self, actions: int) -> Vector:  # noqa: D102
+        return np.zeros(1 + actions)
+
+    def guarantee(self) -> Guarantee:  # noqa: D102
+        rate = self.rate
+        if rate is None:
+            return Guarantee(
+                "external", "2(√(2 T ln d) + √(ln d / 8))", lambda T, d: 2 * (sqrt(2 * T * log(d)) + sqrt(log(d) / 8))
+            )
+        return Guarantee("external", "ln d / rate + rate T / 2", lambda T, d: log(d) / rate + rate * T / 2)

@@ -1,6 +1,6 @@
 """What a game is: players, their actions, and the losses of each action against the others' strategies."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
@@ -58,6 +58,21 @@ class Game:
 
     def kernel_arrays(self) -> tuple[Integers, Vector, int]:
         """Return what the kernel reads: integers, numbers, and how many numbers of scratch it needs."""
+        raise NotImplementedError
+
+    def arrays(self) -> dict[str, np.ndarray[Any, Any]]:
+        """Return the plain arrays that, with the name, players and actions, say the whole game: what a record keeps."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_arrays(
+        cls,
+        name: str,
+        players: Sequence[str],
+        actions: Sequence[Sequence[str]],
+        arrays: Mapping[str, np.ndarray[Any, Any]],
+    ) -> "Game":
+        """Return the game that these arrays say; the opposite of `arrays`."""
         raise NotImplementedError
 
 
@@ -158,6 +173,19 @@ class Table(Game):
                 raise InputError(f"the names of {who} must differ from one another, and {', '.join(names)} came")
         return cls(name, tuple(map(str, players)), labels, np.stack(tensors))
 
+    def arrays(self) -> dict[str, np.ndarray[Any, Any]]:  # noqa: D102
+        return {"payoffs": self.payoffs}
+
+    @classmethod
+    def from_arrays(  # noqa: D102
+        cls,
+        name: str,
+        players: Sequence[str],
+        actions: Sequence[Sequence[str]],
+        arrays: Mapping[str, np.ndarray[Any, Any]],
+    ) -> "Table":
+        return cls.of(arrays["payoffs"], name=name, players=players, actions=actions)
+
     @cached_property
     def range(self) -> tuple[Vector, Vector]:  # noqa: D102
         flat = self.payoffs.reshape(len(self.players), -1)
@@ -196,7 +224,9 @@ def _as_tensors(payoffs: Any) -> list[NDArray[np.float64]]:
             raise InputError(f"every player needs at least one action, and the tables have shape {tensor.shape}")
         if not np.isfinite(tensor).all():
             where = tuple(int(k) + 1 for k in np.argwhere(~np.isfinite(tensor))[0])
-            raise InputError(f"payoffs must be finite, and player {i + 1}'s at {where} is {tensor[~np.isfinite(tensor)][0]}")
+            raise InputError(
+                f"payoffs must be finite, and player {i + 1}'s at {where} is {tensor[~np.isfinite(tensor)][0]}"
+            )
         if np.abs(tensor).max() > 1e150:
             raise InputError(f"payoffs must lie within ±1e150, and player {i + 1} has {np.abs(tensor).max():g}")
     return tensors

@@ -5,9 +5,17 @@ from typing import Any
 
 from gamesim.errors import InputError, did_you_mean
 from gamesim.player import Player
+from gamesim.players.best_response import BestResponse as BestResponse
+from gamesim.players.fictitious_play import FictitiousPlay as FictitiousPlay
+from gamesim.players.fixed import Fixed as Fixed
 from gamesim.players.hedge import Hedge as Hedge
+from gamesim.players.regret_matching import RegretMatching as RegretMatching
+from gamesim.players.regret_matching_plus import RegretMatchingPlus as RegretMatchingPlus
+from gamesim.players.uniform import Uniform as Uniform
 
-__all__ = [name for name, thing in globals().items() if isinstance(thing, type) and thing.__module__.startswith(__name__)]
+__all__ = [
+    name for name, thing in globals().items() if isinstance(thing, type) and thing.__module__.startswith(__name__)
+]
 
 
 def names() -> dict[str, type[Player]]:

@@ -1,0 +1,39 @@
+"""Fictitious play: best response to the past on average."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gamesim.compiled import Vector, kernel
+from gamesim.player import Player
+from gamesim.players.best_response import ROUNDING, uniform_on_least
+from gamesim.players.hedge import Hedge
+
+
+@kernel
+def _play(settings: Vector, state: Vector, strategy: Vector) -> None:
+    uniform_on_least(state[1:], ROUNDING * state[0], strategy)
+
+
+@dataclass(frozen=True)
+class FictitiousPlay(Player):
+    """Play the action that would have been best so far; follow the leader.
+
+    With L the loss of each action in t rounds, the strategy is uniform on {i : L_i / t ≤ min L / t + 1e-12}, and on all
+    actions in the first round.
+
+    Reference: Brown (1951), "Iterative solution of games by fictitious play"; Robinson (1951) for zero-sum games and
+    Shapley (1964), "Some topics in two-person games", section 5, for a game where it cycles for ever. No guarantee.
+
+    >>> learner = FictitiousPlay().start(actions=3)
+    >>> learner.observe([1.0, 0.0, 0.0])
+    >>> learner.observe([-1.0, 0.5, 0.0])
+    >>> learner.play()
+    array([0.5, 0. , 0.5])
+    """
+
+    name = "fictitious-play"
+    kernels = _play, Hedge.kernels[1]  # the same state as Hedge: rounds and losses so far
+
+    def first_state(self, actions: int) -> Vector:  # noqa: D102
+        return np.zeros(1 + actions)

@@ -1,0 +1,51 @@
+"""A fixed strategy: no learning at all."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gamesim.compiled import Vector, kernel
+from gamesim.errors import InputError
+from gamesim.player import Player
+
+
+@kernel
+def _play(settings: Vector, state: Vector, strategy: Vector) -> None:
+    strategy[:] = settings
+
+
+@kernel
+def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
+    pass
+
+
+@dataclass(frozen=True)
+class Fixed(Player):
+    """Play one given strategy in every round, whatever happens.
+
+    The probabilities in `strategy` are one for each action; left out, all actions are alike. No guarantee.
+
+    >>> Fixed(strategy=(0.25, 0.75)).start(actions=2).play()
+    array([0.25, 0.75])
+    """
+
+    strategy: tuple[float, ...] = ()
+
+    name = "fixed"
+    kernels = _play, _observe
+    feedback = ("expected", "sampled", "bandit")
+
+    def __post_init__(self) -> None:
+        if self.strategy and not (min(self.strategy) >= 0 and abs(sum(self.strategy) - 1) <= 1e-9):
+            raise InputError(f"strategy must hold probabilities that sum to 1, and {list(self.strategy)} came")
+
+    def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
+        if len(self.strategy) not in (0, actions):
+            raise InputError(
+                f"a fixed strategy needs one probability for each of the {actions} actions, "
+                f"and {len(self.strategy)} came: {list(self.strategy)}"
+            )
+        return np.array(self.strategy or [1 / actions] * actions, dtype=np.float64)
+
+    def first_state(self, actions: int) -> Vector:  # noqa: D102
+        return np.zeros(0)

@@ -1,0 +1,74 @@
+"""Regret matching: play in proportion to positive regret."""
+
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from gamesim.compiled import Vector, kernel
+from gamesim.player import Guarantee, Player
+
+ROUNDING = 1e-10  # a regret up to here counts as none: noise of the additions must not decide a tie
+
+
+@kernel
+def match(regrets: Vector, strategy: Vector) -> None:
+    """Write the strategy in proportion to the positive regrets; uniform where there are none."""
+    total = 0.0
+    for i in range(strategy.size):
+        strategy[i] = regrets[i] if regrets[i] > ROUNDING else 0.0
+        total += strategy[i]
+    for i in range(strategy.size):
+        strategy[i] = strategy[i] / total if total > 0 else 1 / strategy.size
+
+
+@kernel
+def expected_loss(strategy: Vector, loss: Vector) -> float:
+    """Return the loss that the strategy suffers; exactly the common loss where all actions share one."""
+    least = loss[0]
+    for i in range(loss.size):
+        least = min(least, loss[i])
+    excess = 0.0
+    for i in range(loss.size):
+        excess += strategy[i] * (loss[i] - least)
+    return float(least + excess)
+
+
+@kernel
+def _play(settings: Vector, state: Vector, strategy: Vector) -> None:
+    match(state, strategy)
+
+
+@kernel
+def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
+    regrets, played = state[: loss.size], state[loss.size :]
+    match(regrets, played)  # again, so that a loss may come before the strategy was asked for
+    suffered = expected_loss(played, loss)
+    for i in range(loss.size):
+        regrets[i] += suffered - loss[i]
+
+
+@dataclass(frozen=True)
+class RegretMatching(Player):
+    """Play each action in proportion to how much better it would have done so far.
+
+    With R = Σ (<p, l> 1 - l) the regret for each action, the strategy is p ∝ [R]₊, and uniform where no regret is
+    positive. Since <[R]₊, r> = 0, |[R]₊|² grows by at most |r|² ≤ 4 d in a round, which gives the bound.
+
+    Reference: Hart and Mas-Colell (2000), "A simple adaptive procedure leading to correlated equilibrium", Theorem B;
+    the bound: Cesa-Bianchi and Lugosi (2006), "Prediction, Learning, and Games", Corollary 2.1 with p = 2.
+
+    >>> learner = RegretMatching().start(actions=3)
+    >>> learner.observe([1.0, 0.0, -0.5])
+    >>> learner.play().round(3)
+    array([0. , 0.2, 0.8])
+    """
+
+    name = "regret-matching"
+    kernels = _play, _observe
+
+    def first_state(self, actions: int) -> Vector:  # noqa: D102
+        return np.zeros(2 * actions)
+
+    def guarantee(self) -> Guarantee:  # noqa: D102
+        return Guarantee("external", "2 √(d T)", lambda T, d: 2 * sqrt(d * T))

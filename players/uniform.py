@@ -1,0 +1,30 @@
+"""Uniform play: every action alike."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gamesim.compiled import Vector
+from gamesim.player import Player
+from gamesim.players.fixed import Fixed
+
+
+@dataclass(frozen=True)
+class Uniform(Player):
+    """Play every action with the same probability, whatever happens.
+
+    The strategy is p_i = 1 / d. No guarantee: the yardstick that a learner has to beat.
+
+    >>> Uniform().start(actions=4).play()
+    array([0.25, 0.25, 0.25, 0.25])
+    """
+
+    name = "uniform"
+    kernels = Fixed.kernels
+    feedback = Fixed.feedback
+
+    def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
+        return Fixed().kernel_settings(actions)
+
+    def first_state(self, actions: int) -> Vector:  # noqa: D102
+        return Fixed().first_state(actions)

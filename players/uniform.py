@@ -2,8 +2,6 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from gamesim.compiled import Vector
 from gamesim.player import Player
 from gamesim.players.fixed import Fixed

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from functools import cached_property
 from math import prod
 from typing import Any, ClassVar
@@ -13,6 +14,7 @@ from gamesim.compiled import Integers, Vector, kernel
 from gamesim.errors import InputError
 
 MEMORY = 2**33  # bytes that the payoffs of one game may take
+PLAYERS = 63  # NumPy's arrays have at most 64 axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -235,22 +237,29 @@ def _as_tensors(payoffs: Any) -> list[NDArray[np.float64]]:
 def refuse_beyond_memory(sizes: Sequence[int]) -> None:
     """Refuse a table that would not fit, with the size that it would need.
 
-    >>> refuse_beyond_memory([2] * 40)
+    >>> refuse_beyond_memory([2] * 40)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    gamesim.errors.InputError: a table for 40 players with 1.1e+12 action profiles needs 328 TiB, ...
+    gamesim.errors.InputError: a table for 40 players with 1.1e+12 action profiles needs 320 TiB, ...
     """
+    if len(sizes) > PLAYERS:
+        raise InputError(
+            f"a table holds at most {PLAYERS} players, and {len(sizes)} came: take fewer players, "
+            f"or a network game, which needs no table"
+        )
     needed = 8 * len(sizes) * prod(sizes)
     if needed > MEMORY:
+        profiles = f"{Decimal(prod(sizes)):.2g}".lower()
         raise InputError(
-            f"a table for {len(sizes)} players with {float(prod(sizes)):.2g} action profiles needs {_bytes(needed)}, "
+            f"a table for {len(sizes)} players with {profiles} action profiles needs {_bytes(needed)}, "
             f"and {_bytes(MEMORY)} is the limit: take fewer players or actions, or a network game, which needs no table"
         )
 
 
-def _bytes(number: float) -> str:
+def _bytes(number: int) -> str:
+    size = Decimal(number)  # the size of what does not fit may be beyond every float
     for unit in ("bytes", "KiB", "MiB", "GiB"):
-        if number < 1024:
-            return f"{number:.3g} {unit}"
-        number /= 1024
-    return f"{number:.3g} TiB"
+        if size < 1024:
+            return f"{size:.3g} {unit}"
+        size /= 1024
+    return f"{size:.3g} TiB".replace("E", "e")

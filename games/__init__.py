@@ -1,0 +1,99 @@
+"""The games: classics and families by name, network games, files, and any payoffs that a person brings.
+
+A game is a function that returns a Game; its arguments are the settings. Adding one is writing such a function in one
+of the modules that `names` looks through: the list that everything else uses is derived from them.
+"""
+
+import inspect
+from collections.abc import Callable
+from importlib import import_module
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from numpy.typing import ArrayLike
+
+from gamesim.errors import InputError, did_you_mean
+from gamesim.game import Game, Table
+
+_MODULES = ("classics", "crowds", "families")
+
+
+def names() -> dict[str, Callable[..., Game]]:
+    """Return every game by the name that scenarios use: a function whose arguments are the settings.
+
+    >>> names()["chicken"]().payoffs[0]
+    array([[6., 2.],
+           [7., 0.]])
+    """
+    found: dict[str, Callable[..., Game]] = {}
+    for module in (import_module(f"{__name__}.{name}") for name in _MODULES):
+        for name, thing in vars(module).items():
+            if inspect.isfunction(thing) and thing.__module__ == module.__name__ and not name.startswith("_"):
+                kind = get_type_hints(thing).get("return")
+                if isinstance(kind, type) and issubclass(kind, Game):
+                    found[name.replace("_", "-")] = thing
+    return found
+
+
+def make(name: str, **settings: Any) -> Game:
+    """Return a game by name, with these settings.
+
+    >>> make("el-farol", players=4, capacity=2).sizes
+    (2, 2, 2, 2)
+    >>> make("chiken")
+    Traceback (most recent call last):
+        ...
+    gamesim.errors.InputError: there is no game called 'chiken': did you mean chicken?
+    """
+    from pydantic import ConfigDict, ValidationError, validate_call
+
+    known = names()
+    if name not in known:
+        raise InputError(f"there is no game called {name!r}: {did_you_mean(name, known)}")
+    allowed = list(inspect.signature(known[name]).parameters)
+    for key in settings:
+        if key not in allowed:
+            has = did_you_mean(key, allowed) if allowed else "it has no settings"
+            raise InputError(f"{name} has no setting {key!r}: {has}")
+    try:
+        return validate_call(config=ConfigDict(strict=True))(known[name])(**settings)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise InputError(f"{name}: {where}: {first['msg']}, and {first['input']!r} came") from None
+
+
+def from_payoffs(
+    *payoffs: ArrayLike,
+    name: str = "game",
+    players: list[str] | None = None,
+    actions: list[list[str]] | None = None,
+) -> Table:
+    """Return the game with these payoffs: one array per player, with axis i for player i's actions in every one.
+
+    >>> from_payoffs([[3, 0], [5, 1]], [[3, 5], [0, 1]], name="dilemma", actions=[["C", "D"], ["C", "D"]]).sizes
+    (2, 2)
+    """
+    import numpy as np
+
+    if len(payoffs) == 1:
+        try:
+            axes = np.ndim(payoffs[0])
+        except ValueError:
+            axes = 1  # ragged: Table.of says so
+        if axes == 2:
+            raise InputError(
+                "from_payoffs takes one array per player, and one array with two axes came: "
+                "give (A, -A) for a zero-sum game, (A, A.T) for a symmetric one, (A, B) in general"
+            )
+        if axes > 2:
+            raise InputError(
+                f"from_payoffs takes one array per player, and one array with {axes} axes came: "
+                f"if its first axis is the player, give from_payoffs(*payoffs)"
+            )
+    return Table.of(payoffs, name=name, players=players, actions=actions)
+
+
+def load(path: str | Path) -> Game:
+    """Return the game in a file."""
+    raise InputError(f"{path}: reading games from files is being built")

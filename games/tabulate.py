@@ -1,0 +1,102 @@
+"""Writing a game out as a table, from its cells or from a rule, with labels."""
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gamesim.compiled import Integers
+from gamesim.errors import InputError
+from gamesim.game import Table, refuse_beyond_memory
+
+Rule = Callable[[int, list[Integers]], NDArray[np.float64]]
+
+
+def bimatrix(
+    name: str,
+    cells: Sequence[Sequence[tuple[float, float]]],
+    rows: Sequence[str],
+    columns: Sequence[str] | None = None,
+    players: tuple[str, str] = ("Row", "Column"),
+) -> Table:
+    """Return a two-player game from its cells, as textbooks print them: (row's payoff, column's payoff).
+
+    >>> bimatrix("dilemma", [[(3, 3), (0, 5)], [(5, 0), (1, 1)]], ["cooperate", "defect"]).payoffs[1]
+    array([[3., 5.],
+           [0., 1.]])
+    """
+    payoffs = np.moveaxis(np.array(cells, dtype=np.float64), -1, 0)
+    return Table.of(payoffs, name=name, players=players, actions=[rows, columns or rows])
+
+
+def tabulate(name: str, players: Sequence[str], actions: Sequence[Sequence[str]], rule: Rule) -> Table:
+    """Return the game in which `rule(i, choices)` is player i's payoff, refused before building if it does not fit.
+
+    `choices[j]` holds player j's action numbers along axis j and is 1 wide along every other, so that plain
+    arithmetic on them gives the payoffs of all action profiles at once.
+
+    >>> game = tabulate("sum", ["A", "B"], ["ab", "xyz"], lambda i, choices: choices[0] + 10.0 * choices[1])
+    >>> game.payoffs[0]
+    array([[ 0., 10., 20.],
+           [ 1., 11., 21.]])
+    """
+    sizes = tuple(len(labels) for labels in actions)
+    refuse_beyond_memory(sizes)
+    choices = list(np.indices(sizes, dtype=np.int64, sparse=True))
+    payoffs = np.empty((len(players), *sizes))
+    for i in range(len(players)):
+        payoffs[i] = rule(i, choices)
+    return Table.of(payoffs, name=name, players=players, actions=actions)
+
+
+def crowd(players: int, least: int = 2) -> list[str]:
+    """Return names for this many players.
+
+    >>> crowd(3)
+    ['Player 1', 'Player 2', 'Player 3']
+    """
+    at_least("players", players, least)
+    return [f"Player {i + 1}" for i in range(players)]
+
+
+def numbered(count: int, first: int = 0) -> list[str]:
+    """Return the labels of actions that are numbers.
+
+    >>> numbered(3)
+    ['0', '1', '2']
+    """
+    return [str(first + k) for k in range(count)]
+
+
+def at_least(name: str, value: float, least: float) -> None:
+    """Refuse a setting below its least value, or not a finite number.
+
+    >>> at_least("players", 1, 2)
+    Traceback (most recent call last):
+        ...
+    gamesim.errors.InputError: players must be at least 2, and 1 came
+    """
+    if not least <= value < float("inf"):
+        raise InputError(f"{name} must be at least {least}, and {value} came")
+
+
+def table_sizes(players: int, actions: int | Sequence[int]) -> tuple[int, ...]:
+    """Return how many actions each player has, from one number for all or one for each, if such a table fits.
+
+    >>> table_sizes(3, 4), table_sizes(2, [2, 5])
+    ((4, 4, 4), (2, 5))
+    """
+    at_least("players", players, 1)
+    if isinstance(actions, int):
+        at_least("actions", actions, 1)
+        if players > 10**6:
+            raise InputError(f"players must be at most 1000000, and {players} came")
+        sizes = (actions,) * players
+    else:
+        sizes = tuple(actions)
+        if len(sizes) != players:
+            raise InputError(f"{players} players need {players} numbers of actions, and {list(sizes)} came")
+        for size in sizes:
+            at_least("actions", size, 1)
+    refuse_beyond_memory(sizes)
+    return sizes

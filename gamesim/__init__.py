@@ -1,0 +1,51 @@
+"""gamesim: learning in games, and how far it is from correlated equilibrium.
+
+>>> import gamesim
+>>> record = gamesim.simulate("chicken", ["hedge", "regret-matching"], rounds=1000, seed=0)
+>>> record.gap("cce") < 0.2
+True
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from gamesim import equilibrium as equilibrium
+    from gamesim import games as games
+    from gamesim import players as players
+    from gamesim.errors import InputError as InputError
+    from gamesim.game import Game as Game
+    from gamesim.game import Table as Table
+    from gamesim.player import Guarantee as Guarantee
+    from gamesim.player import Player as Player
+    from gamesim.record import Record as Record
+    from gamesim.record import load as load
+    from gamesim.simulation import Simulation as Simulation
+    from gamesim.simulation import simulate as simulate
+
+# Where each name lives: imported when first used, so that `gamesim --help` loads no numerical library.
+_HOME = {
+    "InputError": "errors",
+    "Game": "game",
+    "Table": "game",
+    "Guarantee": "player",
+    "Player": "player",
+    "Record": "record",
+    "load": "record",
+    "Simulation": "simulation",
+    "simulate": "simulation",
+}
+
+__all__ = ["equilibrium", "games", "players", *_HOME]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOME:
+        return getattr(import_module(f"gamesim.{_HOME[name]}"), name)
+    if name in __all__:
+        return import_module(f"gamesim.{name}")
+    raise AttributeError(f"gamesim has no {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -62,6 +62,21 @@ class Game:
         """Return what the kernel reads: integers, numbers, and how many numbers of scratch it needs."""
         raise NotImplementedError
 
+    def expected_losses(self, profile: Vector) -> Vector:
+        """Return every player's expected loss of each action when all play these strategies, laid side by side."""
+        integers, data, scratch = self.kernel_arrays()
+        losses = np.zeros(sum(self.sizes))
+        type(self).kernel(integers, data, np.zeros(scratch), np.ascontiguousarray(profile, dtype=np.float64), losses)
+        return losses
+
+    @classmethod
+    def kinds(cls) -> dict[str, type["Game"]]:
+        """Return every kind of game that has been imported, by the name of its class."""
+        found: dict[str, type[Game]] = {}
+        for kind in cls.__subclasses__():
+            found |= {kind.__name__: kind} | kind.kinds()
+        return found
+
     def arrays(self) -> dict[str, np.ndarray[Any, Any]]:
         """Return the plain arrays that, with the name, players and actions, say the whole game: what a record keeps."""
         raise NotImplementedError

@@ -1,0 +1,77 @@
+"""Regrets from counterfactual losses: closed forms, one function a kind.
+
+The matrix M = Σ p ⊗ l of a player says what the mass of action i would have lost at action j; every regret follows from
+it exactly. A deviation φ is a stochastic matrix (row i is where the mass of action i is sent), and its regret is
+Σ_i M_ii - Σ_ij φ_ij M_ij.
+"""
+
+from math import ceil
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gamesim.errors import InputError
+
+Matrix = NDArray[np.float64]
+
+
+def external(matrix: Matrix) -> float:
+    """Regret for not having played the best single action throughout.
+
+    >>> external(np.array([[2.0, 1.0], [0.0, 0.0]]))
+    1.0
+    """
+    return float(np.trace(matrix) - matrix.sum(axis=0).min())
+
+
+def internal(matrix: Matrix) -> float:
+    """Regret for the best change of one action into another wherever it was played; 0 if no change helps."""
+    return float(_row_gains(matrix).max())
+
+
+def swap(matrix: Matrix) -> float:
+    """Regret for the best map of actions to actions: the sum of what each action could have gained."""
+    return float(_row_gains(matrix).sum())
+
+
+def quantile(matrix: Matrix, epsilon: float) -> float:
+    """Regret to the ⌈εd⌉-th best single action; ε = 1/d is external regret."""
+    size = len(matrix)
+    if not 0 < epsilon <= 1:
+        raise InputError(f"epsilon must lie in (0, 1], and {epsilon} came")
+    rank = max(ceil(epsilon * size - 1e-9), 1)
+    return float(np.trace(matrix) - np.sort(matrix.sum(axis=0))[rank - 1])
+
+
+def against(matrix: Matrix, phi: Any) -> float:
+    """Regret to a given deviation φ, a stochastic matrix."""
+    deviation = np.asarray(phi, dtype=np.float64)
+    if deviation.shape != matrix.shape:
+        raise InputError(f"{len(matrix)} actions need a φ of shape {matrix.shape}, and {deviation.shape} came")
+    if not (np.isfinite(deviation).all() and (deviation >= 0).all() and np.allclose(deviation.sum(axis=1), 1)):
+        raise InputError("φ must be a stochastic matrix: no negative entry, and rows that sum to 1")
+    return float(np.trace(matrix) - (deviation * matrix).sum())
+
+
+def profile(matrix: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The regret profile: for k = 1..d the largest regret to two growing families of deviations.
+
+    The first family sends at least d - k + 1 actions to one place (k = 1: external regret); the second leaves at least
+    d - k actions alone (k = 1: internal regret). Both end, at k = d, in swap regret. Sorting the row gains gives all k.
+
+    >>> uniform, alone = profile(np.array([[2.0, 1.0], [0.0, 1.0]]))
+    >>> uniform.tolist(), alone.tolist()
+    ([0.0, 1.0], [1.0, 1.0])
+    """
+    diagonal, best = np.diag(matrix), matrix.min(axis=1)
+    alone = np.cumsum(np.sort(diagonal - best)[::-1])
+    to_one = diagonal.sum() - matrix.sum(axis=0)  # everything sent to action j
+    freed = -np.sort(best[:, None] - matrix, axis=0)[:-1]  # then the best rows to send elsewhere, for each j
+    together = to_one + np.vstack([np.zeros(len(matrix)), np.cumsum(freed, axis=0)])
+    return together.max(axis=1), alone
+
+
+def _row_gains(matrix: Matrix) -> NDArray[np.float64]:
+    gains: NDArray[np.float64] = np.diag(matrix) - matrix.min(axis=1)
+    return gains

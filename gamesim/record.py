@@ -1,0 +1,377 @@
+"""The record of a run: what was played, and everything that is measured from it.
+
+On disk a record is a folder: `manifest.json` says what it is, and each array is a .npy file beside it. A record is
+written to a temporary folder that is renamed at the end, so a folder under its final name is always whole.
+"""
+
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gamesim import equilibrium, games, measures
+from gamesim.compiled import Vector
+from gamesim.errors import InputError, did_you_mean
+from gamesim.game import Game, Table
+from gamesim.player import Player
+
+FORMAT = 1
+KINDS = ("external", "internal", "swap", "quantile", "phi")
+VERSIONS = ("gamesim", "numpy", "scipy", "numba")
+
+
+@dataclass(frozen=True, eq=False)
+class Moment:
+    """One replica's sums at one round: enough for every measure."""
+
+    game: Game
+    rounds: int
+    average: Vector
+    counterfactuals: Vector
+    joint: NDArray[np.float64] | None
+
+    @cached_property
+    def matrices(self) -> list[NDArray[np.float64]]:
+        """Each player's counterfactual losses Σ p ⊗ l, in the units that learners see."""
+        squares = [size * size for size in self.game.sizes]
+        parts = np.split(self.counterfactuals, np.cumsum(squares)[:-1])
+        return [part.reshape(size, size) for part, size in zip(parts, self.game.sizes, strict=True)]
+
+    def regret(self, kind: str, epsilon: float | None, phi: Any) -> Vector:
+        """Each player's total regret of this kind, in payoff units."""
+        if kind not in KINDS:
+            raise InputError(f"there is no regret called {kind!r}: {did_you_mean(kind, KINDS)}")
+        if (kind == "quantile") != (epsilon is not None) or (kind == "phi") != (phi is not None):
+            raise InputError("quantile regret takes epsilon=..., phi regret takes phi=..., and the others take neither")
+        if kind == "quantile":
+            assert epsilon is not None
+            regrets = [measures.quantile(matrix, epsilon) for matrix in self.matrices]
+        elif kind == "phi":
+            maps = [phi] * len(self.matrices) if np.ndim(phi[0]) == 1 else phi
+            if len(maps) != len(self.matrices):
+                raise InputError(f"{len(self.matrices)} players need a φ each, and {len(maps)} came")
+            regrets = [measures.against(matrix, one) for matrix, one in zip(self.matrices, maps, strict=True)]
+        else:
+            regrets = [getattr(measures, kind)(matrix) for matrix in self.matrices]
+        return np.array(regrets) * self.game.scale
+
+    def gap(self, kind: str) -> float:
+        """The largest incentive to deviate, per round and in payoff units; 0 in equilibrium."""
+        regret = {"ce": "swap", "cce": "external"}
+        if kind not in regret:
+            raise InputError(f"there is no gap called {kind!r}: {did_you_mean(kind, regret)}")
+        return max(0.0, float(self.regret(regret[kind], None, None).max()) / self.rounds)
+
+    def distance(self, kind: str) -> float:
+        """How far the joint is from the set of equilibria, in total variation."""
+        if self.joint is None:
+            raise InputError(no_distance(self.game) or "this record holds no joint")
+        return equilibrium.distance(self.game, self.joint, kind)
+
+    def payoffs(self) -> Vector:
+        """Each player's average payoff a round."""
+        losses = np.array([np.trace(matrix) for matrix in self.matrices]) / self.rounds
+        return self.game.middle - self.game.scale * losses
+
+    def nash_gap(self) -> float:
+        """The most that a player gains by leaving its average strategy while the others keep to theirs."""
+        profile = self.average / self.rounds
+        losses = np.split(self.game.expected_losses(profile), np.cumsum(self.game.sizes)[:-1])
+        played = np.split(profile, np.cumsum(self.game.sizes)[:-1])
+        gains = [strategy @ loss - loss.min() for strategy, loss in zip(played, losses, strict=True)]
+        return max(0.0, float((np.array(gains) * self.game.scale).max()))
+
+
+class Curve:
+    """The measures on the logarithmic grid of rounds, with the same names as a record's."""
+
+    def __init__(self, rounds: NDArray[np.int64], over: Callable[[Callable[[Moment], Any]], Any]) -> None:
+        self.rounds = rounds
+        self._over = over
+
+    def regret(self, kind: str, *, epsilon: float | None = None, phi: Any = None) -> NDArray[np.float64]:
+        """Each player's total regret at each checkpoint."""
+        result: NDArray[np.float64] = self._over(lambda moment: moment.regret(kind, epsilon, phi))
+        return result
+
+    def gap(self, kind: str) -> NDArray[np.float64]:
+        """The CE or CCE gap at each checkpoint."""
+        result: NDArray[np.float64] = self._over(lambda moment: moment.gap(kind))
+        return result
+
+    def nash_gap(self) -> NDArray[np.float64]:
+        """The Nash gap of the average strategies at each checkpoint."""
+        result: NDArray[np.float64] = self._over(Moment.nash_gap)
+        return result
+
+    def distance(self, kind: str) -> NDArray[np.float64]:
+        """The distance to the CE or CCE set at each checkpoint."""
+        result: NDArray[np.float64] = self._over(lambda moment: moment.distance(kind))
+        return result
+
+    def payoffs(self) -> NDArray[np.float64]:
+        """Each player's average payoff up to each checkpoint."""
+        result: NDArray[np.float64] = self._over(Moment.payoffs)
+        return result
+
+
+@dataclass(frozen=True, eq=False)
+class Record:
+    """What a run leaves: arrays only, and measures that are functions of them.
+
+    With replicas every measure has a leading axis, one entry a replica; `record[r]` is the record of one.
+
+    >>> import gamesim
+    >>> record = gamesim.simulate("prisoners-dilemma", "hedge", rounds=200)
+    >>> record.joint.round(2).tolist()
+    [[0.02, 0.03], [0.03, 0.92]]
+    >>> record.payoffs.round(2).tolist()
+    [1.12, 1.12]
+    """
+
+    game: Game
+    players: tuple[Any, ...]
+    rounds: int
+    seed: int
+    feedback: str
+    started: tuple[bool, ...]  # whose first strategy was given or perturbed
+    single: bool
+    arrays: dict[str, NDArray[Any]]
+    settings: dict[str, Any]  # what only a continued run needs
+
+    @property
+    def replicas(self) -> int:
+        """How many independent copies this record holds."""
+        return len(self.arrays["average"])
+
+    def __getitem__(self, replica: int) -> "Record":
+        count = self.replicas
+        if not -count <= replica < count:
+            raise IndexError(f"replica {replica} of {count}")
+        at = replica % count
+        shared = ("checkpoints", "trajectory_rounds")
+        arrays = {name: part if name in shared else part[at : at + 1] for name, part in self.arrays.items()}
+        settings = self.settings | {"random": [self.settings["random"][at]]}
+        return replace(self, seed=self.seed + at, single=True, arrays=arrays, settings=settings)
+
+    def __iter__(self) -> Iterator["Record"]:
+        return (self[replica] for replica in range(self.replicas))
+
+    def _moment(self, replica: int, checkpoint: int | None = None) -> Moment:
+        prefix, at = ("", (replica,)) if checkpoint is None else ("checkpoint_", (replica, checkpoint))
+        rounds = self.rounds if checkpoint is None else int(self.arrays["checkpoints"][checkpoint])
+        joint = self.arrays[f"{prefix}joint"][at]
+        return Moment(
+            self.game,
+            rounds,
+            self.arrays[f"{prefix}average"][at],
+            self.arrays[f"{prefix}counterfactuals"][at],
+            joint.reshape(self.game.sizes) / rounds if joint.size else None,
+        )
+
+    def _over(self, measure: Callable[[Moment], Any]) -> Any:
+        results = [measure(self._moment(replica)) for replica in range(self.replicas)]
+        return results[0] if self.single else np.array(results)
+
+    @property
+    def joint(self) -> NDArray[np.float64] | None:
+        """The empirical distribution over action profiles, or None where it would not fit into memory."""
+        if self.arrays["joint"].shape[1] == 0:
+            return None
+        joint: NDArray[np.float64] = self._over(lambda moment: moment.joint)
+        return joint
+
+    @property
+    def average(self) -> list[NDArray[np.float64]]:
+        """Each player's average strategy."""
+        parts = self.arrays["average"] / self.rounds
+        split = np.split(parts[0] if self.single else parts, np.cumsum(self.game.sizes)[:-1], axis=-1)
+        return list(split)
+
+    @property
+    def trajectory(self) -> tuple[NDArray[np.int64], list[NDArray[np.float64]]]:
+        """The rounds at which strategies were kept, and each player's strategies at them (a row a round)."""
+        kept = self.arrays["trajectory"]
+        split = np.split(kept[0] if self.single else kept, np.cumsum(self.game.sizes)[:-1], axis=-1)
+        return self.arrays["trajectory_rounds"], list(split)
+
+    @property
+    def payoffs(self) -> NDArray[np.float64]:
+        """Each player's average payoff a round."""
+        result: NDArray[np.float64] = self._over(Moment.payoffs)
+        return result
+
+    @property
+    def welfare(self) -> Any:
+        """The sum of all players' average payoffs."""
+        return self.payoffs.sum(axis=-1)
+
+    def regret(self, kind: str, *, epsilon: float | None = None, phi: Any = None) -> NDArray[np.float64]:
+        """Each player's total regret, in payoff units: external, internal, swap, quantile (epsilon=…) or phi (phi=…).
+
+        `phi` is a stochastic matrix for each player, or one for all.
+        """
+        result: NDArray[np.float64] = self._over(lambda moment: moment.regret(kind, epsilon, phi))
+        return result
+
+    def profile(self, player: int | str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The regret profile of one player, in payoff units: see `measures.profile`."""
+        names = self.game.players
+        if isinstance(player, str) and player not in names:
+            raise InputError(f"there is no player called {player!r}: {did_you_mean(player, names)}")
+        i = names.index(player) if isinstance(player, str) else player
+        scale = self.game.scale[i]
+        together, alone = np.moveaxis(
+            np.array(self._over(lambda moment: np.array(measures.profile(moment.matrices[i])))), -2, 0
+        )
+        return scale * together, scale * alone
+
+    def gap(self, kind: str) -> Any:
+        """The CE gap (largest swap regret a round) or CCE gap (largest external regret a round), in payoff units."""
+        return self._over(lambda moment: moment.gap(kind))
+
+    def nash_gap(self) -> Any:
+        """The most that a player gains by leaving its average strategy while the others keep to theirs."""
+        return self._over(Moment.nash_gap)
+
+    def distance(self, kind: str) -> Any:
+        """How far the joint is from the CE or CCE set, in total variation.
+
+        A distance can be large where the gap is small: the gap says how much anybody gains by deviating, the distance
+        how much play would have to change.
+        """
+        return self._over(lambda moment: moment.distance(kind))
+
+    @property
+    def curve(self) -> Curve:
+        """The same measures on the logarithmic grid of rounds, ending with the last round."""
+        count = len(self.arrays["checkpoints"])
+        at: list[int | None] = list(range(count))
+        rounds = [int(r) for r in self.arrays["checkpoints"]]
+        if not rounds or rounds[-1] != self.rounds:
+            at.append(None)
+            rounds.append(self.rounds)
+
+        def over(measure: Callable[[Moment], Any]) -> Any:
+            rows = [[measure(self._moment(replica, k)) for k in at] for replica in range(self.replicas)]
+            return np.array(rows[0] if self.single else rows)
+
+        return Curve(np.array(rounds, dtype=np.int64), over)
+
+    def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
+        """Write the record as a new folder; an existing one is kept unless `force`."""
+        return write_folder(path, self.write_parts, force=force)
+
+    def write_parts(self, folder: Path) -> None:
+        """Write manifest and arrays into an existing folder."""
+        for name, part in self.arrays.items():
+            np.save(folder / f"{name}.npy", part, allow_pickle=False)
+        for name, part in self.game.arrays().items():
+            np.save(folder / f"game_{name}.npy", part, allow_pickle=False)
+        manifest = {
+            "format": FORMAT,
+            "versions": {name: version(name) for name in VERSIONS},
+            "game": {
+                "kind": type(self.game).__name__,
+                "name": self.game.name,
+                "players": self.game.players,
+                "actions": self.game.actions,
+                "arrays": sorted(self.game.arrays()),
+            },
+            "players": [_describe(player) for player in self.players],
+            "rounds": self.rounds,
+            "seed": self.seed,
+            "feedback": self.feedback,
+            "started": self.started,
+            "single": self.single,
+            "arrays": sorted(self.arrays),
+            "settings": self.settings,
+        }
+        (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
+
+
+def load(path: str | os.PathLike[str]) -> Record:
+    """Read a record back."""
+    from gamesim import players
+
+    folder = Path(path)
+    try:
+        manifest = json.loads((folder / "manifest.json").read_text())
+    except FileNotFoundError:
+        raise InputError(f"there is no record at {folder}: a record is a folder with a manifest.json in it") from None
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f"{folder / 'manifest.json'} is not valid JSON ({error})") from None
+    if manifest.get("format") != FORMAT:
+        raise InputError(f"{folder} has record format {manifest.get('format')}, and this version reads {FORMAT}")
+    try:
+        of_game = manifest["game"]
+        games.names()  # imports every kind of game
+        parts = {name: np.load(folder / f"game_{name}.npy", allow_pickle=False) for name in of_game["arrays"]}
+        labels = tuple(tuple(of_player) for of_player in of_game["actions"])
+        game = Game.kinds()[of_game["kind"]].from_arrays(of_game["name"], tuple(of_game["players"]), labels, parts)
+        return Record(
+            game=game,
+            players=tuple(
+                players.make(one["learner"], **one["settings"]) if "learner" in one else one["python"]
+                for one in manifest["players"]
+            ),
+            rounds=manifest["rounds"],
+            seed=manifest["seed"],
+            feedback=manifest["feedback"],
+            started=tuple(manifest["started"]),
+            single=manifest["single"],
+            arrays={name: np.load(folder / f"{name}.npy", allow_pickle=False) for name in manifest["arrays"]},
+            settings=manifest["settings"],
+        )
+    except (KeyError, OSError, ValueError, TypeError) as error:
+        raise InputError(f"{folder} is not a whole record ({type(error).__name__}: {error})") from None
+
+
+def no_distance(game: Game) -> str | None:
+    """Say why distances cannot be measured in a game, or None if they can."""
+    from gamesim.simulation import LARGEST_JOINT
+
+    if game.cells > LARGEST_JOINT:
+        size = f"{game.cells:,}" if game.cells < 1e12 else f"{game.cells:.1e}"
+        return f"the joint has {size} cells, more than the {LARGEST_JOINT:,} that are kept; gaps come from the regrets"
+    if not isinstance(game, Table):
+        return "the game has no payoff table; gaps come from the regrets"
+    return None
+
+
+def write_folder(path: str | os.PathLike[str], write: Callable[[Path], None], *, force: bool) -> Path:
+    """Make a folder whole or not at all: write it under another name beside its place, then rename it."""
+    target = Path(path)
+    if target.exists() and not force:
+        raise InputError(f"{target} exists already: choose another place, or overwrite it with force")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
+    try:
+        temporary.chmod(0o755)
+        write(temporary)
+        if target.exists():
+            old = Path(tempfile.mkdtemp(prefix=f".{target.name}-old-", dir=target.parent))
+            os.replace(target, old / "old")
+            os.replace(temporary, target)
+            shutil.rmtree(old)
+        else:
+            os.replace(temporary, target)
+    except BaseException:
+        shutil.rmtree(temporary, ignore_errors=True)
+        raise
+    return target
+
+
+def _describe(player: Any) -> dict[str, Any]:
+    if isinstance(player, Player):
+        return {"learner": player.name, "settings": asdict(player)}
+    return {"python": player if isinstance(player, str) else getattr(player, "__qualname__", repr(player))}

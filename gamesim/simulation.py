@@ -1,0 +1,381 @@
+"""The simulation: players of a game, learning against each other, round after round."""
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from itertools import accumulate
+from math import prod
+from os import cpu_count
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from threadpoolctl import threadpool_limits
+
+from gamesim import loop
+from gamesim.compiled import GAME_KERNEL, LEARNER_KERNEL, Vector, address
+from gamesim.errors import InputError, did_you_mean
+from gamesim.game import Game
+from gamesim.player import Player, as_player
+from gamesim.record import Record
+
+FEEDBACK = {"expected": loop.EXPECTED, "sampled": loop.SAMPLED, "bandit": loop.BANDIT}
+LARGEST_JOINT = 2**22  # cells; beyond it the joint is not built
+MEMORY = 2**33  # bytes that the arrays of one simulation may take
+CHECKPOINT_BYTES = 2**28  # that a run's checkpoints may take; where each is large, there are fewer
+PIECE = 0.05  # seconds that rounds are run in one piece, between two calls of `progress`
+
+# What a track needs to go on; the rest is scratch, or in the record already.
+CONTINUED = ("state", "starts", "strategies", "losses", "average", "counterfactuals", "joint", "stride")
+
+
+def simulate(
+    game: Game | str,
+    players: Sequence[Any] | str,
+    rounds: int,
+    *,
+    seed: int = 0,
+    feedback: str = "expected",
+    replicas: int | None = None,
+    start: Sequence[ArrayLike | None] | None = None,
+    perturb: Sequence[float] | float = 0.0,
+) -> Record:
+    """Let these players play a game for this many rounds and return the record.
+
+    `players` names a learner for each player (a name, a Player, or a class of your own with `play()` and
+    `observe(loss)`), or one learner for all. With `replicas`, that many copies run, copy r with seed + r.
+
+    >>> import gamesim
+    >>> record = gamesim.simulate("matching-pennies", ["hedge", "hedge"], rounds=1000, perturb=0.5, seed=1)
+    >>> record.gap("ce") < 0.2
+    True
+    """
+    simulation = Simulation(
+        game,
+        players,
+        seed=seed,
+        feedback=feedback,
+        replicas=replicas,
+        start=start,
+        perturb=perturb,
+        horizon=whole_number("rounds", rounds, least=1),
+    )
+    return simulation.run(rounds)
+
+
+class Simulation:
+    """Players at work. `run(rounds)` goes on from where it is; `record()` tells what has happened so far.
+
+    Nothing depends on how the rounds are cut into calls, on the number of threads, or on the other replicas.
+    """
+
+    def __init__(
+        self,
+        game: Game | str,
+        players: Sequence[Any] | str,
+        *,
+        seed: int = 0,
+        feedback: str = "expected",
+        replicas: int | None = None,
+        start: Sequence[ArrayLike | None] | None = None,
+        perturb: Sequence[float] | float = 0.0,
+        horizon: int | None = None,
+        checkpoints: int = 10,
+    ) -> None:
+        from gamesim import games
+
+        self.game = games.make(game) if isinstance(game, str) else game
+        self.seed = whole_number("seed", seed, least=0)
+        if feedback not in FEEDBACK:
+            raise InputError(f"there is no feedback called {feedback!r}: {did_you_mean(feedback, FEEDBACK)}")
+        self.feedback = feedback
+        self.single = replicas is None
+        self.replicas = 1 if replicas is None else whole_number("replicas", replicas, least=1)
+        count = len(self.game.players)
+        chosen = [players] * count if isinstance(players, str | Player | type) else list(players)
+        if len(chosen) != count:
+            raise InputError(f"{self.game.name} has {count} players, and learners came for {len(chosen)}")
+        self.players = [as_player(learner) for learner in chosen]
+        if horizon is not None:
+            self.players = [p.over(horizon) if isinstance(p, Player) else p for p in self.players]
+        for player in self.players:
+            if isinstance(player, Player) and feedback not in player.feedback:
+                raise InputError(
+                    f"{player.name} does not work with {feedback} feedback, "
+                    f"only with {' or '.join(player.feedback)}: choose another learner or feedback"
+                )
+        self.rounds = 0
+        self._offsets = [0, *accumulate(self.game.sizes)]
+        self._per_decade = self._plan_checkpoints(whole_number("checkpoints", checkpoints, least=1))
+        self._setup = self._compile()
+        self._tracks = self._allocate()
+        self._begin(start, perturb)
+        self._kept: list[tuple[int, list[tuple[Vector, Vector, Vector]]]] = []  # the sums at each checkpoint
+
+    def run(self, rounds: int, progress: Callable[["Simulation"], object] | None = None) -> Record:
+        """Play this many more rounds and return the record.
+
+        `progress` is called with this simulation several times a second; the run ends early when it returns True.
+        """
+        end = self.rounds + whole_number("rounds", rounds, least=1)
+        pace, most = 1, 2**20 // (1 if self.feedback == "expected" else len(self.players)) + 1
+        threads = 1 if any(self._python) else min(self.replicas, cpu_count() or 1)
+        with ThreadPoolExecutor(threads) as pool, threadpool_limits(1):
+            while self.rounds < end:
+                step = min(end, self.rounds + pace, self._next_checkpoint()) - self.rounds
+                began = perf_counter()
+                self._advance_all(pool, step)
+                pace = max(1, min(most, pace * 2 if perf_counter() - began < PIECE else pace // 2))
+                if progress is not None and progress(self):
+                    break
+        return self.record()
+
+    def record(self) -> Record:
+        """Return what has happened so far; the simulation can go on from it, also after saving and loading."""
+        sums = [self._sums(track) for track in self._tracks]
+        kept = [[moment[replica] for _, moment in self._kept] for replica in range(self.replicas)]
+        played = [track.trajectory[: -(-self.rounds // track.stride[0])] for track in self._tracks]
+        arrays = {
+            "average": np.stack([average for average, _, _ in sums]),
+            "counterfactuals": np.stack([matrix for _, matrix, _ in sums]),
+            "joint": np.stack([joint for _, _, joint in sums]),
+            "checkpoints": np.array([rounds for rounds, _ in self._kept], dtype=np.int64),
+            "checkpoint_average": _stack([[average for average, _, _ in row] for row in kept], sums[0][0].size),
+            "checkpoint_counterfactuals": _stack([[matrix for _, matrix, _ in row] for row in kept], sums[0][1].size),
+            "checkpoint_joint": _stack([[joint for _, _, joint in row] for row in kept], sums[0][2].size),
+            "trajectory": np.stack(played),
+            "trajectory_rounds": 1 + self._tracks[0].stride[0] * np.arange(played[0].shape[0]),
+        }
+        for part in CONTINUED:
+            arrays[f"continue_{part}"] = np.stack([getattr(track, part) for track in self._tracks])
+        return Record(
+            game=self.game,
+            players=tuple(self.players),
+            rounds=self.rounds,
+            seed=self.seed,
+            feedback=self.feedback,
+            started=tuple(bool(given) for given in self._started()),
+            single=self.single,
+            arrays=arrays,
+            settings={"checkpoints": self._per_decade, "random": [r.bit_generator.state for r in self._random]},
+        )
+
+    @classmethod
+    def resume(cls, record: Record) -> "Simulation":
+        """Return the simulation that this record was taken of, ready to go on, bit for bit."""
+        for player in record.players:
+            if not isinstance(player, Player):
+                raise InputError(
+                    f"a run with a learner written in Python ({player}) cannot be continued: its state is not in the record"
+                )
+        simulation = cls(
+            record.game,
+            record.players,
+            seed=record.seed,
+            feedback=record.feedback,
+            replicas=None if record.single else record.replicas,
+            checkpoints=record.settings["checkpoints"],
+        )
+        arrays = record.arrays
+        simulation.rounds = record.rounds
+        for replica, track in enumerate(simulation._tracks):
+            for part in CONTINUED:
+                getattr(track, part)[...] = arrays[f"continue_{part}"][replica]
+            track.trajectory[: arrays["trajectory"].shape[1]] = arrays["trajectory"][replica]
+            simulation._random[replica].bit_generator.state = record.settings["random"][replica]
+        parts = [arrays[f"checkpoint_{part}"] for part in ("average", "counterfactuals", "joint")]
+        for k, rounds in enumerate(arrays["checkpoints"]):
+            moment = [(parts[0][r, k], parts[1][r, k], parts[2][r, k]) for r in range(simulation.replicas)]
+            simulation._kept.append((int(rounds), moment))
+        return simulation
+
+    # How it is done.
+
+    def _started(self) -> list[bool]:
+        """Which players had their first strategy given or perturbed."""
+        return [not np.isnan(self._tracks[0].starts[first]) for first in self._offsets[:-1]]
+
+    def _numbers(self) -> dict[str, int]:
+        """How many numbers one replica keeps, by what they are for."""
+        sizes = self.game.sizes
+        joint = prod(sizes) if prod(sizes) <= LARGEST_JOINT else 0
+        half = len(sizes) // 2
+        total = sum(sizes)
+        capacity = min(max(2 ** ((2**20 // total).bit_length() - 1), 64), 1024)
+        return {
+            "joint": joint,
+            "left": prod(sizes[:half]) if joint else 1,
+            "right": prod(sizes[half:]) if joint else 1,
+            "counterfactuals": sum(size * size for size in sizes),
+            "trajectory": capacity * total,
+        }
+
+    def _plan_checkpoints(self, wanted: int) -> int:
+        """Take fewer checkpoints a decade where each is large, and refuse what would not fit into memory."""
+        numbers = self._numbers()
+        moment = numbers["counterfactuals"] + numbers["joint"]
+        per_decade = max(1, min(wanted, CHECKPOINT_BYTES // (8 * moment * 8)))
+        needed = 8 * self.replicas * (sum(numbers.values()) + moment * (1 + 8 * per_decade))
+        if needed > MEMORY:
+            raise InputError(
+                f"this simulation would need {needed / 2**30:.1f} GiB for {self.replicas} replicas of "
+                f"{self.game.name}, and {MEMORY / 2**30:.0f} GiB is the limit: take fewer replicas or actions"
+            )
+        return int(per_decade)
+
+    def _compile(self) -> loop.Setup:
+        """Lay all players' settings and states side by side and look up the kernels' addresses."""
+        plan = np.zeros((len(self.players), 9), dtype=np.int64)
+        settings: list[Vector] = []
+        states: list[Vector] = []
+        for row, player, actions, first in zip(plan, self.players, self.game.sizes, self._offsets, strict=False):
+            row[loop.ACTIONS : loop.ACTIONS_END + 1] = first, first + actions
+            if isinstance(player, Player):
+                settings.append(player.kernel_settings(actions))
+                states.append(player.first_state(actions))
+                row[loop.PLAY] = address(player.kernels[0], LEARNER_KERNEL)
+                row[loop.OBSERVE] = address(player.kernels[1], LEARNER_KERNEL)
+                row[loop.INFORMED] = player.informed
+            else:
+                settings.append(np.zeros(0))
+                states.append(np.zeros(0))
+        for parts, at in ((settings, loop.SETTINGS), (states, loop.STATE)):
+            ends = list(accumulate(map(len, parts)))
+            plan[:, at], plan[:, at + 1] = [0, *ends[:-1]], ends
+        self._first_state = np.concatenate(states)
+        integers, data, self._scratch = self.game.kernel_arrays()
+        game = address(type(self.game).kernel, GAME_KERNEL)
+        return loop.Setup(plan, np.concatenate(settings), game, integers, data, FEEDBACK[self.feedback])
+
+    def _allocate(self) -> list[loop.Track]:
+        numbers, total = self._numbers(), sum(self.game.sizes)
+        return [
+            loop.Track(
+                state=self._first_state.copy(),
+                scratch=np.zeros(self._scratch),
+                starts=np.full(total, np.nan),
+                strategies=np.zeros((loop.BLOCK, total)),
+                losses=np.zeros((loop.BLOCK, total)),
+                drawn=np.zeros(len(self.players), dtype=np.int64),
+                profile=np.zeros(total),
+                seen=np.zeros(total),
+                average=np.zeros(total),
+                counterfactuals=np.zeros(numbers["counterfactuals"]),
+                joint=np.zeros(numbers["joint"]),
+                left=np.zeros((loop.BLOCK, numbers["left"])),
+                right=np.zeros((loop.BLOCK, numbers["right"])),
+                trajectory=np.zeros((numbers["trajectory"] // total, total)),
+                stride=np.ones(1, dtype=np.int64),
+            )
+            for _ in range(self.replicas)
+        ]
+
+    def _begin(self, start: Sequence[ArrayLike | None] | None, perturb: Sequence[float] | float) -> None:
+        """Make the random streams of each replica, the Python learners, and the first round's given strategies."""
+        count = len(self.players)
+        given = [None] * count if start is None else list(start)
+        shares = [float(perturb)] * count if isinstance(perturb, int | float) else list(perturb)
+        if len(given) != count or len(shares) != count:
+            raise InputError(f"start and perturb need an entry for each of the {count} players")
+        self._random = []
+        self._python: list[dict[int, Any]] = []
+        for replica, track in enumerate(self._tracks):
+            first_round, draws = np.random.SeedSequence(self.seed + replica).spawn(2)
+            self._random.append(np.random.Generator(np.random.PCG64(draws)))
+            random = np.random.Generator(np.random.PCG64(first_round))
+            learners = {i: p(actions=self.game.sizes[i]) for i, p in enumerate(self.players) if not isinstance(p, Player)}
+            self._python.append(learners)
+            for i, (strategy, share) in enumerate(zip(given, shares, strict=True)):
+                noise = random.dirichlet(np.ones(self.game.sizes[i]))
+                if not 0 <= share <= 1:
+                    raise InputError(f"perturb is a share of the first strategy, within [0, 1], and {share} came")
+                if strategy is None and share == 0:
+                    continue
+                if strategy is not None:
+                    first = _as_strategy(strategy, self.game.sizes[i], self.game.players[i])
+                elif i in learners:
+                    first = np.asarray(learners[i].play(), dtype=np.float64)
+                else:
+                    first = self.players[i].start(self.game.sizes[i]).play()
+                track.starts[self._offsets[i] : self._offsets[i + 1]] = (1 - share) * first + share * noise
+
+    def _next_checkpoint(self) -> int:
+        """Return the next round, after this one, of the logarithmic grid that every run shares."""
+        k = int(self._per_decade * np.log10(self.rounds + 1))
+        while round(10 ** (k / self._per_decade)) <= self.rounds:
+            k += 1
+        return round(10 ** (k / self._per_decade))
+
+    def _advance_all(self, pool: ThreadPoolExecutor, rounds: int) -> None:
+        at_checkpoint = self.rounds + rounds == self._next_checkpoint()
+        advance = self._advance_in_python if any(self._python) else self._advance
+        pieces = [pool.submit(advance, replica, rounds) for replica in range(self.replicas)]
+        try:
+            wait(pieces)
+        finally:
+            wait(pieces)  # also when interrupted: all replicas end at the same round
+            self.rounds += rounds
+            if at_checkpoint:
+                self._kept.append((self.rounds, [self._sums(track) for track in self._tracks]))
+        for piece in pieces:
+            piece.result()
+
+    def _uniforms(self, replica: int, rounds: int) -> NDArray[np.float64]:
+        if self.feedback == "expected":
+            return np.zeros((1, 1))
+        return self._random[replica].random((rounds, len(self.players)))
+
+    def _advance(self, replica: int, rounds: int) -> None:
+        loop.advance(self._setup, self._tracks[replica], self.rounds, rounds, self._uniforms(replica, rounds))
+
+    def _advance_in_python(self, replica: int, rounds: int) -> None:
+        """Run the phases of the compiled loop one by one, and the learners written in Python in between."""
+        setup, track = self._setup, self._tracks[replica]
+        uniforms = self._uniforms(replica, rounds)
+        for round in range(self.rounds, self.rounds + rounds):
+            loop.play(setup, track, round)
+            for i, learner in self._python[replica].items():
+                mine = slice(self._offsets[i], self._offsets[i + 1])
+                strategy = _as_strategy(learner.play(), self.game.sizes[i], self.game.players[i])
+                track.strategies[round % loop.BLOCK, mine] = strategy
+            loop.answer(setup, track, round, uniforms[(round - self.rounds) % len(uniforms)])
+            loop.observe(setup, track, round)
+            for i, learner in self._python[replica].items():
+                learner.observe(track.seen[self._offsets[i] : self._offsets[i + 1]].copy())
+            loop.tally(setup, track, round)
+
+    def _sums(self, track: loop.Track) -> tuple[Vector, Vector, Vector]:
+        """Return the sums up to now, with the block that is not full yet; the track's own stay as they are."""
+        sums = track.average.copy(), track.counterfactuals.copy(), track.joint.copy()
+        loop.add_block(self._setup, track, self.rounds % loop.BLOCK, *sums)
+        return sums
+
+
+def whole_number(name: str, value: Any, least: int) -> int:
+    """Return a count that a person gave, or say what is wrong with it.
+
+    >>> whole_number("rounds", 0, least=1)
+    Traceback (most recent call last):
+        ...
+    gamesim.errors.InputError: rounds must be a whole number of at least 1, and 0 came
+    """
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
+        raise InputError(f"{name} must be a whole number of at least {least}, and {value!r} came")
+    return int(value)
+
+
+def _as_strategy(strategy: ArrayLike, actions: int, player: str) -> Vector:
+    try:
+        vector = np.asarray(strategy, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise InputError(f"{player}'s strategy must be {actions} numbers, and {strategy!r} came") from None
+    if vector.shape != (actions,) or not (vector >= 0).all() or abs(vector.sum() - 1) > 1e-9:
+        raise InputError(
+            f"{player}'s strategy must be {actions} numbers, none negative, that sum to 1, and {vector.tolist()} came"
+        )
+    return vector
+
+
+def _stack(rows: list[list[Vector]], width: int) -> NDArray[np.float64]:
+    """Stack replicas × checkpoints × numbers, also where there are no checkpoints yet."""
+    return np.array(rows, dtype=np.float64).reshape(len(rows), -1, width) if rows[0] else np.zeros((len(rows), 0, width))

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from gamesim.errors import InputError, did_you_mean
 from gamesim.game import Game, Table
 
-_MODULES = ("classics", "crowds", "families")
+_MODULES = ("classics", "contests", "markets", "crowds", "families")
 
 
 def names() -> dict[str, Callable[..., Game]]:

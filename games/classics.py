@@ -3,10 +3,14 @@
 Each function is a game; scenarios use its name with hyphens. Its settings are its arguments.
 """
 
+from collections.abc import Sequence
+
 import numpy as np
 
+from gamesim.compiled import Integers, Vector
+from gamesim.errors import InputError, positive
 from gamesim.game import Table
-from gamesim.games.tabulate import bimatrix, tabulate
+from gamesim.games.tabulate import at_least, bimatrix, numbered, tabulate
 
 PENNIES = ["heads", "tails"]
 RPS = ["rock", "paper", "scissors"]
@@ -53,7 +57,7 @@ def battle_of_the_sexes() -> Table:
 def traffic_light() -> Table:
     """The crossing where a traffic light is a correlated equilibrium.
 
-    Source: Roughgarden (2016), "Twenty Lectures on Algorithmic Game Theory", example 13.5.
+    Source: Roughgarden (2016), "Twenty Lectures on Algorithmic Game Theory", lecture 13.
     Teaches: half the time one stops and half the time the other; no independent choices do as well for both.
     """
     return bimatrix("traffic-light", [[(0, 0), (0, 1)], [(1, 0), (-5, -5)]], ["stop", "go"], players=("East", "North"))
@@ -107,12 +111,249 @@ def jordan() -> Table:
 
     Each wants to match the next, and the last wants to differ from the first.
 
-    Source: Jordan (1993), "Three problems in learning mixed-strategy Nash equilibria", example 2.1.
+    Source: Jordan (1993), "Three problems in learning mixed-strategy Nash equilibria".
     Teaches: no uncoupled smooth dynamic reaches this equilibrium; with three players cycling is not a zero-sum matter.
     """
 
-    def payoff(i: int, choices: list[np.ndarray]) -> np.ndarray:
-        match = np.where(choices[i] == choices[(i + 1) % 3], 1.0, -1.0)
+    def payoff(i: int, choices: list[Integers]) -> Vector:
+        match: Vector = np.where(choices[i] == choices[(i + 1) % 3], 1.0, -1.0)
         return -match if i == 2 else match
 
     return tabulate("jordan", ["First", "Second", "Third"], [PENNIES] * 3, payoff)
+
+
+def hawk_dove(value: float = 2.0, cost: float = 4.0) -> Table:
+    """The contest over a prize in which fighting costs more than the prize is worth.
+
+    Two hawks get (value - cost) / 2 each, a hawk takes the value from a dove, two doves share it.
+
+    Source: Maynard Smith and Price (1973), "The logic of animal conflict".
+    Teaches: the mixed equilibrium has value / cost hawks; a correlated device that names an owner does better.
+    """
+    positive("value", value)
+    positive("cost", cost)
+    fight = (value - cost) / 2
+    cells = [[(fight, fight), (value, 0.0)], [(0.0, value), (value / 2, value / 2)]]
+    return bimatrix("hawk-dove", cells, ["hawk", "dove"])
+
+
+def deadlock() -> Table:
+    """The dilemma that is none: defecting is dominant, and best for both.
+
+    Source: Snyder and Diesing (1977), "Conflict among Nations".
+    Teaches: a dominant action need not be a tragedy; compare the prisoner's dilemma, one swap of payoffs away.
+    """
+    return bimatrix("deadlock", [[(1, 1), (0, 3)], [(3, 0), (2, 2)]], ["cooperate", "defect"])
+
+
+def pure_coordination(actions: int = 3) -> Table:
+    """The meeting without a meeting point: 1 for both if they choose the same place, else 0.
+
+    Source: Schelling (1960), "The Strategy of Conflict", chapter 3.
+    Teaches: as many strict equilibria as places; uniform play is an equilibrium too, and unstable under every learner.
+    """
+    at_least("actions", actions, 1)
+    places = numbered(actions, 1)
+    return tabulate("pure-coordination", ("Row", "Column"), [places] * 2, lambda i, at: (at[0] == at[1]) * 1.0)
+
+
+def asymmetric_pennies(prize: float = 320.0) -> Table:
+    """Matching pennies with one large prize, which in equilibrium changes the other player's strategy only.
+
+    Source: Goeree and Holt (2001), "Ten little treasures of game theory and ten intuitive contradictions".
+    Teaches: people follow the prize; Nash's row player plays one half whatever it is, and learners agree on average.
+    """
+    positive("prize", prize)
+    return bimatrix("asymmetric-pennies", [[(prize, 40), (40, 80)], [(40, 80), (80, 40)]], PENNIES)
+
+
+def penalty_kick() -> Table:
+    """The penalty kick, with the scoring rates of professional football.
+
+    Source: Palacios-Huerta (2003), "Professionals play minimax": scoring rates in percent, natural side of the kicker.
+    Teaches: the equilibrium (kicker's left 38.5 %, goalkeeper's left 42.0 %) is close to what professionals do.
+    """
+    rates = np.array([[58.30, 94.97], [92.91, 69.92]])
+    sides = ["left", "right"]
+    return Table.of([rates, -rates], name="penalty-kick", players=("Kicker", "Goalkeeper"), actions=[sides, sides])
+
+
+def inspection(gain: float = 1.0, fine: float = 4.0, cost: float = 1.0, harm: float = 2.0) -> Table:
+    """The inspector who must check sometimes, because one who never checks is cheated.
+
+    Violating brings `gain`, less the `fine` if inspected; inspecting has a `cost`; an unseen violation does `harm`.
+
+    Source: Dresher (1962); Avenhaus, von Stengel and Zamir (2002), "Inspection games".
+    Teaches: raising the fine lowers inspection, not violation: each mixes so as to make the other indifferent.
+    """
+    for name, value in (("gain", gain), ("fine", fine), ("cost", cost), ("harm", harm)):
+        positive(name, value)
+    cells = [[(-cost, 0.0), (-cost, gain - fine)], [(0.0, 0.0), (-harm, gain)]]
+    return bimatrix("inspection", cells, ["inspect", "trust"], ["comply", "violate"], ("Inspector", "Inspectee"))
+
+
+def rock_paper_scissors_well() -> Table:
+    """Rock-paper-scissors with a well, which rock and scissors fall into and paper covers: nobody needs rock any more.
+
+    Source: folklore of European schoolyards.
+    Teaches: a weakly dominated action dies out; what remains is rock-paper-scissors with a well for the rock.
+    """
+    wins = np.array([[0, -1, 1, -1], [1, 0, -1, 1], [-1, 1, 0, -1], [1, -1, 1, 0]])
+    return Table.of([wins, -wins], name="rock-paper-scissors-well", actions=[[*RPS, "well"]] * 2)
+
+
+def rock_paper_scissors_lizard_spock() -> Table:
+    """Rock-paper-scissors with five actions, each beating two and losing to two.
+
+    Source: Kass and Bryla (about 1995).
+    Teaches: a larger cycle with uniform equilibrium; a tournament in which every action is as good as any other.
+    """
+    order = [
+        "rock",
+        "paper",
+        "scissors",
+        "spock",
+        "lizard",
+    ]  # each beats those one and three places before it, cyclically
+
+    def payoff(i: int, choices: list[Integers]) -> Vector:
+        ahead = (choices[i] - choices[1 - i]) % 5
+        return np.where(ahead == 0, 0.0, np.where(ahead % 2 == 1, 1.0, -1.0))
+
+    return tabulate("rock-paper-scissors-lizard-spock", ("Row", "Column"), [order] * 2, payoff)
+
+
+def zeeman() -> Table:
+    """The game whose dynamics have two attractors: a pure action and a mixture of all three.
+
+    Source: Zeeman (1980), "Population dynamics from game theory".
+    Teaches: where learning ends depends on where it starts, and a stable mixture need not be evolutionarily stable.
+    """
+    row = np.array([[0, 6, -4], [-3, 0, 5], [-1, 3, 0]])
+    return Table.of([row, row.T], name="zeeman")
+
+
+def sparrow(beta: float = 0.7) -> Table:
+    """Shapley's game with a dial: fictitious play is periodic at one end and chaotic in between.
+
+    At `beta` = 0 it is Shapley's game; near the golden ratio's 0.618 the cycle loses its stability.
+
+    Source: Sparrow, van Strien and Harris (2008), "Fictitious play in 3×3 games: the transition between periodic and
+    chaotic behaviour".
+    Teaches: simple learners in simple games can be chaotic.
+    """
+    if not -1 < beta < 1:
+        raise InputError(f"beta must lie between -1 and 1, and {beta} came")
+    row = np.array([[1, 0, beta], [beta, 1, 0], [0, beta, 1]])
+    column = np.array([[-beta, 1, 0], [0, -beta, 1], [1, 0, -beta]])
+    return Table.of([row, column], name="sparrow")
+
+
+def feeble_twin(loss: float = 2.0, win: float = 1.0, feebleness: float = 0.05) -> Table:
+    """Bad rock-paper-scissors with a twin of scissors that is always a little worse, and that learners keep playing.
+
+    Source: Hofbauer and Sandholm (2011), "Survival of dominated strategies under evolutionary dynamics".
+    Teaches: while play cycles, a strictly dominated action can do well against the past: no-external-regret is not
+    rationality, no-swap-regret is.
+    """
+    for name, value in (("loss", loss), ("win", win), ("feebleness", feebleness)):
+        positive(name, value)
+    three = np.array([[0, -loss, win], [win, 0, -loss], [-loss, win, 0]])
+    four = np.pad(three, ((0, 1), (0, 1)), mode="edge")
+    four[3] -= feebleness
+    return Table.of([four, four.T], name="feeble-twin", actions=[[*RPS, "twin"]] * 2)
+
+
+def dominated_twins(lateness: float = 0.1) -> Table:
+    """The meeting at which always coming late, a strictly dominated action, is a coarse correlated equilibrium.
+
+    Two places; meeting pays 1, and coming late costs `lateness` whatever the other does. Drawing a place by a public
+    coin and both coming late pays 1 - lateness; no fixed action pays more than 1/2.
+
+    Source: the observation is Viossat and Zapechelnyuk's (2013), "No-regret dynamics and fictitious play".
+    Teaches: coarse correlated equilibria can live on dominated actions, correlated equilibria never do.
+
+    >>> dominated_twins().payoffs[0].round(1).tolist()
+    [[1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0], [0.9, -0.1, 0.9, -0.1], [-0.1, 0.9, -0.1, 0.9]]
+    """
+    if not 0 < lateness < 0.5:
+        raise InputError(f"lateness must lie between 0 and 1/2, and {lateness} came")
+    labels = ["park", "quay", "park, late", "quay, late"]
+
+    def payoff(i: int, choices: list[Integers]) -> Vector:
+        pay: Vector = (choices[0] % 2 == choices[1] % 2) - lateness * (choices[i] >= 2)
+        return pay
+
+    return tabulate("dominated-twins", ("Row", "Column"), [labels] * 2, payoff)
+
+
+def aumann() -> Table:
+    """The three-player game in which two players share a secret and all three gain.
+
+    If the first two flip a coin that the third cannot see, all get 2; the third, knowing it, would exploit them.
+
+    Source: Aumann (1974), "Subjectivity and correlation in randomized strategies"; Osborne and Rubinstein (1994),
+    exercise 48.1.
+    Teaches: what a player does not know can help everyone; every Nash equilibrium pays less than 2 to each.
+    """
+    payoffs = np.zeros((3, 2, 2, 3))
+    payoffs[:, 0, 0, 0] = 0, 0, 3
+    payoffs[:, 1, 0, 0] = 1, 0, 0
+    payoffs[:, 0, 0, 1] = payoffs[:, 1, 1, 1] = 2
+    payoffs[:, 1, 0, 2] = 0, 1, 0
+    payoffs[:, 1, 1, 2] = 0, 0, 3
+    actions = [["top", "bottom"], ["left", "right"], ["A", "B", "C"]]
+    return Table.of(payoffs, name="aumann", players=["First", "Second", "Third"], actions=actions)
+
+
+def commitment() -> Table:
+    """The game that a leader who can commit wins with an action that is dominated.
+
+    Source: Conitzer and Sandholm (2006), "Computing the optimal strategy to commit to", figure 1.
+    Teaches: simultaneous learners end at (up, left), worth 2 to the leader; committing to half and half is worth 3.5.
+    """
+    cells = [[(2, 1), (4, 0)], [(1, 0), (3, 1)]]
+    return bimatrix("commitment", cells, ["up", "down"], ["left", "right"], ("Leader", "Follower"))
+
+
+def hide_and_seek(values: Sequence[float] = (1.0, 2.0, 3.0)) -> Table:
+    """The treasure hidden in one of several places, each worth something else to the one who finds it there.
+
+    The seeker gets the place's value if she looks where it was hidden, the hider loses it.
+
+    Source: von Neumann (1953), "A certain zero-sum two-person game equivalent to the optimal assignment problem".
+    Teaches: both play in inverse proportion to the values; the value of the game is 1 / Σ 1/values.
+    """
+    if not values:
+        raise InputError("values must name at least one place, and none came")
+    for k, value in enumerate(values):
+        positive(f"value {k + 1}", value)
+    found = np.diag(np.array(values, dtype=np.float64))
+    return Table.of([found, -found], name="hide-and-seek", players=("Seeker", "Hider"))
+
+
+def centipede(moves: int = 4) -> Table:
+    """The growing pot that two players pass to and fro, until one of them takes the larger share.
+
+    At move k (from 0) the mover may take 4·2^k and leave 2^k; after the last move the shares double once more, and the
+    one whose turn it would be gets the larger. An action is at which of one's own moves to take, if ever.
+
+    Source: Rosenthal (1981); McKelvey and Palfrey (1992), "An experimental study of the centipede game".
+    Teaches: the only Nash outcome is taking at once, found by iterated reasoning; learners need long to find it.
+
+    >>> centipede().payoffs[:, 2, 2]  # nobody ever takes
+    array([64., 16.])
+    """
+    at_least("moves", moves, 1)
+    if moves > 100:
+        raise InputError(f"moves must be at most 100, and {moves} came")
+    turns = [range(player, moves, 2) for player in (0, 1)]
+    labels = [[*(f"take at {k + 1}" for k in turn), "pass"] for turn in turns]
+
+    def payoff(i: int, choices: list[Integers]) -> Vector:
+        stops = [np.where(choices[j] < len(turns[j]), 2 * choices[j] + j, moves) for j in (0, 1)]
+        stop = np.minimum(*stops)
+        share: Vector = np.where(stop % 2 == i, 4.0, 1.0) * 2.0**stop
+        return share
+
+    return tabulate("centipede", ("First", "Second"), labels, payoff)

@@ -56,6 +56,7 @@ class Player:
     kernels: ClassVar[tuple[Kernel, Kernel]]
     feedback: ClassVar[tuple[str, ...]] = ("expected", "sampled")  # bandit learners take NaN for what was not played
     informed: ClassVar[bool] = False  # an informed player sees this round's losses before it plays
+    ordered: ClassVar[bool] = False  # the play of an ordered player depends on the order of its actions
 
     def kernel_settings(self, actions: int) -> Vector:
         """Return the numbers that the kernels read: by default every setting, in order."""

@@ -36,7 +36,7 @@ _HOME = {
     "simulate": "simulation",
 }
 
-__all__ = ["equilibrium", "games", "players", *_HOME]
+__all__ = ["equilibrium", "games", "players", *_HOME]  # noqa: PLE0604  # they are strings
 
 
 def __getattr__(name: str) -> Any:

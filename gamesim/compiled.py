@@ -11,23 +11,29 @@ import sys
 import tempfile
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
-from llvmlite import ir
-from numba import config, njit, types
-from numba.core import event
-from numba.core.types.function_type import CompileResultWAP
-from numba.extending import intrinsic
 from numpy.typing import NDArray
+
+# What Numba says of its types differs from version to version: to a type checker it is untyped, in this one file.
+ir: Any = import_module("llvmlite.ir")
+numba: Any = import_module("numba")
+event: Any = import_module("numba.core.event")
+function_type: Any = import_module("numba.core.types.function_type")
+arrayobj: Any = import_module("numba.np.arrayobj")
+types = numba.types
 
 Vector: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
 Function = TypeVar("Function", bound=Callable[..., Any])
+_instruction: Callable[[Callable[..., Any]], Callable[..., Any]] = numba.extending.intrinsic
 
 _VECTOR = types.Array(types.float64, 1, "C")
+_MATRIX = types.Array(types.float64, 2, "C")
 _INTEGERS = types.Array(types.int64, 1, "C")
 LEARNER_KERNEL = types.void(_VECTOR, _VECTOR, _VECTOR)  # (settings, state, strategy or loss)
 GAME_KERNEL = types.void(_INTEGERS, _VECTOR, _VECTOR, _VECTOR, _VECTOR)  # (integers, data, scratch, profile, losses)
@@ -35,12 +41,21 @@ GAME_KERNEL = types.void(_INTEGERS, _VECTOR, _VECTOR, _VECTOR, _VECTOR)  # (inte
 
 def kernel(function: Function) -> Function:
     """Compile on first use, for every later process too; runs without the GIL, divides as NumPy does."""
-    chosen = config.CACHE_DIR
-    config.CACHE_DIR = str(cache_folder())
+    return _compile(function, inline="never")
+
+
+def phase(function: Function) -> Function:
+    """Compile as a kernel does, and put the code itself wherever it is called: for the phases of the inner loop."""
+    return _compile(function, inline="always")
+
+
+def _compile(function: Function, inline: str) -> Function:
+    chosen = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(cache_folder())
     try:
-        compiled: Function = njit(cache=True, nogil=True, error_model="numpy")(function)
+        compiled: Function = numba.njit(cache=True, nogil=True, error_model="numpy", inline=inline)(function)
     finally:
-        config.CACHE_DIR = chosen
+        numba.config.CACHE_DIR = chosen
     return compiled
 
 
@@ -54,8 +69,8 @@ def cache_folder() -> Path:
     digest = hashlib.sha256()
     for package in ("gamesim", "gamesim.players", "gamesim.games"):
         spec = find_spec(package)
-        for folder in (spec and spec.submodule_search_locations) or ():
-            for path in sorted(Path(folder).glob("*.py")):
+        for place in (spec and spec.submodule_search_locations) or ():
+            for path in sorted(Path(place).glob("*.py")):
                 digest.update(path.read_bytes())
     name = f"kernels-{digest.hexdigest()[:16]}"
     for parent in _cache_parents():
@@ -70,8 +85,8 @@ def cache_folder() -> Path:
 
 
 def _cache_parents() -> list[Path]:
-    if config.CACHE_DIR:
-        return [Path(config.CACHE_DIR)]
+    if numba.config.CACHE_DIR:
+        return [Path(numba.config.CACHE_DIR)]
     home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or os.path.expanduser("~/.cache")
     user = os.getuid() if sys.platform != "win32" else os.environ.get("USERNAME", "user")
     return [Path(home) / "gamesim", Path(tempfile.gettempdir()) / f"gamesim-{user}"]
@@ -80,7 +95,7 @@ def _cache_parents() -> list[Path]:
 def announce_compilation(say: Callable[[], None]) -> None:
     """Call `say` once, when the first kernel has to be compiled rather than loaded from the cache."""
 
-    class Listener(event.Listener):  # type: ignore[misc]  # Numba's class carries no types
+    class Listener(event.Listener):  # type: ignore[misc]  # its type is not known
         told = False
 
         def on_start(self, event: Any) -> None:
@@ -97,27 +112,88 @@ def announce_compilation(say: Callable[[], None]) -> None:
 def address(function: Callable[..., None], signature: Any) -> int:
     """Return the address of a kernel's machine code, to be called by `call_learner` or `call_game`."""
     function.compile(signature)  # type: ignore[attr-defined]  # it is Numba's dispatcher
-    return int(CompileResultWAP(function.overloads[signature.args]).address)  # type: ignore[attr-defined]
+    return int(function_type.CompileResultWAP(function.overloads[signature.args]).address)  # type: ignore[attr-defined]
 
 
-def _call_by_address(signature: Any) -> Callable[..., Any]:
-    """Make the instruction that calls the function at an address with arguments of these types."""
+def _lend(context: Any, builder: Any, kind: Any, whole: Any, start: Any, end: Any) -> Any:
+    """Make a vector of the entries start..end-1 of an array: a view that owns nothing.
 
-    def generate(context: Any, builder: Any, called: Any, arguments: Any) -> Any:
-        function = ir.FunctionType(ir.VoidType(), [context.get_value_type(kind) for kind in signature.args])
-        builder.call(builder.inttoptr(arguments[0], function.as_pointer()), arguments[1:])
-        return context.get_dummy_value()
-
-    return generate
-
-
-@intrinsic  # type: ignore[untyped-decorator]
-def call_learner(context: Any, address: Any, settings: Any, state: Any, vector: Any) -> Any:
-    """Call a learner's kernel by its address, inside compiled code."""
-    return types.void(types.int64, *LEARNER_KERNEL.args), _call_by_address(LEARNER_KERNEL)
+    Numba counts the references to an array with atomic operations; at a few dozen views a round these would cost more
+    than the learners do. A view without an owner is not counted; whoever calls holds the arrays long enough.
+    """
+    view = context.make_array(kind)(context, builder)
+    data, size = builder.gep(whole.data, [start]), whole.itemsize
+    arrayobj.populate_array(view, data, [builder.sub(end, start)], strides=[size], itemsize=size, meminfo=None)
+    return view._getvalue()
 
 
-@intrinsic  # type: ignore[untyped-decorator]
-def call_game(context: Any, address: Any, integers: Any, data: Any, scratch: Any, profile: Any, losses: Any) -> Any:
+@_instruction
+def part(typing: Any, array: Any, start: Any, end: Any) -> Any:
+    """Return array[start:end] as a view that owns nothing; the caller keeps the array."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        array, start, end = given
+        return _lend(context, builder, _VECTOR, context.make_array(_VECTOR)(context, builder, array), start, end)
+
+    return _VECTOR(_VECTOR, types.int64, types.int64), generate
+
+
+@_instruction
+def row_part(typing: Any, matrix: Any, row: Any, start: Any, end: Any) -> Any:
+    """Return matrix[row, start:end] as a view that owns nothing; the caller keeps the matrix."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        matrix, row, start, end = given
+        whole = context.make_array(_MATRIX)(context, builder, matrix)
+        before = builder.mul(row, builder.extract_value(whole.shape, 1))
+        return _lend(context, builder, _VECTOR, whole, builder.add(before, start), builder.add(before, end))
+
+    return _VECTOR(_MATRIX, types.int64, types.int64, types.int64), generate
+
+
+def _call(context: Any, builder: Any, signature: Any, address: Any, arguments: list[Any]) -> Any:
+    function = ir.FunctionType(ir.VoidType(), [context.get_value_type(kind) for kind in signature.args])
+    builder.call(builder.inttoptr(address, function.as_pointer()), arguments)
+    return context.get_dummy_value()
+
+
+@_instruction
+def call_learner(
+    typing: Any,
+    address: Any,
+    settings: Any,
+    settings_start: Any,
+    settings_end: Any,
+    state: Any,
+    state_start: Any,
+    state_end: Any,
+    vector: Any,
+    vector_start: Any,
+    vector_end: Any,
+) -> Any:
+    """Call a learner's kernel by its address with parts of these arrays, inside compiled code."""
+    a_part = (_VECTOR, types.int64, types.int64)
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        lent = []
+        for array, start, end in (given[1:4], given[4:7], given[7:10]):
+            whole = context.make_array(_VECTOR)(context, builder, array)
+            lent.append(_lend(context, builder, _VECTOR, whole, start, end))
+        return _call(context, builder, LEARNER_KERNEL, given[0], lent)
+
+    return types.void(types.int64, *a_part, *a_part, *a_part), generate
+
+
+@_instruction
+def call_game(typing: Any, address: Any, integers: Any, data: Any, scratch: Any, profile: Any, losses: Any) -> Any:
     """Call a game's kernel by its address, inside compiled code."""
-    return types.void(types.int64, *GAME_KERNEL.args), _call_by_address(GAME_KERNEL)
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        lent = []
+        for kind, array in zip(GAME_KERNEL.args, given[1:], strict=True):
+            whole = context.make_array(kind)(context, builder, array)
+            start, end = context.get_constant(types.int64, 0), builder.extract_value(whole.shape, 0)
+            lent.append(_lend(context, builder, kind, whole, start, end))
+        return _call(context, builder, GAME_KERNEL, given[0], lent)
+
+    return types.void(types.int64, *GAME_KERNEL.args), generate

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gamesim.compiled import Integers, Vector, kernel
+from gamesim.compiled import Integers, Vector, kernel, part
 from gamesim.errors import InputError
 
 MEMORY = 2**33  # bytes that the payoffs of one game may take
@@ -95,7 +95,7 @@ class Game:
 
 @kernel
 def _contract(strategy: Vector, table: Vector, result: Vector) -> None:
-    """Write the strategy-weighted sum of the table's rows; `result` may be the table's own first row."""
+    """Write the sum of the table's rows, weighted with a strategy; the result may be the table's own first row."""
     length = result.size
     for k in range(length):
         result[k] = strategy[0] * table[k]
@@ -104,16 +104,15 @@ def _contract(strategy: Vector, table: Vector, result: Vector) -> None:
         a, b, c, d = strategy[row], strategy[row + 1], strategy[row + 2], strategy[row + 3]
         at = row * length
         row += 4
-        if a == 0 and b == 0 and c == 0 and d == 0:
-            continue  # drawn actions are strategies with a single 1
-        first, second = table[at : at + length], table[at + length : at + 2 * length]
-        third, fourth = table[at + 2 * length : at + 3 * length], table[at + 3 * length : at + 4 * length]
-        for k in range(length):
-            result[k] += (a * first[k] + b * second[k]) + (c * third[k] + d * fourth[k])
+        if a != 0.0 or b != 0.0 or c != 0.0 or d != 0.0:  # drawn actions are strategies with a single 1
+            first, second = part(table, at, at + length), part(table, at + length, at + 2 * length)
+            third, fourth = part(table, at + 2 * length, at + 3 * length), part(table, at + 3 * length, at + 4 * length)
+            for k in range(length):
+                result[k] += (a * first[k] + b * second[k]) + (c * third[k] + d * fourth[k])
     while row < strategy.size:
-        weight = strategy[row]
+        weight, last = strategy[row], part(table, row * length, (row + 1) * length)
         for k in range(length):
-            result[k] += weight * table[row * length + k]
+            result[k] += weight * last[k]
         row += 1
 
 
@@ -121,26 +120,26 @@ def _contract(strategy: Vector, table: Vector, result: Vector) -> None:
 def _table_losses(integers: Integers, data: Vector, scratch: Vector, profile: Vector, losses: Vector) -> None:
     """Contract each player's table with the others' strategies; its own axis is the last and remains."""
     players = integers[0]
-    sizes = integers[1 : 1 + players]
     cells = 1
-    for size in sizes:
-        cells *= size
+    for player in range(players):
+        cells *= integers[1 + player]
     mine = 0
     for player in range(players):
-        result = losses[mine : mine + sizes[player]]
-        mine += sizes[player]
-        table = data[player * cells : (player + 1) * cells]
+        result = part(losses, mine, mine + integers[1 + player])
+        mine += integers[1 + player]
+        table = part(data, player * cells, (player + 1) * cells)
         if players == 1:
             result[:] = table
         others, length, at = players - 1, cells, 0
         for other in range(players):
+            size = integers[1 + other]
             if other != player:
-                length //= sizes[other]
-                target = result if others == 1 else scratch[:length]
-                _contract(profile[at : at + sizes[other]], table, target)
+                length //= size
+                target = result if others == 1 else part(scratch, 0, length)
+                _contract(part(profile, at, at + size), table, target)
                 table = target
                 others -= 1
-            at += sizes[other]
+            at += size
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gamesim.compiled import Integers, Vector, call_game, call_learner, kernel
+from gamesim.compiled import Integers, Vector, call_game, call_learner, kernel, part, phase, row_part
 
 BLOCK = 8
 EXPECTED, SAMPLED, BANDIT = 0, 1, 2
@@ -44,7 +44,7 @@ class Track(NamedTuple):
     strategies: NDArray[np.float64]  # of the current block: a row a round
     losses: NDArray[np.float64]
     drawn: Integers  # the actions drawn in this round
-    profile: Vector  # what the game answers: the strategies, or the drawn actions as strategies
+    profile: Vector  # the drawn actions as strategies
     seen: Vector
     average: Vector  # Σ strategies (or counts of drawn actions)
     counterfactuals: Vector  # Σ p ⊗ l, player after player: what the mass of action i would have lost at action j
@@ -55,43 +55,54 @@ class Track(NamedTuple):
     stride: Integers  # the trajectory keeps every stride-th round
 
 
-@kernel
+@phase
+def _call(setup: Setup, track: Track, player: int, which: int, vector: Vector) -> None:
+    """Call a player's kernel with its own settings, its own state and its own part of a vector over all actions."""
+    plan = setup.plan
+    call_learner(
+        plan[player, which],
+        setup.settings,
+        plan[player, SETTINGS],
+        plan[player, SETTINGS_END],
+        track.state,
+        plan[player, STATE],
+        plan[player, STATE_END],
+        vector,
+        plan[player, ACTIONS],
+        plan[player, ACTIONS_END],
+    )
+
+
+@phase
 def play(setup: Setup, track: Track, round: int) -> None:
     """Let every compiled learner that is not informed write its strategy."""
-    strategies = track.strategies[round % BLOCK]
     for player in range(setup.plan.shape[0]):
-        row = setup.plan[player]
-        if row[PLAY] != 0 and row[INFORMED] == 0:
-            call_learner(
-                row[PLAY],
-                setup.settings[row[SETTINGS] : row[SETTINGS_END]],
-                track.state[row[STATE] : row[STATE_END]],
-                strategies[row[ACTIONS] : row[ACTIONS_END]],
-            )
+        if setup.plan[player, PLAY] != 0 and setup.plan[player, INFORMED] == 0:
+            _call(setup, track, player, PLAY, track.strategies[round % BLOCK])
 
 
-@kernel
+@phase
 def _ask(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
     """Put the profile to the game: the strategies themselves, or actions drawn from them."""
-    strategies = track.strategies[round % BLOCK]
-    if setup.feedback == EXPECTED:
-        track.profile[:] = strategies
-    else:
-        track.profile[:] = 0.0
+    profile = track.strategies[round % BLOCK]
+    if setup.feedback != EXPECTED:
+        for i in range(profile.size):
+            track.profile[i] = 0.0
         for player in range(setup.plan.shape[0]):
             first, end = setup.plan[player, ACTIONS], setup.plan[player, ACTIONS_END]
-            action, mass = first, strategies[first]
+            action, mass = first, profile[first]
             while mass <= uniforms[player] and action < end - 1:
                 action += 1
-                mass += strategies[action]
-            while strategies[action] == 0.0 and action > first:
+                mass += profile[action]
+            while profile[action] == 0.0 and action > first:
                 action -= 1  # rounding may leave the uniform beyond the last action that is played
             track.profile[action] = 1.0
             track.drawn[player] = action - first
-    call_game(setup.game, setup.integers, setup.data, track.scratch, track.profile, track.losses[round % BLOCK])
+        profile = track.profile
+    call_game(setup.game, setup.integers, setup.data, track.scratch, profile, track.losses[round % BLOCK])
 
 
-@kernel
+@phase
 def answer(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
     """Fill in the losses of this round; informed players see theirs first and then play."""
     strategies, losses = track.strategies[round % BLOCK], track.losses[round % BLOCK]
@@ -104,60 +115,56 @@ def answer(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
         informed += setup.plan[player, INFORMED]
     if informed > 0:
         for player in range(setup.plan.shape[0]):  # the others' losses do not count yet, so any strategy will do
-            row = setup.plan[player]
-            if row[INFORMED] != 0:
-                strategies[row[ACTIONS] : row[ACTIONS_END]] = 1.0 / (row[ACTIONS_END] - row[ACTIONS])
+            if setup.plan[player, INFORMED] != 0:
+                first, end = setup.plan[player, ACTIONS], setup.plan[player, ACTIONS_END]
+                strategies[first:end] = 1.0 / (end - first)
         _ask(setup, track, round, uniforms)
         for player in range(setup.plan.shape[0]):
-            row = setup.plan[player]
-            if row[INFORMED] != 0:
-                settings = setup.settings[row[SETTINGS] : row[SETTINGS_END]]
-                state = track.state[row[STATE] : row[STATE_END]]
-                call_learner(row[OBSERVE], settings, state, losses[row[ACTIONS] : row[ACTIONS_END]])
-                call_learner(row[PLAY], settings, state, strategies[row[ACTIONS] : row[ACTIONS_END]])
+            if setup.plan[player, INFORMED] != 0:
+                _call(setup, track, player, OBSERVE, losses)
+                _call(setup, track, player, PLAY, strategies)
     _ask(setup, track, round, uniforms)
 
 
-@kernel
+@phase
 def observe(setup: Setup, track: Track, round: int) -> None:
     """Tell every learner the loss of each of its actions, or under bandit feedback of the drawn one only."""
     losses = track.losses[round % BLOCK]
     for i in range(losses.size):
         track.seen[i] = losses[i] if setup.feedback != BANDIT or track.profile[i] == 1.0 else np.nan
     for player in range(setup.plan.shape[0]):
-        row = setup.plan[player]
-        if row[OBSERVE] != 0 and row[INFORMED] == 0:
-            call_learner(
-                row[OBSERVE],
-                setup.settings[row[SETTINGS] : row[SETTINGS_END]],
-                track.state[row[STATE] : row[STATE_END]],
-                track.seen[row[ACTIONS] : row[ACTIONS_END]],
-            )
+        if setup.plan[player, OBSERVE] != 0 and setup.plan[player, INFORMED] == 0:
+            _call(setup, track, player, OBSERVE, track.seen)
 
 
-@kernel
+@phase
 def _add_outer(
     left: NDArray[np.float64],
     first: int,
     right: NDArray[np.float64],
     second: int,
-    width: int,
     rows: int,
     total: Vector,
+    at: int,
+    height: int,
+    width: int,
 ) -> None:
-    """Add Σ_t left[t, first:] ⊗ right[t, second:] to a matrix with rows of this width, all rounds of a block at once."""
-    for i in range(total.size // width):
-        target = total[i * width : (i + 1) * width]
+    """Add Σ_t left[t, first:] ⊗ right[t, second:] to the matrix at total[at:], all rounds of a full block at once."""
+    end = second + width
+    r0, r1 = row_part(right, 0, second, end), row_part(right, 1, second, end)
+    r2, r3 = row_part(right, 2, second, end), row_part(right, 3, second, end)
+    r4, r5 = row_part(right, 4, second, end), row_part(right, 5, second, end)
+    r6, r7 = row_part(right, 6, second, end), row_part(right, 7, second, end)
+    for i in range(height):
+        target = part(total, at + i * width, at + (i + 1) * width)
         if rows == BLOCK:
             a, b, c, d = left[0, first + i], left[1, first + i], left[2, first + i], left[3, first + i]
             e, f, g, h = left[4, first + i], left[5, first + i], left[6, first + i], left[7, first + i]
-            if a + b + c + d + e + f + g + h == 0.0:
-                continue
-            for j in range(width):
-                k = second + j
-                target[j] += (
-                    (a * right[0, k] + b * right[1, k]) + (c * right[2, k] + d * right[3, k])
-                ) + ((e * right[4, k] + f * right[5, k]) + (g * right[6, k] + h * right[7, k]))
+            if a + b + c + d + e + f + g + h != 0.0:
+                for j in range(width):
+                    target[j] += ((a * r0[j] + b * r1[j]) + (c * r2[j] + d * r3[j])) + (
+                        (e * r4[j] + f * r5[j]) + (g * r6[j] + h * r7[j])
+                    )
         else:
             for t in range(rows):
                 weight = left[t, first + i]
@@ -165,18 +172,26 @@ def _add_outer(
                     target[j] += weight * right[t, second + j]
 
 
-@kernel
-def _multiply_out(strategies: Vector, plan: NDArray[np.int64], first: int, end: int, product: Vector) -> None:
+@phase
+def _multiply_out(
+    strategies: NDArray[np.float64],
+    rows: int,
+    plan: NDArray[np.int64],
+    first: int,
+    end: int,
+    product: NDArray[np.float64],
+) -> None:
     """Write the probabilities of all action profiles of the players first..end-1, the last one's action fastest."""
-    product[0] = 1.0
-    length = 1
-    for player in range(first, end):
-        at, size = plan[player, ACTIONS], plan[player, ACTIONS_END] - plan[player, ACTIONS]
-        for k in range(length - 1, -1, -1):  # from the back, so that nothing is overwritten before it is read
-            weight = product[k]
-            for action in range(size):
-                product[k * size + action] = weight * strategies[at + action]
-        length *= size
+    for t in range(rows):
+        product[t, 0] = 1.0
+        length = 1
+        for player in range(first, end):
+            at, size = plan[player, ACTIONS], plan[player, ACTIONS_END] - plan[player, ACTIONS]
+            for k in range(length - 1, -1, -1):  # from the back, so that nothing is overwritten before it is read
+                weight = product[t, k]
+                for action in range(size):
+                    product[t, k * size + action] = weight * strategies[t, at + action]
+            length *= size
 
 
 @kernel
@@ -184,39 +199,36 @@ def add_block(setup: Setup, track: Track, rows: int, average: Vector, counterfac
     """Add the first rows of the current block to these sums (under sampled feedback they are up to date already)."""
     if setup.feedback != EXPECTED:
         return
+    strategies, losses, plan = track.strategies, track.losses, setup.plan
     for t in range(rows):
         for i in range(average.size):
-            average[i] += track.strategies[t, i]
+            average[i] += strategies[t, i]
     at = 0
-    for player in range(setup.plan.shape[0]):
-        first, end = setup.plan[player, ACTIONS], setup.plan[player, ACTIONS_END]
-        size = end - first
-        total = counterfactuals[at : at + size * size]
-        _add_outer(track.strategies, first, track.losses, first, size, rows, total)
+    for player in range(plan.shape[0]):
+        first, size = plan[player, ACTIONS], plan[player, ACTIONS_END] - plan[player, ACTIONS]
+        _add_outer(strategies, first, losses, first, rows, counterfactuals, at, size, size)
         at += size * size
     if joint.size > 0:
-        half = setup.plan.shape[0] // 2
-        for t in range(rows):
-            _multiply_out(track.strategies[t], setup.plan, 0, half, track.left[t])
-            _multiply_out(track.strategies[t], setup.plan, half, setup.plan.shape[0], track.right[t])
-        _add_outer(track.left, 0, track.right, 0, track.right.shape[1], rows, joint)
+        players = plan.shape[0]
+        _multiply_out(strategies, rows, plan, 0, players // 2, track.left)
+        _multiply_out(strategies, rows, plan, players // 2, players, track.right)
+        _add_outer(track.left, 0, track.right, 0, rows, joint, 0, track.left.shape[1], track.right.shape[1])
 
 
-@kernel
+@phase
 def tally(setup: Setup, track: Track, round: int) -> None:
     """Enter the round into the sums and the trajectory."""
     if setup.feedback == EXPECTED:
         if round % BLOCK == BLOCK - 1:
             add_block(setup, track, BLOCK, track.average, track.counterfactuals, track.joint)
     else:
-        losses = track.losses[round % BLOCK]
         at, cell = 0, 0
         for player in range(setup.plan.shape[0]):
             first, end = setup.plan[player, ACTIONS], setup.plan[player, ACTIONS_END]
             size, action = end - first, track.drawn[player]
             track.average[first + action] += 1.0
             for j in range(size):
-                track.counterfactuals[at + action * size + j] += losses[first + j]
+                track.counterfactuals[at + action * size + j] += track.losses[round % BLOCK, first + j]
             at += size * size
             cell = cell * size + action
         if track.joint.size > 0:
@@ -228,7 +240,8 @@ def tally(setup: Setup, track: Track, round: int) -> None:
             track.trajectory[k] = track.trajectory[2 * k]
         track.stride[0] *= 2
     if round % track.stride[0] == 0:
-        track.trajectory[round // track.stride[0]] = track.strategies[round % BLOCK]
+        for i in range(track.average.size):
+            track.trajectory[round // track.stride[0], i] = track.strategies[round % BLOCK, i]
 
 
 @kernel

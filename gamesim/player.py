@@ -28,19 +28,32 @@ class Guarantee:
     """What a learner promises against every sequence of losses in [-1, 1].
 
     `regret` is the kind ("external", "internal" or "swap"); `bound(rounds, actions)` is the most that it can be in
-    total; `formula` says the same to people, with T rounds and d actions.
+    total; `formula` says the same to people, with T rounds and d actions. What is only `expected` bounds the mean over
+    the learner's own draws, of the regret for any one action.
     """
 
     regret: str
     formula: str
     bound: Callable[[int, int], float]
+    expected: bool = False
 
     def covers(self, regret: str) -> bool:
         """Whether a regret of this kind is bounded: swap regret is at least internal and external regret."""
         return self.regret in (regret, "swap")
 
+    def up_to(self, horizon: int | None) -> "Guarantee":
+        """Return the promise of a learner tuned to this horizon.
+
+        Fewer rounds could be filled up with losses that are all alike, which add no regret; of more rounds nothing is
+        known but that losses lie in [-1, 1].
+        """
+        if horizon is None:
+            return self
+        tuned = self.bound
+        return replace(self, bound=lambda rounds, actions: tuned(horizon, actions) if rounds <= horizon else 2 * rounds)
+
     def __str__(self) -> str:
-        return f"{self.regret} regret ≤ {self.formula}"
+        return f"{'expected ' if self.expected else ''}{self.regret} regret ≤ {self.formula}"
 
 
 @dataclass(frozen=True)
@@ -73,8 +86,19 @@ class Player:
     def over(self, rounds: int) -> "Player":
         """Return this learner tuned to a horizon, if it has such a setting and nobody has set it."""
         if getattr(self, "horizon", rounds) is None:
-            return replace(self, **{"horizon": rounds})  # type: ignore[arg-type]
+            changes: dict[str, Any] = {"horizon": rounds}
+            return replace(self, **changes)
         return self
+
+    def needed_horizon(self) -> int:
+        """Return the horizon that this learner has to be tuned to, or say that it is missing."""
+        horizon: int | None = getattr(self, "horizon", None)
+        if horizon is None:
+            raise InputError(
+                f"{self.name} is tuned to a number of rounds, and none came: set its horizon, "
+                "or use it in a simulation, which sets it"
+            )
+        return horizon
 
     def start(self, actions: int, seed: int = 0) -> "CompiledLearner":
         """Return a running learner, for use without a game; `seed` is for drawing actions from its strategies.
@@ -118,12 +142,16 @@ class CompiledLearner:
         """Take in the loss of each action, each within [-1, 1]; NaN marks what a bandit learner did not see."""
         vector = np.array(loss, dtype=np.float64)
         if vector.shape != (self.actions,):
-            raise InputError(f"{self.actions} actions need {self.actions} losses, and an array of shape {vector.shape} came")
+            raise InputError(
+                f"{self.actions} actions need {self.actions} losses, and an array of shape {vector.shape} came"
+            )
         unseen = np.isnan(vector)
         if unseen.any() and "bandit" not in self.player.feedback:
             raise InputError(f"{self.player.name} needs the loss of every action, and some came as NaN")
         if (np.abs(vector[~unseen]) > 1).any():
-            raise InputError(f"losses must lie in [-1, 1], and {vector[~unseen][np.abs(vector[~unseen]).argmax()]} came")
+            raise InputError(
+                f"losses must lie in [-1, 1], and {vector[~unseen][np.abs(vector[~unseen]).argmax()]} came"
+            )
         self.player.kernels[1](self.settings, self.state, vector)
 
 
@@ -135,6 +163,4 @@ def as_player(learner: Any) -> Any:
         return players.make(learner)
     if isinstance(learner, Player) or callable(learner):
         return learner
-    raise InputError(
-        f"a learner is a name, a Player, or a class with play() and observe(loss), and {learner!r} came"
-    )
+    raise InputError(f"a learner is a name, a Player, or a class with play() and observe(loss), and {learner!r} came")

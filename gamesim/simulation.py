@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from threadpoolctl import threadpool_limits
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from gamesim import loop
 from gamesim.compiled import GAME_KERNEL, LEARNER_KERNEL, Vector, address
@@ -166,7 +166,8 @@ class Simulation:
         for player in record.players:
             if not isinstance(player, Player):
                 raise InputError(
-                    f"a run with a learner written in Python ({player}) cannot be continued: its state is not in the record"
+                    f"a run with a learner written in Python ({player}) cannot be continued: "
+                    f"its state is not in the record"
                 )
         simulation = cls(
             record.game,
@@ -283,7 +284,9 @@ class Simulation:
             first_round, draws = np.random.SeedSequence(self.seed + replica).spawn(2)
             self._random.append(np.random.Generator(np.random.PCG64(draws)))
             random = np.random.Generator(np.random.PCG64(first_round))
-            learners = {i: p(actions=self.game.sizes[i]) for i, p in enumerate(self.players) if not isinstance(p, Player)}
+            learners = {
+                i: p(actions=self.game.sizes[i]) for i, p in enumerate(self.players) if not isinstance(p, Player)
+            }
             self._python.append(learners)
             for i, (strategy, share) in enumerate(zip(given, shares, strict=True)):
                 noise = random.dirichlet(np.ones(self.game.sizes[i]))
@@ -378,4 +381,6 @@ def _as_strategy(strategy: ArrayLike, actions: int, player: str) -> Vector:
 
 def _stack(rows: list[list[Vector]], width: int) -> NDArray[np.float64]:
     """Stack replicas × checkpoints × numbers, also where there are no checkpoints yet."""
-    return np.array(rows, dtype=np.float64).reshape(len(rows), -1, width) if rows[0] else np.zeros((len(rows), 0, width))
+    return (
+        np.array(rows, dtype=np.float64).reshape(len(rows), -1, width) if rows[0] else np.zeros((len(rows), 0, width))
+    )

@@ -5,13 +5,28 @@ from typing import Any
 
 from gamesim.errors import InputError, did_you_mean
 from gamesim.player import Player
+from gamesim.players.adahedge import AdaHedge as AdaHedge
+from gamesim.players.adanormal_hedge import AdaNormalHedge as AdaNormalHedge
+from gamesim.players.adversary import Adversary as Adversary
 from gamesim.players.best_response import BestResponse as BestResponse
+from gamesim.players.coin_betting import CoinBetting as CoinBetting
 from gamesim.players.fictitious_play import FictitiousPlay as FictitiousPlay
+from gamesim.players.first_order_hedge import FirstOrderHedge as FirstOrderHedge
 from gamesim.players.fixed import Fixed as Fixed
+from gamesim.players.ftrl import FTRL as FTRL
+from gamesim.players.gradient import Gradient as Gradient
 from gamesim.players.hedge import Hedge as Hedge
+from gamesim.players.normal_hedge import NormalHedge as NormalHedge
+from gamesim.players.optimistic_hedge import OptimisticHedge as OptimisticHedge
+from gamesim.players.predictive_rm_plus import PredictiveRegretMatchingPlus as PredictiveRegretMatchingPlus
 from gamesim.players.regret_matching import RegretMatching as RegretMatching
 from gamesim.players.regret_matching_plus import RegretMatchingPlus as RegretMatchingPlus
+from gamesim.players.replicator import Replicator as Replicator
+from gamesim.players.smooth_fictitious_play import SmoothFictitiousPlay as SmoothFictitiousPlay
+from gamesim.players.squint import Squint as Squint
 from gamesim.players.uniform import Uniform as Uniform
+from gamesim.players.wavelet import Wavelet as Wavelet
+from gamesim.players.wavelet import WaveletContinuous as WaveletContinuous
 
 __all__ = [
     name for name, thing in globals().items() if isinstance(thing, type) and thing.__module__.startswith(__name__)

@@ -230,7 +230,7 @@ def _one_class(matrix: Vector, strategy: Vector, work: Vector) -> bool:
     reaches[goal] = 1.0
     queue[0] = goal
     taken, waiting = 0, 1
-    while taken < waiting and waiting < n:
+    while taken < waiting < n:
         state = int(queue[taken])
         taken += 1
         for i in range(n):

@@ -2,8 +2,8 @@
 
 Let a matrix learner choose a stochastic matrix φ each round, and let the player play a fixed point p = pφ. Then, for
 every stochastic matrix φ*, the player's regret against φ* is the matrix learner's regret against φ*:
-<p, l> - <pφ*, l> = <pφ, l> - <pφ*, l> = <p ⊗ l, φ - φ*> (Gordon, Greenwald and Marks 2008, "No-regret learning in convex
-games", ICML; before them Stoltz and Lugosi 2005 and Blum and Mansour 2007).
+<p, l> - <pφ*, l> = <pφ, l> - <pφ*, l> = <p ⊗ l, φ - φ*> (Gordon, Greenwald and Marks 2008, "No-regret learning in
+convex games", ICML; before them Stoltz and Lugosi 2005 and Blum and Mansour 2007).
 
 The contract. The state of such a player begins with the reduction's part, made by `first_reduction(default)`; the
 matrix learner's own numbers follow. Its kernels, with n the number of states (rows of φ), are then of this shape:
@@ -51,13 +51,19 @@ def first_reduction(default: Vector) -> Vector:
 @kernel
 def unsettled(state: Vector) -> bool:
     """Whether φ and its fixed point still have to be computed for this round."""
-    return state[0] == 0
+    return bool(state[0] == 0)
 
 
 @kernel
 def unsettle(state: Vector) -> None:
     """Say that φ has to be computed again."""
     state[0] = 0.0
+
+
+@kernel
+def hold(state: Vector) -> None:
+    """Say that φ and its fixed point, as they are kept, hold for this round."""
+    state[0] = 1.0
 
 
 @kernel
@@ -99,4 +105,4 @@ def settle(state: Vector, states: int) -> None:
         strategy_part(state, states),
         _scratch_part(state, states),
     )
-    state[0] = 1.0
+    hold(state)

@@ -1,0 +1,397 @@
+"""The wavelet learner: one learner whose φ-regret adapts to how simple φ is, for all φ at once."""
+
+from dataclasses import dataclass
+from math import sqrt
+from typing import ClassVar, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gamesim.compiled import Vector, kernel
+from gamesim.errors import InputError, positive
+from gamesim.player import Guarantee, Player
+from gamesim.players.haar import forward, interval, level_of, merge, restore
+from gamesim.players.reduction import (
+    default_part,
+    first_reduction,
+    hold,
+    matrix_part,
+    own_part,
+    settle,
+    strategy_part,
+    unsettle,
+    unsettled,
+)
+from gamesim.players.relabelling import owners, shares, spread_evenly, spread_to_self
+from gamesim.players.scalar import (
+    BLOCKS,
+    CONTINUOUS,
+    FULL,
+    LIPSCHITZ,
+    advance_blocks,
+    advance_continuous,
+    conjugate,
+    regret_bound,
+)
+
+# Rounding must not decide: symmetric games are full of exact ties.
+NO_ENTRY = 1e-14  # an improper entry this small is 0
+NO_LOSS = 1e-13  # a centred loss this small is 0
+RUN = 8  # columns that are restored together: one cache line
+
+# The kernels' settings: clock, D, the identity's ε, the ε of each column (D), the owner of each augmented index (D).
+# The own part of the state, with F = D² + 1 features (row by row in Haar order, then the identity):
+#   improper matrix (D²), row sums of its positive part (D), pending rows of the transforms ((log2 D + 1) · D),
+#   losses by augmented index (D), columns to restore (D), rows to project (D),
+#   predictions (F), clock times (F), negative gradient sums (F), and for blocks: open sums (F), open masses (F).
+
+
+@kernel
+def _start_of_flags(size: int) -> int:
+    return size * size + size + (level_of(0, size) + 1) * size + size
+
+
+@kernel
+def _start_of_features(size: int) -> int:
+    return _start_of_flags(size) + 2 * size
+
+
+@kernel
+def _choose(settings: Vector, state: Vector) -> None:
+    """Bring φ and its fixed point up to date with the scalar learners' predictions."""
+    if unsettled(state):
+        size = int(settings[1])
+        own = own_part(state, size)
+        if restore_improper(own, size) and project(own, default_part(state, size), matrix_part(state, size), size):
+            settle(state, size)
+        else:
+            hold(state)
+
+
+@kernel
+def restore_improper(own: Vector, size: int) -> bool:
+    """Restore the changed columns of the improper matrix; mark the rows whose positive part changed.
+
+    Every entry is computed from the predictions alone, in one order: nothing drifts.
+    """
+    flags = _start_of_flags(size)
+    columns, rows = own[flags : flags + size], own[flags + size : flags + 2 * size]
+    pending = own[size * size + size : flags - size]
+    predictions = own[_start_of_features(size) :]
+    identity = predictions[size * size]
+    changed = 0
+    column = 0
+    while column < size:
+        if columns[column] == 0:
+            column += 1
+            continue
+        end = column - column % RUN
+        column = end
+        while end < size:  # as long as each group of columns has a changed one
+            group = 0.0
+            for j in range(end, min(end + RUN, size)):
+                group += columns[j]
+                columns[j] = 0.0
+            if group == 0:
+                break
+            end = min(end + RUN, size)
+        for i in range(size):
+            restore(predictions, size, i, pending, column, end)
+            if column <= i < end:
+                pending[i] += identity
+            row = own[i * size : (i + 1) * size]
+            moved = 0
+            for j in range(column, end):
+                entry = pending[j] if abs(pending[j]) > NO_ENTRY else 0.0
+                moved += (entry if entry > 0 else 0.0) != (row[j] if row[j] > 0 else 0.0)
+                row[j] = entry
+            rows[i] += moved
+            changed += moved
+        column = end
+    return changed > 0
+
+
+@kernel
+def project(own: Vector, default: Vector, matrix: Vector, size: int) -> bool:
+    """Turn the marked rows of the improper matrix into distributions: the positive part, divided by its sum."""
+    flags = _start_of_flags(size)
+    rows = own[flags + size : flags + 2 * size]
+    sums = own[size * size : size * size + size]
+    for i in range(size):
+        if rows[i] == 0:
+            continue
+        rows[i] = 0.0
+        improper, row = own[i * size : (i + 1) * size], matrix[i * size : (i + 1) * size]
+        sums[i] = positive_product(improper, row, False)
+        if sums[i] == 0:
+            row[:] = default
+        else:
+            inverse = 1 / sums[i]
+            for j in range(size):
+                row[j] = improper[j] * inverse if improper[j] > 0 else 0.0
+    return True
+
+
+@kernel
+def positive_product(row: Vector, weights: Vector, weighted: bool) -> float:
+    """Return the sum of the positive entries, weighted or not, in partial sums that do not wait for one another."""
+    total = 0.0
+    for j in range(row.size):
+        if row[j] > 0:
+            total += row[j] * weights[j] if weighted else row[j]
+    return total
+
+
+@kernel
+def _play(settings: Vector, state: Vector, strategy: Vector) -> None:
+    _choose(settings, state)
+    size = int(settings[1])
+    augmented = strategy_part(state, size)
+    strategy[:] = 0.0
+    for i in range(size):
+        strategy[int(settings[3 + size + i])] += augmented[i]
+
+
+@kernel
+def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
+    _choose(settings, state)
+    size = int(settings[1])
+    own = own_part(state, size)
+    start = _start_of_flags(size) - size
+    seen = own[start : start + size]
+    for i in range(size):
+        seen[i] = loss[int(settings[3 + size + i])]
+    if learn(settings, own, strategy_part(state, size), default_part(state, size), size):
+        unsettle(state)
+
+
+@kernel
+def learn(settings: Vector, own: Vector, strategy: Vector, default: Vector, size: int) -> bool:
+    """Give every feature its gradient: row by row the gradient matrix, its Haar transform, the scalar learners."""
+    flags = _start_of_flags(size)
+    seen = own[flags - size : flags]
+    sums = own[size * size : size * size + size]
+    pending = own[size * size + size : flags - size]
+    usual = 0.0
+    for j in range(size):
+        usual += default[j] * seen[j]
+    trace = 0.0
+    changed = 0
+    filled = 0  # bit l: row l of `pending` is not zero
+    for i in range(size):
+        level = level_of(i, size)
+        filled &= ~(1 << level)
+        if strategy[i] > 0:
+            filled |= 1 << level
+            row = own[i * size : (i + 1) * size]
+            expected = usual if sums[i] == 0 else positive_product(row, seen, True) / sums[i]
+            target = pending[level * size : (level + 1) * size]
+            write_gradient(row, seen, strategy[i], expected, target)
+            trace += target[i]
+        half = 1
+        while i & half:
+            first, second = level_of(i + 1 - 2 * half, size), level_of(i + 1 - half, size)
+            if (filled >> first | filled >> second) & 1:
+                left, right = pending[first * size : (first + 1) * size], pending[second * size : (second + 1) * size]
+                if not (filled >> first) & 1:
+                    left[:] = 0.0
+                if not (filled >> second) & 1:
+                    right[:] = 0.0
+                filled |= 1 << first
+                merge(left, right)
+                changed += _advance(settings, own, size, i + 1 - half, right)
+            half *= 2
+    top = level_of(0, size)
+    changed += _advance(settings, own, size, 0, pending[top * size : (top + 1) * size])
+    own[flags - size] = trace  # the losses are not needed any more
+    changed += _advance(settings, own, size, size, own[flags - size : flags - size + 1])
+    return changed > 0
+
+
+@kernel
+def write_gradient(row: Vector, seen: Vector, mass: float, expected: float, target: Vector) -> None:
+    """Write p_i (l_j - <φ_i, l>); where the improper entry is negative, only if that asks for more."""
+    for j in range(row.size):
+        centred = seen[j] - expected
+        if abs(centred) <= NO_LOSS or (row[j] < 0 and centred > 0):
+            centred = 0.0
+        target[j] = mass * centred
+
+
+@kernel
+def _advance(settings: Vector, own: Vector, size: int, number: int, gradients: Vector) -> int:
+    """Advance the scalar learners of one Haar row, or of the identity, whose number is D; mark changed columns."""
+    features = size * size + 1
+    width = gradients.size
+    start = _start_of_features(size) + number * size
+    predictions = own[start : start + width]
+    times = own[start + features : start + features + width]
+    totals = own[start + 2 * features : start + 2 * features + width]
+    flags = _start_of_flags(size)
+    columns = own[flags : flags + size]
+    scales = settings[3 : 3 + size]
+    factor = 1.0
+    if number == 0:
+        factor = float(size)
+    if number == size:
+        scales = settings[2:3]
+    if settings[0] == CONTINUOUS:
+        changed = advance_continuous(gradients, times, totals, predictions, scales, factor, columns)
+    else:
+        sums = own[start + 3 * features : start + 3 * features + width]
+        masses = own[start + 4 * features : start + 4 * features + width]
+        changed = advance_blocks(gradients, sums, masses, times, totals, predictions, scales, factor, columns)
+    if changed > 0 and number == size:
+        columns[:] = 1.0
+    return changed
+
+
+@dataclass(frozen=True)
+class Wavelet(Player):
+    """Learn an action modification rule in a Haar wavelet basis, and play its fixed point.
+
+    The paper's Algorithm 1. The d actions are relabelled by D = 2^⌈log2 d⌉ augmented indices. A matrix is predicted as
+    Σ_b x_b b over the features b: the identity, and h ⊗ e_j for every Haar vector h and column j. Its positive part,
+    row by row divided by its sum, is φ; p = pφ is played. The gradient p_i (l_j - <φ_i, l>) of each entry (its negative
+    part where the predicted entry is negative) gives each feature b its own gradient <g, b>, and a scalar learner
+    turns that into the next x_b. Neighbouring actions are learnt about together: `order`, a permutation of the actions
+    (from 0), may put those side by side that call for the same modification. `clock` is "blocks", the paper's, or
+    "continuous", ours, which the learner `wavelet-continuous` takes. `scale` multiplies the ε of all scalar learners.
+
+    For an absolute constant c, all T and all stochastic matrices φ at once, its regret against φ is at most
+    c √(min{d - unif(φ) + 1, d - self(φ)} (T + d)) (log d)^(3/2), with unif(φ) the number of rows that share the most
+    frequent row, and self(φ) the number of actions that φ leaves alone; and its ε-quantile regret is at most
+    c √(T log(1 + 1/ε)). `guarantee` bounds the worst φ with all constants, `certificate` a given φ after a given run.
+
+    Reference: Lu, Sun and Zhang, "Sparsity-based interpolation of external, internal and swap regret", Theorems 1, 2.
+
+    >>> learner = Wavelet().start(actions=3)
+    >>> for _ in range(40):
+    ...     learner.observe([1.0, 0.0, -1.0])
+    >>> learner.play().round(3)
+    array([0.   , 0.017, 0.983])
+    >>> bool(learner.player.certificate(learner.state, [[0, 0, 1]] * 3) < Wavelet().guarantee().bound(40, 3))
+    True
+    """
+
+    order: tuple[int, ...] | None = None
+    clock: Literal["blocks", "continuous"] = "blocks"
+    scale: float = 1.0
+
+    name = "wavelet"
+    kernels = _play, _observe
+    ordered: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        positive("scale", self.scale)
+        if self.clock not in ("blocks", "continuous"):
+            raise InputError(f'clock must be "blocks" or "continuous", and {self.clock!r} came')
+        if self.order is not None:
+            owners(len(self.order), self.order)
+
+    def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
+        owner = owners(actions, self.order)
+        clock = CONTINUOUS if self.clock == "continuous" else BLOCKS
+        columns = self.scale / (actions**2 * shares(owner))
+        return np.concatenate([[clock, owner.size, self.scale], columns, owner])
+
+    def first_state(self, actions: int) -> Vector:  # noqa: D102
+        owner = owners(actions, self.order)
+        size = owner.size
+        default = 1 / (actions * shares(owner))
+        features = (3 if self.clock == "continuous" else 5) * (size * size + 1)
+        state = np.concatenate([first_reduction(default), np.zeros(_start_of_features(size) + features)])
+        matrix_part(state, size)[:] = np.tile(default, size)
+        strategy_part(state, size)[:] = default
+        hold(state)
+        return state
+
+    def certificate(self, state: Vector, phi: ArrayLike) -> float:
+        """Return a bound on the regret against φ that the gradients seen so far prove, in units of loss.
+
+        It is the sum over all features of the scalar learners' bounds, for the better of the paper's two ways to write
+        φ in features, without and with the identity.
+        """
+        wanted = np.array(phi, dtype=np.float64)
+        actions = len(wanted)
+        if wanted.shape != (actions, actions) or (wanted < 0).any() or not np.allclose(wanted.sum(axis=1), 1):
+            raise InputError(f"a modification rule is a square matrix whose rows are distributions, and {phi} came")
+        if state.shape != self.first_state(actions).shape:
+            raise InputError(f"a rule for {actions} actions came, and the state is for another number of actions")
+        settings = self.kernel_settings(actions)
+        owner = owners(actions, self.order)
+        size = owner.size
+        parts = own_part(state, size)[_start_of_features(size) :].reshape(-1, size * size + 1)
+        times = parts[1] if settings[0] == CONTINUOUS else parts[1] + (parts[4] > 0)
+        scales = np.append(np.tile(settings[3 : 3 + size], size), self.scale)
+        scales[:size] *= size
+        bounds = [
+            regret_bound(settings[0], scales, times, np.append(_coefficients(augmented), identity)).sum()
+            for identity, augmented in (
+                (0.0, spread_evenly(wanted, owner)),
+                (1.0, spread_to_self(wanted, owner) - np.eye(size)),
+            )
+        ]
+        return float(min(bounds))
+
+    def guarantee(self) -> Guarantee:
+        """Return a bound on the swap regret, with all its constants.
+
+        Write any φ without the identity. The coefficients u_hj of one Haar vector h satisfy Σ_j |u_hj| ≤ 1, and its
+        gradients Σ_t |c| ≤ 2 P_h, with P_h the mass that the strategies of all rounds put on its interval. A scalar
+        learner's bound is convex in u, so the sum over j is largest with one u_hj = 1. This gives
+        G' √(1 + P_h) K_h with K_h = Σ_j ε_hj + max_j (ε_hj exp(z²) - ε_hj); G' is 4 for blocks; for the continuous
+        clock it is 2 and there is no 1. The P_h of one scale add up to T: by Cauchy-Schwarz the sum of the roots over
+        the 2^k intervals of a scale is at most √(2^k (2^k + T)).
+        """
+        blocks = self.clock == "blocks"
+        formula = (
+            "min(2T, 4(√(T+1)(scale + K₀) + K₁ Σ_k √(2^k (2^k + T))))"
+            if blocks
+            else "min(2T, 2√T(scale + K₀ + K₁ Σ_k √(2^k)))"
+        )
+        return Guarantee("swap", formula + ", 0 ≤ k < log₂ d", self._worst_case)
+
+    def _worst_case(self, rounds: int, actions: int) -> float:
+        size = owners(actions, None).size
+        if size == 1:
+            return 0.0
+        extra = 1.0 if self.clock == "blocks" else 0.0
+        steps = (1 + extra) * LIPSCHITZ
+        passed = rounds * LIPSCHITZ / FULL
+        scales = self.scale / (actions**2 * shares(owners(actions, None)))
+
+        def worst(scales: Vector) -> float:
+            return float(scales.sum() + (conjugate(scales, np.ones(size)) - scales).max())
+
+        total = sqrt(extra + passed) * (self.scale + worst(size * scales))
+        for k in range(size.bit_length() - 1):
+            total += worst(scales) * sqrt(2**k * (2**k * extra + passed))
+        return min(2.0 * rounds, steps * total)
+
+
+def _coefficients(matrix: NDArray[np.float64]) -> Vector:
+    """Return <matrix, b> / <b, b> for every feature b but the identity."""
+    size = len(matrix)
+    coefficients = matrix.ravel().copy()
+    forward(coefficients, size)
+    return coefficients / np.repeat([float(len(interval(number, size))) for number in range(size)], size)
+
+
+@dataclass(frozen=True)
+class WaveletContinuous(Wavelet):
+    """The wavelet learner with our continuous clock: no blocks, no lag, half the bound of the paper's.
+
+    All else is as in `Wavelet`; only the scalar learners' clock differs. Each advances its time by |c|/2 in every
+    round instead of waiting for a block of gradients to fill.
+
+    >>> learner = WaveletContinuous().start(actions=3)
+    >>> for _ in range(10):
+    ...     learner.observe([1.0, 0.0, -1.0])
+    >>> learner.play().round(3)
+    array([0.   , 0.017, 0.983])
+    """
+
+    clock: Literal["blocks", "continuous"] = "continuous"
+
+    name = "wavelet-continuous"

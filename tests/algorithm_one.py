@@ -1,0 +1,159 @@
+"""Algorithm 1 of Lu, Sun and Zhang, written down line by line: explicit features, no fast transforms, no laziness.
+
+Many runs go side by side: the first axis of every array is the run.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy.special import dawsn
+
+Array = NDArray[np.float64]
+G = 2.0
+
+
+def haar_vectors(states: int) -> list[list[int]]:
+    """Return the all-one vector, then h^(s,l) for every scale s and location l, from the definition."""
+    scales = states.bit_length() - 1
+    vectors = [[1] * states]
+    for s in range(1, scales + 1):
+        for location in range(1, 2 ** (scales - s) + 1):
+            start = 2**s * (location - 1)
+            plus = range(start + 1, start + 2 ** (s - 1) + 1)
+            minus = range(start + 2 ** (s - 1) + 1, 2**s * location + 1)
+            vectors.append([1 if i in plus else -1 if i in minus else 0 for i in range(1, states + 1)])
+    return vectors
+
+
+def features(states: int) -> Array:
+    """Return the identity and every h ⊗ e_j as matrices, in this order."""
+    columns = np.eye(states)
+    products = [np.outer(h, columns[j]) for h in haar_vectors(states) for j in range(states)]
+    return np.array([np.eye(states), *products])
+
+
+def owner_of(actions: int, order: list[int]) -> list[int]:
+    """Return the action of each augmented index: the first actions in the order are doubled."""
+    states = 1
+    while states < actions:
+        states *= 2
+    return [action for at, action in enumerate(order) for _ in range(2 if at < states - actions else 1)]
+
+
+def potential(scale: Array, time: Array, total: Array) -> Array:
+    z = total / np.sqrt(2 * time)
+    value: Array = scale * np.sqrt(time) * np.exp(z**2) * (2 * z * dawsn(z) - 1)
+    return value
+
+
+@njit  # type: ignore[untyped-decorator]
+def damped_limit(phi, default):  # type: ignore[no-untyped-def]
+    """Return the limit of the damped chain's fixed point: classes by reachability, then each class by itself."""
+    n = len(default)
+    reach = (phi > 0) | (np.eye(n) > 0)
+    for k in range(n):
+        for i in range(n):
+            if reach[i, k]:
+                reach[i] |= reach[k]
+    closed = np.ones(n, dtype=np.bool_)
+    for i in range(n):
+        for j in range(n):
+            if reach[i, j] and not reach[j, i]:
+                closed[i] = False
+    flow, chain = default.copy(), phi.copy()
+    for k in range(n):  # states outside the closed classes pass on what they have, one after the other
+        if not closed[k]:
+            out = 0.0
+            for j in range(n):
+                if j != k:
+                    out += chain[k, j]
+            for j in range(n):
+                if j != k:
+                    flow[j] += flow[k] * chain[k, j] / out
+            for i in range(n):
+                if i != k and not closed[i]:
+                    for j in range(n):
+                        if j != k:
+                            chain[i, j] += chain[i, k] * chain[k, j] / out
+                    chain[i, k] = 0.0
+            flow[k] = 0.0
+            chain[k] = 0.0
+    p = np.zeros(n)
+    done = ~closed
+    for first in range(n):
+        if done[first]:
+            continue
+        members = np.where(reach[first])[0]
+        done[members] = True
+        m = len(members)
+        local = np.zeros((m, m))
+        mass = 0.0
+        for a in range(m):
+            mass += flow[members[a]]
+            for b in range(m):
+                local[a, b] = phi[members[a], members[b]]
+        for k in range(m - 1, 0, -1):
+            out = local[k, :k].sum()
+            local[:k, k] /= out
+            for i in range(k):
+                local[i, :k] += local[i, k] * local[k, :k]
+        weight = np.zeros(m)
+        weight[0] = 1.0
+        for k in range(1, m):
+            weight[k] = (weight[:k] * local[:k, k]).sum()
+        for a in range(m):
+            p[members[a]] = mass * weight[a] / weight.sum()
+    return p / p.sum()
+
+
+class AlgorithmOne:
+    """The learner; `orders` gives the order of the actions for each run."""
+
+    def __init__(self, actions: int, orders: list[list[int]], clock: str) -> None:
+        self.clock = clock
+        self.owner = np.array([owner_of(actions, order) for order in orders])
+        self.runs, self.states = self.owner.shape
+        self.actions = actions
+        self.features = features(self.states).reshape(-1, self.states**2)
+        shares = np.array([[list(run).count(action) for action in run] for run in self.owner], dtype=float)
+        self.default = 1 / (actions * shares)
+        self.scale = np.empty((self.runs, 1 + self.states**2))
+        self.scale[:, 0] = 1
+        self.scale[:, 1:] = np.tile(1 / (actions**2 * shares), self.states)
+        self.scale[:, 1 : 1 + self.states] *= self.states
+        self.x, self.c, self.a, self.n, self.S = (np.zeros_like(self.scale) for _ in range(5))
+
+    def play(self) -> Array:
+        shape = (self.runs, self.states, self.states)
+        self.improper = (self.x @ self.features).reshape(shape)
+        self.improper[np.abs(self.improper) <= 1e-14] = 0
+        positive = np.maximum(self.improper, 0)
+        total = positive.sum(axis=2, keepdims=True)
+        self.phi = np.where(total > 0, positive / np.where(total > 0, total, 1), self.default[:, np.newaxis, :])
+        self.p_bar = np.array([damped_limit(phi, default) for phi, default in zip(self.phi, self.default, strict=True)])
+        p = np.zeros((self.runs, self.actions))
+        for run in range(self.runs):
+            np.add.at(p[run], self.owner[run], self.p_bar[run])
+        return p
+
+    def observe(self, loss: Array) -> None:
+        l_bar = np.take_along_axis(loss, self.owner, axis=1)
+        centred = l_bar[:, np.newaxis, :] - np.einsum("rij,rj->ri", self.phi, l_bar)[:, :, np.newaxis]
+        centred[np.abs(centred) <= 1e-13] = 0
+        g = self.p_bar[:, :, np.newaxis] * centred
+        self.g_improper = np.where(self.improper < 0, np.minimum(g, 0), g)
+        self.gradients = self.g_improper.reshape(self.runs, -1) @ self.features.T
+        if self.clock == "blocks":
+            self.c += self.gradients
+            self.a += np.abs(self.gradients)
+            full = self.a >= G * (1 - 1e-9)
+            self.S -= np.where(full, self.c / (2 * G), 0)
+            self.n += full
+            self.c[full] = self.a[full] = 0
+        else:
+            full = np.ones_like(self.a, dtype=bool)
+            self.n += np.abs(self.gradients) / G
+            self.S -= self.gradients / G
+        later = self.n + 1
+        x = (potential(self.scale, later, self.S + 1) - potential(self.scale, later, self.S - 1)) / 2
+        self.x = np.where(full, x, self.x)

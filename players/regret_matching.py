@@ -35,17 +35,23 @@ def expected_loss(strategy: Vector, loss: Vector) -> float:
 
 
 @kernel
-def _play(settings: Vector, state: Vector, strategy: Vector) -> None:
-    match(state, strategy)
+def recall(settings: Vector, state: Vector, strategy: Vector) -> None:
+    """Play the strategy that `observe` left at the front of the state: it needs it again, for the regret."""
+    strategy[:] = state[: strategy.size]
+
+
+def uniform_then(actions: int, *sizes: int) -> Vector:
+    """Return a first state: the uniform strategy at the front, and zeros for all that follows."""
+    return np.concatenate([np.full(actions, 1 / actions), np.zeros(sum(sizes))])
 
 
 @kernel
 def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
-    regrets, played = state[: loss.size], state[loss.size :]
-    match(regrets, played)  # again, so that a loss may come before the strategy was asked for
-    suffered = expected_loss(played, loss)
+    strategy, regrets = state[: loss.size], state[loss.size :]
+    suffered = expected_loss(strategy, loss)
     for i in range(loss.size):
         regrets[i] += suffered - loss[i]
+    match(regrets, strategy)
 
 
 @dataclass(frozen=True)
@@ -65,10 +71,10 @@ class RegretMatching(Player):
     """
 
     name = "regret-matching"
-    kernels = _play, _observe
+    kernels = recall, _observe
 
     def first_state(self, actions: int) -> Vector:  # noqa: D102
-        return np.zeros(2 * actions)
+        return uniform_then(actions, actions)
 
     def guarantee(self) -> Guarantee:  # noqa: D102
         return Guarantee("external", "2 √(d T)", lambda T, d: 2 * sqrt(d * T))

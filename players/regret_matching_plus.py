@@ -3,20 +3,18 @@
 from dataclasses import dataclass
 from math import sqrt
 
-import numpy as np
-
 from gamesim.compiled import Vector, kernel
 from gamesim.player import Guarantee, Player
-from gamesim.players.regret_matching import RegretMatching, expected_loss, match
+from gamesim.players.regret_matching import expected_loss, match, recall, uniform_then
 
 
 @kernel
 def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
-    regrets, played = state[: loss.size], state[loss.size :]
-    match(regrets, played)
-    suffered = expected_loss(played, loss)
+    strategy, regrets = state[: loss.size], state[loss.size :]
+    suffered = expected_loss(strategy, loss)
     for i in range(loss.size):
         regrets[i] = max(regrets[i] + suffered - loss[i], 0.0)
+    match(regrets, strategy)
 
 
 @dataclass(frozen=True)
@@ -29,17 +27,17 @@ class RegretMatchingPlus(Player):
     Reference: Tammelin, Burch, Johanson and Bowling (2015), "Solving heads-up limit Texas hold'em", Lemmas 1-2.
 
     >>> learner = RegretMatchingPlus().start(actions=2)
-    >>> for loss in ([1.0, -1.0], [-1.0, 1.0], [-1.0, 1.0]):
+    >>> for loss in ([1.0, -1.0], [-1.0, 1.0]):
     ...     learner.observe(loss)
-    >>> learner.play().round(3)  # regret matching would still play the second action alone
-    array([1., 0.])
+    >>> learner.play().round(3)  # regret matching would play both alike
+    array([0.667, 0.333])
     """
 
     name = "regret-matching-plus"
-    kernels = RegretMatching.kernels[0], _observe
+    kernels = recall, _observe
 
     def first_state(self, actions: int) -> Vector:  # noqa: D102
-        return np.zeros(2 * actions)
+        return uniform_then(actions, actions)
 
     def guarantee(self) -> Guarantee:  # noqa: D102
         return Guarantee("external", "2 √(d T)", lambda T, d: 2 * sqrt(d * T))

@@ -1,0 +1,71 @@
+"""AdaHedge: Hedge whose rate follows the losses."""
+
+from dataclasses import dataclass
+from math import log, sqrt
+
+import numpy as np
+
+from gamesim.compiled import Vector, kernel
+from gamesim.player import Guarantee, Player
+from gamesim.players.best_response import uniform_on_least
+from gamesim.players.hedge import softmin
+from gamesim.players.regret_matching import ROUNDING, recall, uniform_then
+
+
+@kernel
+def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
+    d = loss.size
+    strategy, losses = state[:d], state[d : 2 * d]  # losses so far, less those of the best action
+    gap = state[2 * d]
+    least = loss[0]
+    for i in range(d):
+        least = min(least, loss[i])
+    rate = np.log(d) / gap if gap > ROUNDING else np.inf
+    suffered = total = 0.0
+    best = np.inf
+    for i in range(d):
+        excess = loss[i] - least
+        suffered += strategy[i] * excess
+        if rate < np.inf:
+            total += strategy[i] * np.exp(-rate * excess)
+        losses[i] += excess
+        best = min(best, losses[i])
+    mixed = -np.log(total) / rate if rate < np.inf else best
+    gap += max(suffered - mixed, 0.0)
+    state[2 * d] = gap
+    for i in range(d):
+        losses[i] -= best
+    if gap > ROUNDING:
+        softmin(np.log(d) / gap, losses, strategy)
+    else:
+        uniform_on_least(losses, ROUNDING, strategy)
+
+
+@dataclass(frozen=True)
+class AdaHedge(Player):
+    """Play as Hedge, with the rate that the losses so far would have wanted.
+
+    With L the losses so far, p ∝ exp(-η L). The mixability gap of a round is δ = <p, l> + ln(Σ p exp(-η l)) / η; with Δ
+    the sum of the gaps, η = ln d / Δ, and p is uniform on the leaders while Δ = 0 (up to 1e-10, for rounding). No
+    tuning, and the same play when all losses are doubled or shifted. Losses that vary little cost little: with
+    V = Σ Var_p(l) ≤ T the regret is at most 2 √(V ln d) + 8/3 ln d + 4.
+
+    Reference: de Rooij, van Erven, Grünwald and Koolen (2014), "Follow the leader if you can, hedge if you must",
+    Theorem 6 with losses of range 2.
+
+    >>> learner = AdaHedge().start(actions=3)
+    >>> learner.observe([1.0, 0.0, 0.0])
+    >>> learner.play().round(3)
+    array([0.018, 0.491, 0.491])
+    """
+
+    name = "adahedge"
+    kernels = recall, _observe
+
+    def first_state(self, actions: int) -> Vector:  # noqa: D102
+        return uniform_then(actions, actions + 1)
+
+    def guarantee(self) -> Guarantee:  # noqa: D102
+        return Guarantee(
+            "external", "2 √(T ln d) + 8/3 ln d + 4", lambda T, d: 2 * sqrt(T * log(d)) + 8 / 3 * log(d) + 4
+        )

@@ -1,0 +1,66 @@
+"""AdaNormalHedge: NormalHedge in closed form, adaptive to each action's own past."""
+
+from dataclasses import dataclass
+from math import log, sqrt
+
+import numpy as np
+
+from gamesim.compiled import Vector, kernel
+from gamesim.player import Guarantee, Player
+from gamesim.players.regret_matching import ROUNDING, expected_loss, recall, uniform_then
+
+
+@kernel
+def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
+    d = loss.size
+    strategy, regrets, sizes = state[:d], state[d : 2 * d], state[2 * d : 3 * d]
+    suffered = expected_loss(strategy, loss)
+    largest = 0.0
+    for i in range(d):
+        regret = (suffered - loss[i]) / 2  # as of losses in [0, 1]
+        regrets[i] += regret
+        sizes[i] += abs(regret)
+        above = max(regrets[i] + 1, 0.0)
+        strategy[i] = above * above / (3 * (sizes[i] + 1))
+        largest = max(largest, strategy[i])
+    total = 0.0
+    for i in range(d):
+        if regrets[i] + 1 <= ROUNDING:
+            strategy[i] = 0.0
+            continue
+        below = max(regrets[i] - 1, 0.0)
+        less = below * below / (3 * (sizes[i] + 1)) - strategy[i]
+        strategy[i] = np.exp(strategy[i] - largest) * (1 - np.exp(less) if less < -0.1 else -np.expm1(less))
+        total += strategy[i]
+    for i in range(d):
+        strategy[i] = strategy[i] / total if total > 0 else 1 / d
+
+
+@dataclass(frozen=True)
+class AdaNormalHedge(Player):
+    """Play by regret and by how much each action's regret has moved: no rate, no horizon.
+
+    On losses mapped to [0, 1], with R the regret for each action and C = Σ |r|,
+    p ∝ exp([R + 1]₊² / 3(C + 1)) - exp([R - 1]₊² / 3(C + 1)), and uniform where all of these are 0. The mean of
+    exp([R]₊² / 3C) stays below B = 5/2 + 3/2 ln(1 + T), so that R_i ≤ √(3 C_i ln(d B)) with C_i ≤ T.
+
+    Reference: Luo and Schapire (2015), "Achieving all with no parameters: AdaNormalHedge", Theorem 1 and Lemma 2.
+
+    >>> learner = AdaNormalHedge().start(actions=3)
+    >>> learner.observe([1.0, 0.0, -0.4])
+    >>> learner.play().round(3)
+    array([0.083, 0.412, 0.505])
+    """
+
+    name = "adanormal-hedge"
+    kernels = recall, _observe
+
+    def first_state(self, actions: int) -> Vector:  # noqa: D102
+        return uniform_then(actions, 2 * actions)
+
+    def guarantee(self) -> Guarantee:  # noqa: D102
+        return Guarantee(
+            "external",
+            "2 √(3 T ln(d (5/2 + 3/2 ln(1 + T))))",
+            lambda T, d: 2 * sqrt(3 * T * log(d * (2.5 + 1.5 * log(1 + T)))),
+        )

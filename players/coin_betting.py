@@ -1,0 +1,72 @@
+"""Coin betting: one bettor an action, with the bets of Krichevsky and Trofimov."""
+
+from dataclasses import dataclass
+from math import log, sqrt
+
+import numpy as np
+
+from gamesim.compiled import Vector, kernel
+from gamesim.errors import positive
+from gamesim.player import Guarantee, Player
+from gamesim.players.regret_matching import ROUNDING, expected_loss, recall, uniform_then
+
+
+@kernel
+def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
+    d, horizon = loss.size, settings[0]
+    strategy, coins, wealth = state[:d], state[d : 2 * d], state[2 * d : 3 * d]  # of the wealth, the logarithm
+    rounds = state[3 * d]
+    suffered = expected_loss(strategy, loss)
+    richest = -np.inf
+    for i in range(d):
+        coin = (suffered - loss[i]) / 2  # as of losses in [0, 1]
+        bet = coins[i] / (rounds + 1 + horizon / 2)
+        if coins[i] <= ROUNDING:
+            coin = max(coin, 0.0)
+        wealth[i] += np.log(1 + coin * bet)
+        coins[i] += coin
+        richest = max(richest, wealth[i] if coins[i] > ROUNDING else -np.inf)
+    state[3 * d] = rounds + 1
+    total = 0.0
+    for i in range(d):
+        strategy[i] = coins[i] * np.exp(wealth[i] - richest) if coins[i] > ROUNDING else 0.0
+        total += strategy[i]
+    for i in range(d):
+        strategy[i] = strategy[i] / total if total > 0 else 1 / d
+
+
+@dataclass(frozen=True)
+class CoinBetting(Player):
+    """Let a bettor an action bet on it, and play in proportion to the bets.
+
+    On losses mapped to [0, 1], the bettor of action i sees the coin g_i = <p, l> - l_i, or its positive part where it
+    does not bet; G_i is the sum. In round t ≤ T = `horizon` it bets the part G_i / (t + T/2) of its wealth, w_i =
+    G_i / (t + T/2) · (1 + Σ g_i w_i), and p ∝ [w]₊, or uniform where nobody bets.
+
+    Reference: Orabona and Pál (2016), "Coin betting and parameter-free online learning", Algorithm 2 with the shifted
+    Krichevsky-Trofimov potential and Corollary 6.
+
+    >>> learner = CoinBetting(horizon=10).start(actions=3)
+    >>> learner.observe([1.0, 0.0, -0.4])
+    >>> learner.play().round(3)
+    array([0.  , 0.25, 0.75])
+    """
+
+    horizon: int | None = None
+
+    name = "coin-betting"
+    kernels = recall, _observe
+
+    def __post_init__(self) -> None:
+        positive("horizon", self.horizon)
+
+    def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
+        return np.array([self.needed_horizon()], dtype=np.float64)
+
+    def first_state(self, actions: int) -> Vector:  # noqa: D102
+        return uniform_then(actions, 2 * actions + 1)
+
+    def guarantee(self) -> Guarantee:  # noqa: D102
+        return Guarantee("external", "2 √(3 T (3 + ln d))", lambda T, d: 2 * sqrt(3 * T * (3 + log(d)))).up_to(
+            self.horizon
+        )

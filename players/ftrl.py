@@ -1,0 +1,146 @@
+"""Follow the regularised leader, with three regularisers and with or without optimism."""
+
+from dataclasses import dataclass
+from math import log, sqrt
+from typing import Literal
+
+import numpy as np
+
+from gamesim.compiled import Vector, kernel
+from gamesim.errors import InputError, positive
+from gamesim.player import Guarantee, Player
+from gamesim.players.gradient import project
+from gamesim.players.hedge import softmin
+from gamesim.players.regret_matching import recall, uniform_then
+
+ENTROPIC, EUCLIDEAN, LOG_BARRIER = range(3)
+REGULARISERS = ("entropic", "euclidean", "log-barrier")
+
+
+@kernel
+def inverse_power(rate: float, losses: Vector, power: int, strategy: Vector) -> None:
+    """Write p_i = (rate · losses_i + λ)^-power with the λ that makes the sum 1; power is 1 or 2.
+
+    With the least loss taken off, λ lies in [1, d]. (Σ p)^(-1/power) is concave in λ, as every power mean with a
+    negative exponent, so that Newton's steps from λ = 1 rise to the root without passing it.
+    """
+    least = losses[0]
+    for i in range(strategy.size):
+        least = min(least, losses[i])
+    shift = 1.0
+    for _ in range(100):
+        total = slope = 0.0
+        for i in range(strategy.size):
+            inverse = 1 / (rate * (losses[i] - least) + shift)
+            share = inverse if power == 1 else inverse * inverse
+            strategy[i] = share
+            total += share
+            slope += share * inverse
+        mean = 1 / total if power == 1 else 1 / np.sqrt(total)
+        rise = (1 - mean) * total / (slope * mean)
+        shift += rise
+        if rise <= 1e-10 * shift:  # the next error is of the square's order
+            break
+    for i in range(strategy.size):
+        strategy[i] /= total
+
+
+@kernel
+def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
+    d = loss.size
+    kind, optimistic, rate = settings[0], settings[1], settings[2]
+    strategy, losses, hint, point = state[:d], state[d : 2 * d], state[2 * d : 3 * d], state[3 * d : 4 * d]
+    largest = squares = local = 0.0
+    for i in range(d):
+        surprise = loss[i] - hint[i]
+        largest = max(largest, abs(surprise))
+        squares += surprise * surprise
+        local += (strategy[i] * surprise) ** 2
+        losses[i] += loss[i]
+        hint[i] = optimistic * loss[i]
+        point[i] = losses[i] + hint[i]
+    state[4 * d] += largest * largest if kind == ENTROPIC else squares if kind == EUCLIDEAN else local
+    if rate == 0:
+        rate = np.sqrt(settings[3] / (settings[4] + state[4 * d]))
+    if kind == ENTROPIC:
+        softmin(rate, point, strategy)
+    elif kind == EUCLIDEAN:
+        for i in range(d):
+            point[i] *= -rate
+        project(point, strategy)
+    else:
+        inverse_power(rate, point, 1, strategy)
+
+
+@dataclass(frozen=True)
+class FTRL(Player):
+    """Minimise the losses so far plus a regulariser that keeps the strategy inside.
+
+    With L the losses so far and m what is expected next, p = argmin <L + m, p> + ψ(p) / rate; m is the last loss if
+    `optimistic`, else 0. The regulariser ψ is
+    "entropic": Σ p ln p, so that p ∝ exp(-rate · (L + m));
+    "euclidean": |p|² / 2, so that p is the strategy nearest to -rate · (L + m);
+    "log-barrier": -Σ ln p, so that p_i = 1 / (rate · (L_i + m_i) + λ).
+    Without a given `rate`, rate = sqrt(k / (c + Σ v)), with v the surprise of a past round: v = |l - m|∞², k = ln d,
+    c = 1; v = |l - m|², k = 1/2, c = d; v = Σ p² (l - m)², k = 4 d, c = 64 d. With optimism the first two c are 4, 4 d.
+    The regret is at most ψ's range / rate + Σ rate v / 2 for the first two; for the log barrier, which is infinite
+    at the corners, 2 + d ln T / rate + Σ rate v while rate ≤ 1/4.
+
+    Reference: Rakhlin and Sridharan (2013), "Online learning with predictable sequences", section 2, with the rates of
+    McMahan (2017), "A survey of algorithms and analysis for adaptive online learning", Theorem 2; log barrier: Foster,
+    Li, Lykouris, Sridharan and Tardos (2016), "Learning in games: robustness of fast convergence", section 4.
+
+    >>> learner = FTRL(regulariser="log-barrier", rate=1.0).start(actions=2)
+    >>> learner.observe([1.0, -0.5])
+    >>> learner.play().round(4)
+    array([0.3333, 0.6667])
+    """
+
+    regulariser: Literal["entropic", "euclidean", "log-barrier"] = "entropic"
+    optimistic: bool = False
+    rate: float | None = None
+
+    name = "ftrl"
+    kernels = recall, _observe
+
+    def __post_init__(self) -> None:
+        positive("rate", self.rate)
+        if self.regulariser not in REGULARISERS:
+            raise InputError(f"regulariser must be one of {', '.join(REGULARISERS)}, and {self.regulariser!r} came")
+
+    def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
+        kind, surprise = REGULARISERS.index(self.regulariser), 4.0 if self.optimistic else 1.0
+        numerator, first = ((log(actions), surprise), (0.5, surprise * actions), (4 * actions, 64 * actions))[kind]
+        return np.array([kind, self.optimistic, self.rate or 0, numerator, first], dtype=np.float64)
+
+    def first_state(self, actions: int) -> Vector:  # noqa: D102
+        return uniform_then(actions, 3 * actions + 1)
+
+    def guarantee(self) -> Guarantee | None:  # noqa: D102, PLR0911  # one promise for each regulariser and kind of rate
+        rate, surprise = self.rate, 4 if self.optimistic else 1
+        many = "4 " if self.optimistic else ""
+        if self.regulariser == "entropic":
+            if rate is None:
+                return Guarantee("external", f"2 √({many}T ln d)", lambda T, d: 2 * sqrt(surprise * T * log(d)))
+            return Guarantee(
+                "external", f"ln d / rate + {many}rate T / 2", lambda T, d: log(d) / rate + surprise * rate * T / 2
+            )
+        if self.regulariser == "euclidean":
+            if rate is None:
+                return Guarantee("external", f"√({many}2 d T)", lambda T, d: sqrt(surprise * 2 * d * T))
+            return Guarantee(
+                "external", f"1 / (2 rate) + {many}rate d T / 2", lambda T, d: 0.5 / rate + surprise * rate * d * T / 2
+            )
+        if rate is None:
+            return Guarantee(
+                "external",
+                f"2 + ln T √(d (64 d + {many}T)) / 2 + 4 √({many}d T)",
+                lambda T, d: 2 + log(T) * sqrt(d * (64 * d + surprise * T)) / 2 + 4 * sqrt(surprise * d * T),
+            )
+        if rate <= 0.25:
+            return Guarantee(
+                "external",
+                f"2 + d ln T / rate + {many}rate T",
+                lambda T, d: 2 + d * log(T) / rate + surprise * rate * T,
+            )
+        return None

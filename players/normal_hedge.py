@@ -1,0 +1,76 @@
+"""NormalHedge: weights from the half-normal potential, without a rate."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gamesim.compiled import Vector, kernel
+from gamesim.player import Player
+from gamesim.players.regret_matching import ROUNDING, expected_loss, recall, uniform_then
+
+
+@kernel
+def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
+    d = loss.size
+    strategy, regrets = state[:d], state[d : 2 * d]
+    suffered = expected_loss(strategy, loss)
+    largest = 0.0
+    for i in range(d):
+        regrets[i] += suffered - loss[i]
+        largest = max(largest, regrets[i])
+    if largest <= ROUNDING:
+        strategy[:] = 1 / d
+        return
+    # s = 1 / (2 c) solves ln mean exp(s [R]₊²) = 1. The left side is convex and rises in s, and at the root s max[R]₊²
+    # is between 1 and 1 + ln d. Newton's steps, from the last round's s, come down to the root after one step up.
+    square = largest * largest
+    low, high = 1 / square, (1 + np.log(d)) / square
+    s = min(max(state[2 * d], low), high)
+    for _ in range(100):
+        total = slope = 0.0
+        for i in range(d):
+            regret = regrets[i]
+            if regret > ROUNDING:
+                weight = np.exp(s * regret * regret)
+                total += weight
+                slope += weight * regret * regret
+                strategy[i] = weight
+            else:
+                total += 1.0
+                strategy[i] = 0.0
+        change = min(max(s - (np.log(total / d) - 1) * total / slope, low), high) - s
+        s += change
+        if abs(change) <= 1e-8 * s:  # the weights then follow to the first order, with an error of the square's order
+            break
+    state[2 * d] = s
+    total = 0.0
+    for i in range(d):
+        regret = max(regrets[i], 0.0)
+        strategy[i] *= regret * (1 + change * regret * regret)
+        total += strategy[i]
+    for i in range(d):
+        strategy[i] /= total
+
+
+@dataclass(frozen=True)
+class NormalHedge(Player):
+    """Play by regret through the half-normal potential: no rate to tune, and it competes with the best few too.
+
+    With R the regret for each action, c solves mean_i exp([R_i]₊² / 2c) = e, and p_i ∝ [R_i]₊ / c · exp([R_i]₊² / 2c);
+    uniform while no regret is positive (up to 1e-10, for rounding).
+
+    Reference: Chaudhuri, Freund and Hsu (2009), "A parameter-free hedging algorithm", Figure 1. Their Theorem 1 bounds
+    the regret against the best ε d actions by O(√(T ln 1/ε) + ln² d); none is declared here, since we have not checked
+    its constants.
+
+    >>> learner = NormalHedge().start(actions=3)
+    >>> learner.observe([1.0, 0.0, -0.4])
+    >>> learner.play().round(3)
+    array([0.   , 0.064, 0.936])
+    """
+
+    name = "normal-hedge"
+    kernels = recall, _observe
+
+    def first_state(self, actions: int) -> Vector:  # noqa: D102
+        return uniform_then(actions, actions + 1)

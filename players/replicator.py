@@ -1,0 +1,58 @@
+"""The replicator dynamic, in small steps."""
+
+from dataclasses import dataclass
+from math import log
+
+from gamesim.compiled import Vector, kernel
+from gamesim.errors import InputError
+from gamesim.player import Guarantee, Player
+from gamesim.players.regret_matching import expected_loss, recall, uniform_then
+
+EXTINCT = 1e-290  # no share falls below: rounding to 0 would keep an action out for ever
+
+
+@kernel
+def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
+    step, strategy = settings[0], state
+    suffered = expected_loss(strategy, loss)
+    total = 0.0
+    for i in range(loss.size):
+        strategy[i] = max(strategy[i] * (1 + step * (suffered - loss[i])), EXTINCT)
+        total += strategy[i]
+    for i in range(loss.size):
+        strategy[i] /= total
+
+
+@dataclass(frozen=True)
+class Replicator(Player):
+    """Let each action grow at the rate by which it does better than the strategy.
+
+    The replicator equation dp_i/ds = p_i (<p, l> - l_i) in Euler steps: p_i ← p_i (1 + step · (<p, l> - l_i)). It
+    is the limit of Hedge as its rate goes to 0. The shares keep their sum, so Π_t (1 + step · r_i) ≤ d for every
+    action i, and ln(1 + x) ≥ x - x² on x ≥ -1/2 gives the bound.
+
+    Reference: Taylor and Jonker (1978), "Evolutionarily stable strategies and game dynamics", equation 2; the bound is
+    that of Prod: Cesa-Bianchi, Mansour and Stoltz (2007), "Improved second-order bounds for prediction with expert
+    advice", Lemma 2.
+
+    >>> learner = Replicator(step=0.1).start(actions=2)
+    >>> learner.observe([1.0, 0.0])
+    >>> learner.play().round(3)
+    array([0.475, 0.525])
+    """
+
+    step: float = 0.01
+
+    name = "replicator"
+    kernels = recall, _observe
+
+    def __post_init__(self) -> None:
+        if not 0 < self.step <= 0.25:
+            raise InputError(f"step must be a positive number up to 1/4, and {self.step} came")
+
+    def first_state(self, actions: int) -> Vector:  # noqa: D102
+        return uniform_then(actions)
+
+    def guarantee(self) -> Guarantee:  # noqa: D102
+        step = self.step
+        return Guarantee("external", "ln d / step + 4 step T", lambda T, d: log(d) / step + 4 * step * T)

@@ -1,0 +1,44 @@
+"""Smooth fictitious play: a noisy best response to the past on average."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from gamesim.compiled import Vector, kernel
+from gamesim.errors import positive
+from gamesim.player import Player
+from gamesim.players.hedge import Hedge, softmin
+
+
+@kernel
+def _play(settings: Vector, state: Vector, strategy: Vector) -> None:
+    softmin(1 / (settings[0] * max(state[0], 1.0)), state[1:], strategy)
+
+
+@dataclass(frozen=True)
+class SmoothFictitiousPlay(Player):
+    """Play each action in proportion to exp(-its mean loss so far / temperature).
+
+    With L the loss of each action in t rounds, p ∝ exp(-L / (t · temperature)): the logit answer to the others' play
+    on average. Its rests are logit equilibria, not Nash equilibria.
+
+    Reference: Fudenberg and Levine (1998), "The Theory of Learning in Games", section 4.4. No guarantee that regret
+    per round goes to 0: a part that shrinks with the temperature only may stay.
+
+    >>> learner = SmoothFictitiousPlay(temperature=0.5).start(actions=2)
+    >>> learner.observe([1.0, 0.0])
+    >>> learner.observe([1.0, 0.0])
+    >>> learner.play().round(3)
+    array([0.119, 0.881])
+    """
+
+    temperature: float = 0.1
+
+    name = "smooth-fictitious-play"
+    kernels = _play, Hedge.kernels[1]  # the same state as Hedge: rounds and losses so far
+
+    def __post_init__(self) -> None:
+        positive("temperature", self.temperature)
+
+    def first_state(self, actions: int) -> Vector:  # noqa: D102
+        return np.zeros(1 + actions)

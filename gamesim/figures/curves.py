@@ -1,0 +1,276 @@
+"""Regrets, gaps and distances over the rounds, on logarithmic axes, with the slopes that they fall or grow with."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from numpy.typing import NDArray
+from scipy.stats import t as student
+
+from gamesim.figures.style import (
+    DARK,
+    FEW,
+    MARKERS,
+    WIDTH,
+    canvas,
+    legend_below,
+    number,
+    palette,
+    rounds_of,
+    say,
+    short,
+    styled,
+    superscript,
+)
+from gamesim.player import Player
+from gamesim.record import Record, no_distance
+
+Rounds = NDArray[np.int64]
+Values = NDArray[np.float64]
+
+KINDS = {"external": "one action throughout", "internal": "one action changed", "swap": "any actions changed"}
+SETS = {"ce": "CE", "cce": "CCE"}
+CONFIDENCE = 0.95
+ZERO = 1e-9  # linear programs leave this much; smaller distances and gaps are drawn as 0
+DISTANCE_WORK = 60_000  # cells (and 300 for starting a linear program) × moments, up to which distances take seconds
+
+
+@dataclass(frozen=True)
+class Fit:
+    """The line values ≈ factor · rounds^slope, from `first` to `last` round."""
+
+    slope: float
+    factor: float
+    first: int
+    last: int
+
+    def __str__(self) -> str:
+        return f"slope {round(self.slope, 2) + 0:.2f}".replace("-", "−")  # + 0: never minus zero
+
+
+def fit(rounds: Rounds, values: Values) -> Fit | None:
+    """Fit a power of the rounds by least squares of logarithms over the later half of the logarithmic axis.
+
+    >>> print(fit(np.array([1, 10, 100, 1000, 10000]), np.array([9.0, 1.0, 0.1, 0.01, 0.001])))
+    slope −1.00
+    """
+    late = (values > ZERO) & (rounds >= np.sqrt(rounds[-1]))
+    if late.sum() < 3:
+        return None
+    slope, offset = np.polyfit(np.log(rounds[late]), np.log(values[late]), 1)
+    return Fit(float(slope), float(np.exp(offset)), int(rounds[late][0]), int(rounds[late][-1]))
+
+
+def replicas_first(record: Record, values: Values) -> Values:
+    """Return a measure with a leading axis of replicas, also where there is one."""
+    return values[None] if record.single else values
+
+
+def band(values: Values) -> tuple[Values, Values, Values]:
+    """Return the mean over replicas and the ends of its 95 % confidence interval (Student's t)."""
+    mean = values.mean(axis=0)
+    if len(values) < 2:
+        return mean, mean, mean
+    half = student.ppf((1 + CONFIDENCE) / 2, len(values) - 1) * values.std(axis=0, ddof=1) / np.sqrt(len(values))
+    return mean, mean - half, mean + half
+
+
+def line(panel: Axes, rounds: Rounds, values: Values, index: int, shown: bool = True) -> tuple[Any, Fit | None]:
+    """Draw one measure (a row a replica) on logarithmic axes; return its handle and fitted slope.
+
+    A logarithmic axis has no place for 0 or less: such checkpoints are marked on the bottom edge.
+    """
+    mean, low, high = band(values)
+    above = mean > ZERO
+    look = palette(index)
+    marker = MARKERS[index % len(MARKERS)]
+    (handle,) = panel.plot(
+        rounds, np.where(above, mean, np.nan), **look, marker=marker, markevery=max(1, len(rounds) // 8)
+    )
+    if len(values) > 1:
+        floor = np.where(above, mean, np.nan) * 1e-3
+        panel.fill_between(rounds, np.fmax(low, floor), high, where=above, color=look["color"], alpha=0.2, linewidth=0)
+    if not above.all():
+        edge: dict[str, Any] = {
+            "transform": panel.get_xaxis_transform(),
+            "clip_on": False,
+            "linestyle": "none",
+            "zorder": 3,
+        }
+        panel.plot(rounds[~above], np.zeros((~above).sum()), **edge, marker=marker, mfc="white", mec=look["color"])
+    fitted = fit(rounds, mean) if shown else None
+    if fitted is not None:
+        ends = np.array([fitted.first, fitted.last])
+        panel.plot(ends, fitted.factor * ends**fitted.slope, color=DARK, linewidth=0.8, zorder=2.5)
+    return handle, fitted
+
+
+def log_axes(panel: Axes, rounds: Rounds, ylabel: str) -> tuple[float, float]:
+    """Make both axes logarithmic, with plain tick labels; return the limits of the values, also where all are 0."""
+    panel.set_xscale("log")
+    panel.set_yscale("log")
+    panel.set_xlabel("round")
+    panel.set_ylabel(ylabel)
+    drawn = [np.asarray(one.get_ydata(), dtype=float) for one in panel.lines if one.get_transform() == panel.transData]
+    values = np.concatenate([np.zeros(0), *drawn])
+    values = values[values > 0]
+    low, high = (values.min(), values.max()) if values.size else (0.1, 1.0)
+    panel.set_ylim(low / 1.6, high * 1.6)
+    panel.set_xlim(rounds[0] / 1.15, rounds[-1] * 1.15)
+    for axis, span in ((panel.xaxis, rounds[-1] / rounds[0]), (panel.yaxis, high / low)):
+        subs = (1.0,) if span > 30 else (1.0, 2.0, 5.0)
+        axis.set_major_locator(LogLocator(subs=subs, numticks=6 if span > 30 else 12))
+        axis.set_minor_locator(NullLocator())
+        axis.set_major_formatter(FuncFormatter(_tick))
+    if not values.size:
+        panel.text(0.5, 0.5, "0 at every checkpoint", transform=panel.transAxes, ha="center", color=DARK)
+    return panel.get_ylim()
+
+
+def _tick(value: float, _: int | None) -> str:
+    power = round(np.log10(value)) if value > 0 else 0
+    if value > 0 and abs(value / 10.0**power - 1) < 1e-6 and not 2e-3 < value < 900:
+        return f"10{superscript(power)}"
+    return number(value)
+
+
+@styled
+def regrets(record: Record) -> Figure | None:
+    """Total external, internal and swap regret of each player, with fitted slopes and declared bounds."""
+    curve = record.curve
+    measured = {kind: replicas_first(record, curve.regret(kind)) for kind in KINDS}
+    figure, panels = canvas("", len(KINDS), size=(WIDTH, 4.4), sharey=True)
+    slopes: dict[str, list[Fit]] = {}
+    for panel, (kind, meaning) in zip(panels, KINDS.items(), strict=True):
+        lines, names = _players(record, measured[kind])
+        drawn = [line(panel, curve.rounds, one, index) for index, one in enumerate(lines)]
+        slopes[kind] = [fitted for _, fitted in drawn if fitted is not None]
+        handles = [handle for handle, _ in drawn]
+        labels = [f"{name}: {fitted}" if fitted else name for name, (_, fitted) in zip(names, drawn, strict=True)]
+        for index, (names_bound, bound) in enumerate(_bounds(record, kind, curve.rounds)):
+            handles += panel.plot(curve.rounds, bound, **palette(index) | {"linewidth": 0.9}, marker="_", markevery=4)
+            labels.append(f"declared bound{names_bound}")
+        panel.set_title(f"{kind} regret\n({meaning})")
+        legend_below(panel, handles, labels)
+    limits = [log_axes(panel, curve.rounds, "total regret (payoff units)") for panel in panels]
+    panels[0].set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
+    for panel in panels[1:]:
+        panel.set_ylabel("")
+    _say_regrets(figure, record, slopes["swap"])
+    return figure
+
+
+def _players(record: Record, values: Values) -> tuple[list[Values], list[str]]:
+    """Return a line for each player, or for a crowd its largest and its median."""
+    names = record.game.players
+    if len(names) <= FEW:
+        return [values[..., i] for i in range(len(names))], [short(name, 12) for name in names]
+    return [values.max(axis=-1), np.median(values, axis=-1)], [f"largest of {len(names):,}", "median player"]
+
+
+def _bounds(record: Record, kind: str, rounds: Rounds) -> list[tuple[str, Values]]:
+    """Return the declared bounds on this kind of regret, with whose they are unless all players share one."""
+    found: dict[tuple[float, ...], list[str]] = {}
+    for i, player in enumerate(record.players[:FEW]):
+        promise = player.guarantee() if isinstance(player, Player) else None
+        if promise is not None and promise.regret == kind:
+            bound = [promise.bound(int(t), record.game.sizes[i]) * record.game.scale[i] for t in rounds]
+            found.setdefault(tuple(bound), []).append(short(record.game.players[i], 12))
+    everyone = len(record.players)
+    return [
+        ("" if len(names) == everyone else f" of {', '.join(names)}", np.array(bound))
+        for bound, names in found.items()
+        if min(bound) > 0 and np.isfinite(bound).all() and everyone <= FEW
+    ]
+
+
+def _say_regrets(figure: Figure, record: Record, slopes: list[Fit]) -> None:
+    name = short(record.game.name, 40)
+    if not slopes:
+        say(figure, f"Regret in {name} over {rounds_of(record.rounds)}")
+        return
+    worst = max(one.slope for one in slopes)
+    if worst > 0.9:
+        seen = "swap regret grows in step with the rounds: somebody never stops gaining by swapping actions"
+    elif worst < 0.1:
+        seen = "swap regret has stopped growing"
+    else:
+        seen = f"swap regret grows like rounds to the power {worst:.2f}, so per round it vanishes"
+    say(figure, f"In {name}, {seen}")
+
+
+@styled
+def gaps(record: Record) -> Figure | None:
+    """CE and CCE gap, and CE and CCE distance where it can be measured, over the rounds."""
+    curve = record.curve
+    chosen, note = measured_distances(record)
+    figure, panels = canvas(_gap_title(record), 1 if chosen is None else 2)
+    values = {f"{name} gap": replicas_first(record, curve.gap(kind)) for kind, name in SETS.items()}
+    _lines(panels[0], curve.rounds, values, "gap (payoff units a round)")
+    panels[0].set_title("gap: the most anybody gains by deviating")
+    if chosen is not None:
+        values = {
+            f"distance to {name}": replicas_first(chosen, chosen.curve.distance(kind)) for kind, name in SETS.items()
+        }
+        _lines(panels[1], curve.rounds, values, "distance (total variation)")
+        panels[1].set_title("distance: the play that would have to change")
+    if note:
+        figure.supxlabel(note, fontsize=8, color=DARK, x=0.012, ha="left")
+    return figure
+
+
+def _lines(panel: Axes, rounds: Rounds, values: Mapping[str, Values], ylabel: str) -> None:
+    """Draw named measures on logarithmic axes, with their slopes in the legend below."""
+    drawn = [line(panel, rounds, one, index) for index, one in enumerate(values.values())]
+    log_axes(panel, rounds, ylabel)
+    labels = [f"{name}: {fitted}" if fitted else name for name, (_, fitted) in zip(values, drawn, strict=True)]
+    legend_below(panel, [handle for handle, _ in drawn], labels, drop=0.17)
+
+
+def measured_distances(record: Record) -> tuple[Record | None, str]:
+    """Return the record whose distances are drawn (all replicas, or the first, or none) and what to say about it."""
+    without = no_distance(record.game)
+    if without is not None:
+        return None, f"Distances left out: {without}."
+    work = (record.game.cells + 300) * len(record.curve.rounds)
+    if work * record.replicas <= DISTANCE_WORK:
+        return record, ""
+    if work <= DISTANCE_WORK:
+        return record[0], f"Distances are those of replica 1 of {record.replicas}."
+    return None, f"Distances left out: linear programs over {record.game.cells:,} cells at every checkpoint take long."
+
+
+def _gap_title(record: Record) -> str:
+    ends = {kind: float(np.mean(record.gap(kind))) for kind in SETS}
+    mean = "" if record.single else f" (mean of {record.replicas} replicas)"
+    return (
+        f"After {rounds_of(record.rounds)} of {short(record.game.name, 40)} the CE gap is {number(ends['ce'])} "
+        f"and the CCE gap {number(ends['cce'])}{mean}"
+    )
+
+
+@styled
+def compare(records: Mapping[str, Record], kind: str = "ce") -> Figure:
+    """The gap of several runs over the rounds, with fitted slopes and, over replicas, confidence bands."""
+    best = min(records, key=lambda label: float(np.mean(records[label].gap(kind))))
+    figure, panels = canvas(
+        f"Of {len(records)} runs, {short(best, 40)} ends with the least {SETS[kind]} gap, "
+        f"{number(float(np.mean(records[best].gap(kind))))}",
+        size=(WIDTH, 4.2 + 0.18 * max(0, len(records) - 4)),
+    )
+    handles, labels, grids = [], [], []
+    for index, (label, record) in enumerate(records.items()):
+        curve = record.curve
+        handle, fitted = line(panels[0], curve.rounds, replicas_first(record, curve.gap(kind)), index)
+        handles.append(handle)
+        labels.append(f"{short(label, 40)}: {fitted}" if fitted else short(label, 40))
+        grids.append(curve.rounds)
+    log_axes(panels[0], np.unique(np.concatenate(grids)), f"{SETS[kind]} gap (payoff units a round)")
+    if any(record.replicas > 1 for record in records.values()):
+        panels[0].set_title("mean over replicas and its 95 % confidence band", loc="left", color=DARK)
+    legend_below(panels[0], handles, labels, columns=1 if len(records) <= 4 else 2, drop=0.15)
+    return figure

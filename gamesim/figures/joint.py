@@ -1,0 +1,118 @@
+"""The joint: how often each combination of actions was played."""
+
+from itertools import islice
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from gamesim.figures.style import COLOURS, SHADES, WIDTH, canvas, number, short, styled, ticks_for
+from gamesim.record import Record
+
+WRITTEN = 8  # actions up to which each cell's probability is written into it
+SLICES = 6  # actions of a third player up to which the joint is drawn as a matrix for each
+BARS = 20  # action profiles shown where there is no matrix
+
+
+def joint_of(record: Record) -> NDArray[np.float64] | None:
+    """Return the joint, the mean over replicas."""
+    joint = record.joint
+    return joint if joint is None or record.single else joint.mean(axis=0)
+
+
+@styled
+def joint(record: Record) -> Figure | None:
+    """The joint as a heatmap: one matrix, or one for each action of a third player, else the likeliest cells."""
+    cells = joint_of(record)
+    if cells is None:
+        return None
+    game = record.game
+    likeliest = np.unravel_index(cells.argmax(), cells.shape)
+    profile = ", ".join(short(game.actions[i][a]) for i, a in islice(enumerate(likeliest), 6))
+    more = ", …" if len(likeliest) > 6 else ""
+    mean = "" if record.single else f" (mean of {record.replicas} replicas)"
+    name = short(game.name, 40)
+    title = f"The most frequent play in {name} is ({profile}{more}), with {cells.max():.1%} of the weight{mean}"
+    if cells.ndim == 2:
+        figure, panels = canvas(title, size=(WIDTH, _height(cells.shape)))
+        matrix(panels[0], figure, cells, game.players, game.actions)
+        return figure
+    if cells.ndim == 3 and cells.shape[2] <= SLICES:
+        columns = min(cells.shape[2], 3)
+        rows = -(-cells.shape[2] // columns)
+        figure, panels = canvas(title, columns, rows, size=(WIDTH, 1.0 + 2.6 * rows))
+        for a, panel in enumerate(panels[: cells.shape[2]]):
+            matrix(
+                panel,
+                figure,
+                cells[:, :, a],
+                game.players[:2],
+                game.actions[:2],
+                cells.max(),
+                bar=a == cells.shape[2] - 1,
+            )
+            panel.set_title(f"{short(game.players[2], 14)}: {short(game.actions[2][a], 14)}")
+        for panel in panels[cells.shape[2] :]:
+            panel.set_axis_off()
+        return figure
+    return _bars(title, cells, game.actions)
+
+
+def _height(shape: tuple[int, ...]) -> float:
+    return float(np.clip(0.6 * shape[0] * min(1.0, 8 / max(shape)) + 1.8, 3.0, 6.5))
+
+
+def matrix(
+    panel: Axes,
+    figure: Figure,
+    cells: NDArray[np.float64],
+    players: tuple[str, ...],
+    actions: tuple[tuple[str, ...], ...],
+    top: float | None = None,
+    bar: bool = True,
+) -> None:
+    """Draw a matrix of probabilities, the first player's actions downwards, the second's to the right."""
+    top = float(cells.max()) if top is None else top
+    panel.grid(visible=False)
+    panel.spines[:].set_visible(True)
+    image = panel.imshow(cells, cmap=SHADES, vmin=0, vmax=top or 1.0, interpolation="none", aspect="auto")
+    panel.set_ylabel(short(players[0], 30))
+    panel.set_xlabel(short(players[1], 30))
+    panel.set_yticks(*ticks_for(actions[0]))
+    places, labels = ticks_for(actions[1])
+    slanted = sum(map(len, labels)) > 40
+    panel.set_xticks(
+        places,
+        labels,
+        rotation=40 if slanted else 0,
+        ha="right" if slanted else "center",
+        rotation_mode="anchor" if slanted else None,
+    )
+    if max(cells.shape) <= WRITTEN:
+        for (i, j), value in np.ndenumerate(cells):
+            colour = "white" if value > 0.6 * top else "black"
+            panel.text(j, i, number(round(float(value), 4)), ha="center", va="center", color=colour, fontsize=8)
+    if bar:
+        figure.colorbar(image, ax=panel, label="share of rounds (probability)")
+
+
+def _bars(title: str, cells: NDArray[np.float64], actions: tuple[tuple[str, ...], ...]) -> Figure:
+    """Draw the likeliest action profiles as bars."""
+    order = np.argsort(-cells, axis=None, kind="stable")[:BARS]
+    order = order[cells.ravel()[order] >= min(0.001, cells.max())]
+    figure, panels = canvas(title, size=(WIDTH, 1.5 + 0.24 * len(order)))
+    profiles = [np.unravel_index(k, cells.shape) for k in order]
+    letters = max(2, 60 // cells.ndim - 2)
+    names = [", ".join(short(actions[i][a], letters) for i, a in enumerate(profile)) for profile in profiles]
+    panels[0].barh(np.arange(len(order)), cells.ravel()[order], color=COLOURS[0])
+    panels[0].set_yticks(np.arange(len(order)), [short(name, 64) for name in names], fontsize=8)
+    panels[0].invert_yaxis()
+    panels[0].grid(visible=False, axis="y")
+    panels[0].set_xlabel("share of rounds (probability)")
+    rest = 1 - cells.ravel()[order].sum()
+    if cells.size > len(order):
+        panels[0].set_title(
+            f"{len(order)} of {cells.size:,} action profiles; the others have {max(rest, 0):.1%} together", loc="left"
+        )
+    return figure

@@ -1,0 +1,115 @@
+"""What the players play, round after round."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from gamesim.figures.style import FEW, SHADES, WIDTH, canvas, count_rounds, number, palette, short, styled, ticks_for
+from gamesim.record import Record
+
+LINES = 8  # actions that can be told apart as lines; more are drawn as rows of an image
+
+
+@styled
+def strategies(record: Record) -> Figure | None:
+    """Each player's strategy over the rounds; for a crowd, each player as a row or the mean strategy of all."""
+    one = record[0]
+    rounds, played = one.trajectory
+    names, actions = one.game.players, one.game.actions
+    alike = len(set(actions)) == 1
+    which = "" if record.single else f" (replica 1 of {record.replicas})"
+    game = short(one.game.name, 40)
+    if len(names) > FEW and alike:
+        together = np.stack(played)
+        if one.game.sizes[0] == 2:
+            return _crowd_of_two(
+                f"Who plays {short(actions[0][1])} in {game}{which}", names, actions[0], rounds, together
+            )
+        mean = together.mean(axis=0)
+        figure, panels = canvas(f"The mean strategy of all {len(names):,} players in {game}{which}")
+        _panel(panels[0], figure, rounds, mean, actions[0], "mean probability")
+        count_rounds(panels[0])
+        return figure
+    shown = min(len(names), FEW)
+    some = f" (the first {shown} of {len(names):,} players)" if shown < len(names) else ""
+    figure, panels = canvas(
+        f"{_seen(played[:shown])} in {game}{some}{which}", 1, shown, size=(WIDTH, 1.1 + 1.55 * shown), sharex=True
+    )
+    for panel, name, strategy, labels in zip(panels, names, played, actions, strict=False):
+        _panel(panel, figure, rounds, strategy, labels, "probability")
+        panel.set_title(short(name, 60), loc="left")
+    count_rounds(panels[-1])
+    return figure
+
+
+def _seen(played: list[NDArray[np.float64]]) -> str:
+    """Say whether play has come to rest, by how far it still moves in the last quarter of the rounds."""
+    late = [strategy[3 * len(strategy) // 4 :] for strategy in played]
+    moved = max(float(np.ptp(part, axis=0).max()) for part in late)
+    if len(late[0]) < 2:
+        return "The strategies"
+    return (
+        "Strategies come to rest" if moved < 0.02 else f"Strategies keep moving, by up to {number(moved)} at the end,"
+    )
+
+
+def _panel(
+    panel: Axes,
+    figure: Figure,
+    rounds: NDArray[np.int64],
+    strategy: NDArray[np.float64],
+    labels: tuple[str, ...],
+    what: str,
+) -> None:
+    if len(labels) > LINES:
+        panel.grid(visible=False)
+        image = panel.imshow(
+            strategy.T,
+            aspect="auto",
+            interpolation="none",
+            cmap=SHADES,
+            vmin=0,
+            vmax=strategy.max(),
+            extent=_extent(rounds, len(labels)),
+        )
+        panel.set_yticks(*ticks_for(labels, 10, 12))
+        figure.colorbar(image, ax=panel, label=what)
+        return
+    first = 1 if len(labels) == 2 else 0  # of two actions, one line says all
+    for index in range(first, len(labels)):
+        marker = "o" if len(rounds) == 1 else None
+        panel.plot(rounds, strategy[:, index], label=short(labels[index]), marker=marker, **palette(index - first))
+    panel.set_ylim(-0.03, 1.03)
+    panel.set_yticks([0, 0.5, 1])
+    panel.set_ylabel(what)
+    panel.legend(loc="upper left", bbox_to_anchor=(1.005, 1.05), borderaxespad=0, handlelength=1.8)
+
+
+def _crowd_of_two(
+    title: str, names: tuple[str, ...], actions: tuple[str, ...], rounds: NDArray[np.int64], played: NDArray[np.float64]
+) -> Figure:
+    """Draw a row a player, shaded by the probability of the second action; a large crowd in order of its end."""
+    second = played[:, :, 1]
+    many = len(names) > 40
+    if many:
+        second = second[np.argsort(second[:, -1], kind="stable")]
+        second = second[np.linspace(0, len(names) - 1, min(len(names), 1000)).astype(int)]
+    figure, panels = canvas(title, size=(WIDTH, min(6.0, 2.2 + 0.2 * len(second))))
+    panels[0].grid(visible=False)
+    image = panels[0].imshow(
+        second, aspect="auto", interpolation="none", cmap=SHADES, vmin=0, vmax=1, extent=_extent(rounds, len(second))
+    )
+    if many:
+        panels[0].set_yticks([])
+        panels[0].set_ylabel(f"{len(names):,} players, in order of their last strategy")
+    else:
+        panels[0].set_yticks(*ticks_for(names, 40, 16))
+    count_rounds(panels[0])
+    figure.colorbar(image, ax=panels[0], label=f"probability of {short(actions[1])}")
+    return figure
+
+
+def _extent(rounds: NDArray[np.int64], rows: int) -> tuple[float, float, float, float]:
+    half = (rounds[-1] - rounds[0]) / max(1, len(rounds) - 1) / 2 or 0.5
+    return rounds[0] - half, rounds[-1] + half, rows - 0.5, -0.5

@@ -17,7 +17,7 @@ from gamesim.compiled import GAME_KERNEL, LEARNER_KERNEL, Vector, address
 from gamesim.errors import InputError, did_you_mean
 from gamesim.game import Game
 from gamesim.player import Player, as_player
-from gamesim.record import Record
+from gamesim.record import Moment, Record
 
 FEEDBACK = {"expected": loop.EXPECTED, "sampled": loop.SAMPLED, "bandit": loop.BANDIT}
 LARGEST_JOINT = 2**22  # cells; beyond it the joint is not built
@@ -159,6 +159,12 @@ class Simulation:
             arrays=arrays,
             settings={"checkpoints": self._per_decade, "random": [r.bit_generator.state for r in self._random]},
         )
+
+    def gap(self, kind: str) -> float:
+        """The CE or CCE gap so far, the mean over replicas: cheap enough to watch while the rounds run."""
+        sums = [self._sums(track) for track in self._tracks]
+        moments = [Moment(self.game, self.rounds, average, matrix, None) for average, matrix, _ in sums]
+        return sum(moment.gap(kind) for moment in moments) / len(moments)
 
     @classmethod
     def resume(cls, record: Record) -> "Simulation":

@@ -187,7 +187,9 @@ class Table(Game):
         for who, names in (("players", tuple(players)), *zip(players, labels, strict=True)):
             if len(set(names)) != len(names):
                 raise InputError(f"the names of {who} must differ from one another, and {', '.join(names)} came")
-        return cls(name, tuple(map(str, players)), labels, np.stack(tensors))
+        stacked = np.stack(tensors)
+        stacked += 0.0  # -0.0 is 0.0: files and records then give back every bit
+        return cls(name, tuple(map(str, players)), labels, stacked)
 
     def arrays(self) -> dict[str, np.ndarray[Any, Any]]:  # noqa: D102
         return {"payoffs": self.payoffs}

@@ -7,6 +7,7 @@ of the modules that `names` looks through: the list that everything else uses is
 import inspect
 from collections.abc import Callable
 from importlib import import_module
+from os import PathLike
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -15,7 +16,7 @@ from numpy.typing import ArrayLike
 from gamesim.errors import InputError, did_you_mean
 from gamesim.game import Game, Table
 
-_MODULES = ("classics", "contests", "markets", "crowds", "families")
+_MODULES = ("classics", "contests", "markets", "crowds", "families", "networks", "routing")
 
 
 def names() -> dict[str, Callable[..., Game]]:
@@ -94,6 +95,19 @@ def from_payoffs(
     return Table.of(payoffs, name=name, players=players, actions=actions)
 
 
-def load(path: str | Path) -> Game:
-    """Return the game in a file."""
-    raise InputError(f"{path}: reading games from files is being built")
+def load(path: str | PathLike[str]) -> Game:
+    """Return the game in a file: .nfg, .gam, .csv (a sheet per player: any of them, or NAME.csv) or .npz."""
+    from gamesim.games import files
+
+    return files.load(path)
+
+
+def save(game: Game, path: str | PathLike[str]) -> list[Path]:
+    """Write a game to a file and return the paths written; the ending says the format, as in `load`.
+
+    A table reads back exactly: from .nfg and .npz with its names, from .csv under the file's name, from .gam without
+    names. Network games, which have no table, go to .npz.
+    """
+    from gamesim.games import files
+
+    return files.save(game, path)

@@ -90,8 +90,7 @@ def volunteers_dilemma(players: int = 4, benefit: float = 2.0, cost: float = 1.0
         raise InputError(f"cost must lie between 0 and benefit, {benefit}, and {cost} came")
 
     def payoff(i: int, help: list[Integers]) -> Vector:
-        got: Vector = benefit * (sum(help) > 0) - cost * help[i]
-        return got
+        return np.asarray(benefit * (sum(help) > 0) - cost * help[i], dtype=np.float64)
 
     return tabulate("volunteers-dilemma", names, [["wait", "volunteer"]] * players, payoff)
 

@@ -1,0 +1,133 @@
+"""Graphs for network games: by the name of a networkx generator with its settings, or from a file."""
+
+import inspect
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+
+from gamesim.errors import InputError, did_you_mean
+
+LARGEST = 10**6  # nodes or edges of a graph, and whole numbers in a generator's settings
+_FILES = (".graphml", ".edgelist", ".edges", ".txt")
+
+
+def graph(name: str, settings: Mapping[str, Any], seed: int) -> "nx.Graph[str]":
+    """Return an undirected graph: a generator of networkx ("cycle" is `cycle_graph`), or a GraphML or edge-list file.
+
+    >>> sorted(graph("cycle", {"n": 4}, seed=0).edges)
+    [('0', '1'), ('0', '3'), ('1', '2'), ('2', '3')]
+    """
+    if name.lower().endswith(_FILES):
+        if settings:
+            raise InputError(f"a graph from a file has no settings, and {', '.join(settings)} came with {name}")
+        found = read(name).to_undirected()
+    else:
+        found = _generated(name, settings, seed)
+    plain: nx.Graph[str] = nx.Graph()
+    plain.add_nodes_from(str(node) for node in found)
+    plain.add_edges_from((str(u), str(v)) for u, v in found.edges() if u != v)
+    if len(plain) != len(found):
+        raise InputError(f"{name}: some nodes of the graph have the same name")
+    _refuse_large(name, plain)
+    return plain
+
+
+def _generated(name: str, settings: Mapping[str, Any], seed: int) -> "nx.Graph[Any]":
+    generators = {
+        key.removesuffix("_graph").replace("_", "-"): thing
+        for key, thing in vars(nx).items()
+        if key.endswith("_graph") and getattr(thing, "__module__", "").startswith("networkx.generators.")
+    }
+    if name not in generators:
+        raise InputError(f"there is no graph called {name!r}, nor is it a file: {did_you_mean(name, generators)}")
+    generator = generators[name]
+    parameters = inspect.signature(generator).parameters
+    allowed = [key for key in parameters if key not in ("create_using", "backend", "backend_kwargs", "seed")]
+    for key, value in settings.items():
+        if key not in allowed:
+            has = did_you_mean(key, allowed) if allowed else "it has none"
+            raise InputError(f"the graph {name} has no setting {key!r}: {has}")
+        if isinstance(value, int) and abs(value) > LARGEST:
+            raise InputError(f"the graph {name}: {key} must be at most {LARGEST}, and {value} came")
+    random = {"seed": seed} if "seed" in parameters else {}
+    try:
+        found: nx.Graph[Any] = generator(**settings, **random)
+    except (nx.NetworkXException, TypeError, ValueError, ArithmeticError, LookupError) as error:
+        raise InputError(f"the graph {name} with {dict(settings)}: {error}") from None
+    return found
+
+
+def read(path: str | Path) -> "nx.DiGraph[str]":
+    """Return the graph in a file, with the numbers on its edges as `cost`, the coefficients of a polynomial.
+
+    An edge list has a line `from to` for each edge, followed by any number of coefficients, lowest first; # begins a
+    comment. In GraphML the coefficients stand in an attribute `cost`, separated by spaces. An undirected edge becomes
+    two directed ones.
+    """
+    path = Path(path)
+    try:
+        found = _graphml(path) if path.suffix.lower() == ".graphml" else _edge_list(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+    if not found:
+        raise InputError(f"{path}: expected a graph, and found no nodes")
+    _refuse_large(str(path), found)
+    return found
+
+
+def _edge_list(path: Path) -> "nx.DiGraph[str]":
+    found: nx.DiGraph[str] = nx.DiGraph()
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        raise InputError(f"{path}: expected text in UTF-8, and other bytes came") from None
+    for number, line in enumerate(lines, start=1):
+        words = line.split("#")[0].split()
+        if words:
+            place = f"{path}, line {number}"
+            if len(words) < 2:
+                raise InputError(f"{place}: expected two nodes, and {words[0]!r} came")
+            if found.has_edge(words[0], words[1]):
+                raise InputError(f"{place}: expected each edge once, and {words[0]} {words[1]} came again")
+            found.add_edge(words[0], words[1], cost=_coefficients(words[2:], place))
+    return found
+
+
+def _graphml(path: Path) -> "nx.DiGraph[str]":
+    from xml.etree.ElementTree import ParseError
+
+    try:
+        raw = nx.read_graphml(path)
+    except (nx.NetworkXException, ParseError, ValueError, LookupError, TypeError, AttributeError) as error:
+        raise InputError(f"{path}: is not a GraphML file: {error}") from None
+    if raw.is_multigraph():
+        raise InputError(f"{path}: expected at most one edge between two nodes, and found several")
+    found: nx.DiGraph[str] = nx.DiGraph()
+    found.add_nodes_from(str(node) for node in raw)
+    for u, v, data in raw.edges(data=True):
+        cost = _coefficients(str(data.get("cost", "")).split(), f"{path}, edge {u} {v}")
+        found.add_edge(str(u), str(v), cost=cost)
+        if not raw.is_directed():
+            found.add_edge(str(v), str(u), cost=cost)
+    return found
+
+
+def _coefficients(words: list[str], place: str) -> list[float]:
+    values = []
+    for word in words:
+        try:
+            value = float(word)
+        except ValueError:
+            value = float("nan")
+        if not 0 <= value <= 1e150:
+            raise InputError(f"{place}: expected coefficients that are numbers from 0 on, and {word[:40]!r} came")
+        values.append(value)
+    return values
+
+
+def _refuse_large(name: str, found: "nx.Graph[str]") -> None:
+    if max(len(found), found.number_of_edges()) > LARGEST:
+        size = f"{len(found)} nodes and {found.number_of_edges()} edges"
+        raise InputError(f"{name}: has {size}, and {LARGEST} of either is the limit")

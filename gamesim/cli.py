@@ -1,0 +1,254 @@
+"""The command line: a parser, and one small function a command. Heavy imports are made inside the commands."""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gamesim.errors import InputError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from gamesim.record import Record
+    from gamesim.report import Summary
+    from gamesim.scenario import Scenario
+
+BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
+
+RUN_HELP = """\
+Simulates the scenario, prints what came of it, and writes a run folder: the scenario as run (which repeats the run),
+summary.json, the record and figures. Ctrl-C stops the rounds and keeps what there is; a second Ctrl-C quits at once.
+
+--json prints one object:
+  rounds, seed     as run
+  players          [{name, learner, payoff (average a round), regret {external, internal, swap} (totals)}]
+  gap              {ce, cce}: the most that a player gains a round by deviating (largest swap, external regret a round)
+  distance         {ce, cce}: total variation between play and the nearest equilibrium; null where left out
+  welfare          the sum of the players' average payoffs a round
+  replicas         only with replicas: [{seed, players, gap, distance, welfare}]; the rest are then means
+Regrets, gaps, payoffs and welfare are in the game's own payoff units. summary.json holds the same and more.
+
+exit codes: 0 done, 2 a mistake in what was given (nothing is written), 130 stopped by Ctrl-C"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit code: a person's mistake gives a message and 2, never a traceback."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a terminal that lacks a letter shows another
+    try:
+        arguments = _parser().parse_args(argv)
+        code: int = arguments.command(arguments)
+        sys.stdout.flush()
+    except SystemExit as end:  # argparse: --help, or a wrong option that it has explained
+        code = end.code if isinstance(end.code, int) else BAD_INPUT
+    except InputError as error:
+        code = _refuse(str(error))
+    except MemoryError as error:
+        code = _refuse(f"this does not fit into memory ({error}): take fewer players, actions or replicas")
+    except BrokenPipeError:  # whoever read our output has gone; nothing more can be said there
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = BROKEN_PIPE
+    except OSError as error:
+        code = _refuse(f"{error.filename}: {error.strerror}" if error.filename else str(error))
+    except KeyboardInterrupt:
+        print("gamesim: interrupted, nothing written", file=sys.stderr)
+        code = INTERRUPTED
+    return code
+
+
+def _refuse(message: str) -> int:
+    print(f"gamesim: {message}", file=sys.stderr)
+    return BAD_INPUT
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="gamesim",
+        description="A simulator of learning in games: how far no-regret play is from correlated equilibria.",
+        epilog="Start with: gamesim run chicken",
+    )
+    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
+    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+
+    run = commands.add_parser(
+        "run",
+        help="simulate a scenario, measure and explain it",
+        description=RUN_HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    run.add_argument(
+        "scenario", metavar="SCENARIO", help="the path of a scenario file, or the name of a shipped scenario"
+    )
+    run.add_argument(
+        "--rounds", type=_whole_number, metavar="N", help="play this many rounds instead of the scenario's"
+    )
+    run.add_argument("--seed", type=_whole_number, metavar="N", help="take this seed instead of the scenario's")
+    run.add_argument("--out", metavar="FOLDER", help="where to write the run folder (default: runs/SCENARIO-SEED)")
+    run.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
+    run.add_argument(
+        "--quiet", action="store_true", help="print nothing but mistakes (and the JSON object with --json)"
+    )
+    run.add_argument("--force", action="store_true", help="overwrite an earlier run folder")
+    run.add_argument("--no-figures", action="store_true", help="draw no figures")
+    run.set_defaults(command=_run)
+
+    check = commands.add_parser("check", help="say whether a scenario is valid, without running it")
+    check.add_argument(
+        "scenario", metavar="SCENARIO", help="the path of a scenario file, or the name of a shipped scenario"
+    )
+    check.set_defaults(command=_check)
+
+    listing = commands.add_parser("list", help="list players, games or scenarios")
+    listing.add_argument("what", choices=("players", "games", "scenarios"), help="what to list")
+    listing.set_defaults(command=_list)
+
+    show = commands.add_parser("show", help="show a player's learner, a game or a scenario in detail")
+    show.add_argument(
+        "name", metavar="NAME", help="the name of a learner, a game or a scenario, or the path of a scenario"
+    )
+    show.set_defaults(command=_show)
+    return parser
+
+
+class _Version(argparse.Action):
+    """Looks the version up only when asked."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
+        from importlib.metadata import version
+
+        print(f"gamesim {version('gamesim')}")
+        parser.exit()
+
+
+def _whole_number(text: str) -> int:
+    """Read a number of rounds as people write it: 5000, 1_000_000, 1e6."""
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        if (value := float(text)).is_integer():
+            return int(value)
+    except ValueError:
+        pass
+    raise argparse.ArgumentTypeError(f"expected a whole number, and {text!r} came")
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from gamesim import progress, report
+    from gamesim.record import write_folder
+    from gamesim.scenario import find, read
+
+    path = find(arguments.scenario)
+    scenario = read(path).changed(arguments.rounds, arguments.seed)
+    target = Path(arguments.out) if arguments.out else Path("runs") / f"{path.stem}-{scenario.seed}"
+    _refuse_target(target, arguments.force)
+    console = _console(stderr=True, quiet=arguments.quiet)
+    if not arguments.quiet:
+        _announce_compilation()
+    with progress.Stop() as stop:
+        console.print(f"running {path.stem}: {scenario.rounds:,} rounds, seed {scenario.seed}", style="dim")
+        bar = console.is_terminal and not arguments.quiet
+        record = progress.run_watched(scenario.simulation(), scenario.rounds, console, stop, bar=bar)
+        stopped = record.rounds < scenario.rounds
+
+        def measure(distance: str) -> "Summary":
+            return report.summarise(record, title=scenario.title or path.stem, distance=distance, stopped=stopped)
+
+        with console.status("measuring"):
+            summary = stop.or_else(lambda: measure(scenario.measure.distance), lambda: measure("never"))
+
+        def write(folder: Path) -> None:
+            _write_run(folder, scenario, record, summary)
+            if not arguments.no_figures:
+                with console.status("drawing"):
+                    stop.or_else(lambda: _draw(record, folder / "figures"), lambda: None)
+
+        write_folder(target, write, force=arguments.force)
+    if arguments.json:
+        print(json.dumps(summary.as_json(), allow_nan=False, ensure_ascii=False))
+    elif not arguments.quiet:
+        report.show(summary, _console())
+    console.print(f"\nWritten to {target}", style="dim")
+    return INTERRUPTED if stop.wished else 0
+
+
+def _write_run(folder: Path, scenario: "Scenario", record: "Record", summary: "Summary") -> None:
+    scenario.write_parts(folder)
+    text = json.dumps(summary.as_full_json(), allow_nan=False, ensure_ascii=False, indent=1)
+    (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
+    (folder / "record").mkdir()
+    record.write_parts(folder / "record")
+
+
+def _draw(record: "Record", folder: Path) -> None:
+    from gamesim.figures import draw_run
+
+    folder.mkdir()
+    draw_run(record, folder)
+
+
+def _refuse_target(target: Path, force: bool) -> None:
+    """Refuse, before anything is simulated, a place that a run folder cannot be written to."""
+    if target.exists() or target.is_symlink():
+        if not force:
+            raise InputError(f"{target} exists already: overwrite it with --force, or choose another place with --out")
+        if not (target.is_dir() and ((target / "summary.json").is_file() or not any(target.iterdir()))):
+            raise InputError(
+                f"{target} is not a run folder, so --force leaves it alone: choose another place with --out"
+            )
+    above = next(folder for folder in target.absolute().parents if folder.exists())
+    if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
+        raise InputError(f"{target} cannot be written: {above} is not a folder that can be written to")
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    from gamesim import catalogue
+    from gamesim.scenario import find, read
+
+    path = find(arguments.scenario)
+    scenario = read(path)
+    _announce_compilation()
+    scenario.simulation()
+    _console().print(f"{path} is valid: {catalogue.in_a_line(scenario)}")
+    return 0
+
+
+def _list(arguments: argparse.Namespace) -> int:
+    from gamesim import catalogue
+
+    {"players": catalogue.list_players, "games": catalogue.list_games, "scenarios": catalogue.list_scenarios}[
+        arguments.what
+    ](_console())
+    return 0
+
+
+def _show(arguments: argparse.Namespace) -> int:
+    from gamesim import catalogue
+
+    catalogue.show(arguments.name, _console())
+    return 0
+
+
+def _console(stderr: bool = False, quiet: bool = False) -> "Console":
+    """Return where to print: names are printed as they are, and where there is no terminal, without control codes."""
+    from rich.console import Console
+
+    return Console(stderr=stderr, quiet=quiet, markup=False, highlight=False, emoji=False)
+
+
+@cache
+def _announce_compilation() -> None:
+    from gamesim.compiled import announce_compilation
+
+    announce_compilation(lambda: print("compiling once, this takes a while; later runs start at once", file=sys.stderr))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,371 @@
+"""What a run came to: the measures of a record in one place, as JSON, as a table, and as one plain sentence.
+
+A gap says how much somebody gains by deviating; a distance says how much play would have to change. The verdict looks
+at how the gaps fall along the run, because after finitely many rounds no gap is exactly 0. Over the later half of the
+logarithmic axis, a gap ≈ rounds^slope *falls* when the slope is below -1/4, half the exponent of the rate rounds^-1/2
+that no-regret learners guarantee; it *stays* when the slope is above -1/8; in between it falls slowly.
+"""
+
+from dataclasses import dataclass, fields, replace
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gamesim import equilibrium
+from gamesim.game import Game
+from gamesim.incentives import ENTRIES, Incentives, written_out
+from gamesim.player import Player
+from gamesim.record import VERSIONS, Record, no_distance
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table as Grid
+
+KINDS = ("external", "internal", "swap")
+SETS = {"ce": "correlated equilibrium", "cce": "coarse correlated equilibrium"}
+FALLS, STAYS = -1 / 4, -1 / 8
+ROUNDING = 1e-9  # a gap up to this share of the payoff range counts as none
+QUICK = 50_000  # entries of the linear programs, over all replicas, up to which they take seconds (measured)
+SHOWN = 16  # players that the table shows
+
+
+@dataclass(frozen=True)
+class PlayerSummary:
+    """One player: its average payoff a round, total regrets, and what its learner promises them to stay below."""
+
+    name: str
+    learner: str
+    settings: dict[str, Any]
+    payoff: float
+    regret: dict[str, float]
+    bound: dict[str, float | None]
+    guarantee: str | None
+
+
+@dataclass(frozen=True)
+class Summary:
+    """All measures of a run; with replicas, their means."""
+
+    title: str
+    game: str
+    rounds: int
+    seed: int
+    feedback: str
+    stopped: bool
+    players: list[PlayerSummary]
+    gap: dict[str, float]
+    slope: dict[str, float | None]
+    nash_gap: float
+    distance: dict[str, float | None]
+    distance_left_out: str | None
+    welfare: float
+    welfare_range: dict[str, tuple[float, float] | None]
+    optimum: float | None
+    payoff_range: tuple[float, float]
+    replicas: list[dict[str, Any]] | None
+    versions: dict[str, str]
+    verdict: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        """The object that `gamesim run --json` prints: no NaN and no infinity, but null."""
+        result = {
+            "rounds": self.rounds,
+            "seed": self.seed,
+            "players": [
+                {"name": one.name, "learner": one.learner, "payoff": one.payoff, "regret": one.regret}
+                for one in self.players
+            ],
+            "gap": self.gap,
+            "distance": self.distance,
+            "welfare": self.welfare,
+        }
+        return _finite_table(result | ({} if self.replicas is None else {"replicas": self.replicas}))
+
+    def as_full_json(self) -> dict[str, Any]:
+        """The object of summary.json: the same with everything else that was measured."""
+        everything = {field.name: getattr(self, field.name) for field in fields(self)}
+        everything["players"] = [vars(one) for one in self.players]
+        return _finite_table(
+            self.as_json() | {key: everything[key] for key in everything if everything[key] is not None}
+        )
+
+
+def summarise(record: Record, *, title: str = "", distance: str = "auto", stopped: bool = False) -> Summary:
+    """Measure a record; `distance` is "auto" (left out where it would take long), "always" or "never"."""
+    game = record.game
+    left_out = why_left_out(game, record.replicas, distance)
+    curve = record.curve
+    curves = {kind: _mean(curve.gap(kind), record) for kind in SETS}
+    low, high = game.range
+    summary = Summary(
+        title=title,
+        game=game.name,
+        rounds=record.rounds,
+        seed=record.seed,
+        feedback=record.feedback,
+        stopped=stopped,
+        players=_players(record),
+        gap={kind: float(_mean(record.gap(kind), record)) for kind in SETS},
+        slope={kind: slope(curve.rounds, curves[kind]) for kind in SETS},
+        nash_gap=float(_mean(record.nash_gap(), record)),
+        distance={kind: None if left_out else float(_mean(record.distance(kind), record)) for kind in SETS},
+        distance_left_out=left_out,
+        welfare=float(_mean(record.welfare, record)),
+        welfare_range={kind: None if left_out else equilibrium.welfare_range(game, kind) for kind in SETS},
+        optimum=equilibrium.optimum(game) if no_distance(game) is None else None,
+        payoff_range=(float(low.min()), float(high.max())),
+        replicas=None if record.single else [_replica(one, left_out) for one in record],
+        versions={name: version(name) for name in VERSIONS},
+    )
+    return _with_verdict(summary)
+
+
+def why_left_out(game: Game, replicas: int, distance: str) -> str | None:
+    """Say why distances and welfare ranges are left out, or None if they are measured."""
+    if (without := no_distance(game)) is not None:
+        return without
+    if distance == "never":
+        return "the scenario says never"
+    work = Incentives(written_out(game), "ce").entries
+    if work > ENTRIES:
+        return f"the linear programs would have {work:,} entries, and {ENTRIES:,} is the limit"
+    if distance == "auto" and work * replicas > QUICK:
+        return f'their linear programs take long with {game.cells:,} cells (distance = "always" in [measure] waits)'
+    return None
+
+
+def slope(rounds: NDArray[np.int64], values: NDArray[np.float64]) -> float | None:
+    """Return the exponent of values ≈ rounds^slope over the later half of the logarithmic axis; None if it has none.
+
+    >>> slope(np.array([1, 10, 100, 1000]), np.array([5.0, 1.0, 0.1, 0.01]))
+    -1.0
+    """
+    late = (values > 0) & (rounds**2 >= rounds[-1])
+    if late.sum() < 3 or not late[-1]:
+        return None
+    return round(float(np.polyfit(np.log(rounds[late]), np.log(values[late]), 1)[0]), 9)
+
+
+def _mean(values: Any, record: Record) -> Any:
+    return values if record.single else np.mean(values, axis=0)
+
+
+def _players(record: Record) -> list[PlayerSummary]:
+    payoffs = _mean(record.payoffs, record)
+    regrets = {kind: _mean(record.regret(kind), record) for kind in KINDS}
+    return [
+        PlayerSummary(
+            name=record.game.players[i],
+            learner=player.name if isinstance(player, Player) else str(player),
+            settings={field.name: getattr(player, field.name) for field in fields(player) if _is_set(player, field)}
+            if isinstance(player, Player)
+            else {},
+            payoff=float(payoffs[i]),
+            regret={kind: float(regrets[kind][i]) for kind in KINDS},
+            bound={kind: _bound(record, i, kind) for kind in KINDS},
+            guarantee=str(promise) if isinstance(player, Player) and (promise := player.guarantee()) else None,
+        )
+        for i, player in enumerate(record.players)
+    ]
+
+
+def _is_set(player: Player, field: Any) -> bool:
+    return bool(getattr(player, field.name) != field.default)
+
+
+def _bound(record: Record, i: int, kind: str) -> float | None:
+    """Return the most that a player's total regret can be, in payoff units, if its learner promises that.
+
+    A first strategy that was given or perturbed is not the learner's own: it can cost a loss of 2, once.
+    """
+    player = record.players[i]
+    promise = player.guarantee() if isinstance(player, Player) else None
+    if promise is None or not promise.covers(kind):
+        return None
+    losses = promise.bound(record.rounds, record.game.sizes[i]) + (2 if record.started[i] else 0)
+    return float(losses * record.game.scale[i])
+
+
+def _replica(record: Record, left_out: str | None) -> dict[str, Any]:
+    return {
+        "seed": record.seed,
+        "players": [
+            {"payoff": float(payoff), "regret": {kind: float(record.regret(kind)[i]) for kind in KINDS}}
+            for i, payoff in enumerate(record.payoffs)
+        ],
+        "gap": {kind: float(record.gap(kind)) for kind in SETS},
+        "distance": {kind: None if left_out else float(record.distance(kind)) for kind in SETS},
+        "welfare": float(record.welfare),
+    }
+
+
+def _finite_table(table: dict[str, Any]) -> dict[str, Any]:
+    """Return a table as JSON knows it: null for what is no number."""
+    return {key: _finite(value) for key, value in table.items()}
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, dict):
+        return _finite_table(value)
+    if isinstance(value, list | tuple):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not np.isfinite(value) else value
+
+
+# The verdict.
+
+
+def _trend(summary: Summary, kind: str) -> str:
+    """Say whether a gap is zero, falls, falls slowly, stays, or cannot be told to do any of these."""
+    low, high = summary.payoff_range
+    if summary.gap[kind] <= ROUNDING * (high - low):
+        return "zero"
+    exponent = summary.slope[kind]
+    if exponent is None:
+        return "unknown"
+    return "falls" if exponent <= FALLS else "stays" if exponent >= STAYS else "falls slowly"
+
+
+def _like(summary: Summary, kind: str) -> str:
+    """Say a trend in words."""
+    trend, exponent = _trend(summary, kind), summary.slope[kind]
+    if trend == "zero":
+        return "is 0 up to rounding"
+    if exponent is None:
+        return "has too few rounds for a trend"
+    return f"{'does not fall' if trend == 'stays' else trend}, like rounds^{exponent + 0:.2f}"
+
+
+def _with_verdict(summary: Summary) -> Summary:
+    """Return the summary with the one sentence that says what happened."""
+    ce, cce = (_trend(summary, kind) for kind in SETS)
+    settled = ("zero", "falls")
+    gap = {kind: number(value) for kind, value in summary.gap.items()}
+    worst = max(summary.players, key=lambda one: one.regret["swap"]).name
+    if ce in settled:
+        seen = (
+            f"is within {gap['ce']} of a correlated equilibrium: no player gains more than that a round by changing "
+            f"its actions in any way, and the gap {_like(summary, 'ce')}"
+        )
+    elif cce in settled and ce == "stays":
+        seen = (
+            f"is within {gap['cce']} of a coarse correlated equilibrium but of no correlated one: {worst} would gain "
+            f"{gap['ce']} a round by swapping actions, and that {_like(summary, 'ce')}; the CCE gap "
+            f"{_like(summary, 'cce')}"
+        )
+    else:
+        seen = (
+            f"is within {gap['ce']} of a correlated equilibrium and {gap['cce']} of a coarse one: the CE gap "
+            f"{_like(summary, 'ce')}, the CCE gap {_like(summary, 'cce')}"
+        )
+    rounds = "round" if summary.rounds == 1 else "rounds"
+    after = f"{'Stopped after' if summary.stopped else 'After'} {summary.rounds:,} {rounds}"
+    copies = "" if summary.replicas is None else f", on average over {len(summary.replicas)} replicas,"
+    joined = "," if summary.stopped and not copies else copies
+    return replace(summary, verdict=f"{after}{joined} play {seen}.")
+
+
+def number(value: float | None) -> str:
+    """Return a number with three digits that count.
+
+    >>> number(0.0012345), number(12.0), number(-1e-16), number(None)
+    ('0.00123', '12', '0', '–')
+    """
+    if value is None:
+        return "–"
+    if abs(value) < 1e-12:  # rounding
+        return "0"
+    return f"{value:.3g}" if abs(value) < 1e5 else f"{value:,.0f}"
+
+
+# On the terminal.
+
+
+def show(summary: Summary, console: "Console") -> None:
+    """Print the tables and the verdict."""
+    from rich.text import Text
+
+    replicas = "" if summary.replicas is None else f" · means of {len(summary.replicas)} replicas"
+    low, high = summary.payoff_range
+    console.print()
+    if summary.title:
+        console.print(Text(summary.title, style="bold"))
+    console.print(
+        f"{summary.game} · {len(summary.players):,} players · {summary.rounds:,} rounds · seed {summary.seed} · "
+        f"{summary.feedback} feedback{replicas} · payoffs {number(low)} to {number(high)}",
+        style="dim",
+    )
+    console.print()
+    console.print(_player_grid(summary))
+    if len(summary.players) > SHOWN:
+        console.print(f"… and {len(summary.players) - SHOWN:,} more players, in summary.json", style="dim")
+    drawn = "" if summary.feedback == "expected" else "; actions are drawn, so it holds up to the luck of the draws"
+    console.print(f"Regrets are a round, in payoff units, over what the learner promises (≤){drawn}.", style="dim")
+    console.print()
+    console.print(_gap_grid(summary))
+    if summary.distance_left_out:
+        console.print(f"Distances and welfare ranges are left out: {summary.distance_left_out}.", style="dim")
+    else:
+        console.print(
+            "The gap is what somebody gains a round by deviating, the distance the share of play that would have to "
+            "change. A distance can be large where the gap is small: trust the gap first.",
+            style="dim",
+        )
+    console.print()
+    console.print(_welfare(summary))
+    console.print()
+    console.print(Text(summary.verdict, style="bold"))
+
+
+def _grid(*columns: tuple[str, str]) -> "Grid":
+    """Return an empty table: a heading and a side ("left" or "right") for each column."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table as Grid
+
+    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, header_style="dim", show_edge=False, padding=(0, 2, 0, 0))
+    for heading, side in columns:
+        grid.add_column(heading, justify="right" if side == "right" else "left", overflow="fold")
+    return grid
+
+
+def _player_grid(summary: Summary) -> "Grid":
+    from rich.text import Text
+
+    grid = _grid(("player", "left"), ("learner", "left"), *((name, "right") for name in ("payoff", *KINDS)))
+    for one in summary.players[:SHOWN]:
+        learner = Text(one.learner)
+        for key, value in one.settings.items():
+            learner.append(f"\n{key} {_short(value)}", style="dim")
+        cells = []
+        for kind in KINDS:
+            cell = Text(number(one.regret[kind] / summary.rounds))
+            bound = one.bound[kind]
+            cell.append("\nno bound" if bound is None else f"\n≤ {number(bound / summary.rounds)}", style="dim")
+            cells.append(cell)
+        grid.add_row(Text(one.name), learner, number(one.payoff), *cells)
+    return grid
+
+
+def _short(value: Any) -> str:
+    text = str(value)
+    return text if len(text) <= 24 else text[:23] + "…"
+
+
+def _gap_grid(summary: Summary) -> "Grid":
+    grid = _grid(("", "left"), ("gap", "right"), ("trend of the gap", "left"), ("distance", "right"))
+    for kind, name in SETS.items():
+        grid.add_row(name, number(summary.gap[kind]), _like(summary, kind), number(summary.distance[kind]))
+    grid.add_row("Nash, by the averages", number(summary.nash_gap), "", "")
+    return grid
+
+
+def _welfare(summary: Summary) -> str:
+    parts = [f"total payoff {number(summary.welfare)} a round"]
+    for kind, ends in summary.welfare_range.items():
+        if ends is not None:
+            parts.append(f"{kind.upper()} pay {number(ends[0])} to {number(ends[1])}")
+    if summary.optimum is not None:
+        parts.append(f"the most there is {number(summary.optimum)}")
+    return " · ".join(parts)

@@ -7,6 +7,7 @@ learners, no limit on how many there are.
 
 import hashlib
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable
@@ -51,7 +52,7 @@ def phase(function: Function) -> Function:
 
 def _compile(function: Function, inline: str) -> Function:
     chosen = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(cache_folder())
+    numba.config.CACHE_DIR = str(cache_folder(function.__code__.co_filename))
     try:
         compiled: Function = numba.njit(cache=True, nogil=True, error_model="numpy", inline=inline)(function)
     finally:
@@ -60,21 +61,17 @@ def _compile(function: Function, inline: str) -> Function:
 
 
 @cache
-def cache_folder() -> Path:
-    """Where compiled kernels are kept: NUMBA_CACHE_DIR if set, else the user's cache folder, else a temporary one.
+def cache_folder(source: str) -> Path:
+    """Where the compiled kernels of a file are kept: below NUMBA_CACHE_DIR, the user's cache folder or a temporary one.
 
-    Never the package's own folder, which may be read-only. Numba does not notice when a kernel's callee in another
-    file was edited, so the folder's name carries a hash of all our sources.
+    Never the package's own folder, which may be read-only. Numba does not notice when a kernel's callee in another file
+    was edited, so the folder's name carries a hash of this file and of the files of ours that it imports.
     """
     digest = hashlib.sha256()
-    for package in ("gamesim", "gamesim.players", "gamesim.games"):
-        spec = find_spec(package)
-        for place in (spec and spec.submodule_search_locations) or ():
-            for path in sorted(Path(place).glob("*.py")):
-                digest.update(path.read_bytes())
-    name = f"kernels-{digest.hexdigest()[:16]}"
+    for path in sorted(_files_behind(source, set())):
+        digest.update(Path(path).read_bytes())
     for parent in _cache_parents():
-        folder = parent / name
+        folder = parent / f"kernels-{digest.hexdigest()[:16]}"
         try:
             folder.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryFile(dir=folder):
@@ -82,6 +79,19 @@ def cache_folder() -> Path:
         except OSError:
             continue
     return Path(tempfile.mkdtemp(prefix="gamesim-"))
+
+
+def _files_behind(source: str, found: set[str]) -> set[str]:
+    """Return a file and the files of gamesim that it imports, directly or not."""
+    if source not in found and os.path.exists(source):  # code typed at a prompt has no file
+        found.add(source)
+        for module in re.findall(
+            r"^from (gamesim\.[\w.]+) import", Path(source).read_text(encoding="utf-8"), re.MULTILINE
+        ):
+            spec = find_spec(module)
+            if spec is not None and spec.origin is not None:
+                _files_behind(spec.origin, found)
+    return found
 
 
 def _cache_parents() -> list[Path]:

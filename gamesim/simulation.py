@@ -387,6 +387,4 @@ def _as_strategy(strategy: ArrayLike, actions: int, player: str) -> Vector:
 
 def _stack(rows: list[list[Vector]], width: int) -> NDArray[np.float64]:
     """Stack replicas × checkpoints × numbers, also where there are no checkpoints yet."""
-    return (
-        np.array(rows, dtype=np.float64).reshape(len(rows), -1, width) if rows[0] else np.zeros((len(rows), 0, width))
-    )
+    return np.array(rows, dtype=np.float64).reshape(len(rows), len(rows[0]), width)

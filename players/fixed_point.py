@@ -11,17 +11,18 @@ others. It adds, multiplies and divides non-negative numbers only, so every entr
 however nearly decomposable φ is (O'Cinneide 1993, Numerische Mathematik 65). A state without exit is the last of a
 closed class: it stays, and the others drain into it. One pass thus finds the classes and their masses, exactly.
 
-The eliminated matrix is a factorisation I - φ = (I - R)·S·(I - G), with R above and G below the diagonal and S the
-exits (Heyman 1985). For large matrices it is kept in the scratch: φ moves little from round to round, so a few steps of
-iterative refinement with the old factors give the new fixed point in O(n²). The residual decides; when it is missed,
-or when φ has become reducible, the elimination is done again.
+Most often there is one closed class and it is small: players drop what does not pay. A search along the positive
+entries finds it, and only its states are eliminated. For a large class the eliminated matrix is kept in the scratch: it
+is a factorisation I - φ = (I - R)·S·(I - G), with R above and G below the diagonal and S the exits (Heyman 1985). φ moves
+little from round to round, so a few steps of iterative refinement with old factors give the new fixed point in O(n²).
+The residual decides; when it is missed, the elimination is done again.
 """
 
 import numpy as np
 
-from gamesim.compiled import Vector, kernel
+from gamesim.compiled import Vector, kernel, part
 
-DIRECT = 96  # up to this many states eliminating is cheaper than refining
+DIRECT = 64  # a closed class up to this size is eliminated, which is cheaper than refining
 RESIDUAL = 1e-13  # refinement stops at this total absolute residual
 TOLERABLE = 1e-11  # ... or here, when rounding lets it go no further
 STEPS = 12  # of refinement at most, before the factors count as too old
@@ -29,60 +30,131 @@ NEGLIGIBLE = 1e-250  # an exit this small is none; its inverse is still finite
 LARGE = 1e50  # an unnormalised entry beyond this is scaled back before it can overflow
 
 
+@kernel
 def scratch_size(states: int) -> int:
     """How many numbers of scratch `fixed_point` needs, all zero before the first call."""
-    return 2 + states * states + 5 * states
+    return 2 + states * states + 6 * states
 
 
 @kernel
 def fixed_point(matrix: Vector, default: Vector, strategy: Vector, scratch: Vector) -> None:
     """Write the fixed point of a row-stochastic matrix, given row by row, into `strategy`.
 
-    For a large matrix the scratch carries the factors and the fixed point of earlier calls: the strategy depends, in
-    its last digits, on the matrices that came before with the same scratch.
+    For a class above `DIRECT` the scratch carries the factors and the fixed point of earlier calls: the strategy then
+    depends, in its last digits, on the matrices that came before with the same scratch.
     """
     n = strategy.size
-    last = scratch[2 : 2 + n]
-    exits = scratch[2 + n : 2 + 2 * n]
-    work = scratch[2 + 2 * n : 2 + 5 * n]
-    factors = scratch[2 + 5 * n : 2 + 5 * n + n * n]
-    if n > DIRECT and scratch[0] == 1:
-        strategy[:] = last
-        if _refine(matrix, factors, exits, int(scratch[1]), strategy, work) and _one_class(matrix, strategy, work):
-            last[:] = strategy
-            return
-    factors[:] = matrix
-    mass = work[:n]
-    mass[:] = default
-    closed = _eliminate(factors, exits, mass)
-    _spread(factors, exits, mass, strategy, work[n:])
+    last, exits = part(scratch, 2, 2 + n), part(scratch, 2 + n, 2 + 2 * n)
+    members, work = part(scratch, 2 + 2 * n, 2 + 3 * n), part(scratch, 2 + 3 * n, 2 + 6 * n)
+    factors = part(scratch, 2 + 6 * n, 2 + 6 * n + n * n)
+    size = _closed_class(matrix, np.argmax(last), members, work)
+    if 0 < size <= DIRECT:
+        scratch[0] = 0.0
+        _fixed_point_of_class(matrix, part(members, 0, size), part(exits, 0, size), factors, work, strategy)
+    else:
+        fine = False
+        if size > 0 and scratch[0] == 1:
+            strategy[:] = last
+            fine = _refine(matrix, factors, exits, int(scratch[1]), strategy, work)
+        if not fine:
+            factors[:] = matrix
+            mass, spare = part(work, 0, n), part(work, n, 2 * n)
+            mass[:] = default
+            scratch[0] = _eliminate(factors, exits, mass, spare) == 1
+            scratch[1] = np.argmin(exits)  # the state without exit, if there is only one
+            _spread(factors, exits, mass, strategy, spare)
     last[:] = strategy
-    scratch[0] = closed == 1
-    scratch[1] = np.argmin(exits)  # the state without exit, if there is only one
 
 
 @kernel
-def _total(numbers: Vector) -> float:
-    """Return the sum, in eight partial sums that do not wait for one another."""
-    a = b = c = d = e = f = g = h = 0.0
-    whole = numbers.size & ~7
-    for i in range(0, whole, 8):
-        a += numbers[i]
-        b += numbers[i + 1]
-        c += numbers[i + 2]
-        d += numbers[i + 3]
-        e += numbers[i + 4]
-        f += numbers[i + 5]
-        g += numbers[i + 6]
-        h += numbers[i + 7]
-    total = ((a + b) + (c + d)) + ((e + f) + (g + h))
-    for i in range(whole, numbers.size):
-        total += numbers[i]
-    return total
+def _fixed_point_of_class(
+    matrix: Vector, members: Vector, exits: Vector, factors: Vector, work: Vector, strategy: Vector
+) -> None:
+    """Write the fixed point of the only closed class, given its states in order."""
+    n, size = strategy.size, members.size
+    own = part(factors, 0, size * size)
+    for a in range(size):
+        row = part(matrix, int(members[a]) * n, int(members[a]) * n + n)
+        for b in range(size):
+            own[a * size + b] = row[int(members[b])]
+    mass, spare, weights = part(work, 0, size), part(work, size, 2 * size), part(work, 2 * size, 3 * size)
+    mass[:] = 0.0
+    mass[0] = 1.0
+    _eliminate(own, exits, mass, spare)
+    _spread(own, exits, mass, weights, spare)
+    strategy[:] = 0.0
+    for a in range(size):
+        strategy[int(members[a])] = weights[a]
 
 
 @kernel
-def _eliminate(factors: Vector, exits: Vector, mass: Vector) -> int:
+def _closed_class(matrix: Vector, start: int, members: Vector, work: Vector) -> int:
+    """Write the states of the only closed class, in order, and return how many they are; 0 if there are several."""
+    n = members.size
+    reached, reaches, queue = part(work, 0, n), part(work, n, 2 * n), part(work, 2 * n, 3 * n)
+    while True:
+        reached[:] = 0.0
+        reached[start] = 1.0
+        members[0] = start
+        taken, size = 0, 1
+        while taken < size < n:
+            row = part(matrix, int(members[taken]) * n, int(members[taken]) * n + n)
+            taken += 1
+            for j in range(n):
+                if row[j] > 0 and reached[j] == 0:
+                    reached[j] = 1.0
+                    members[size] = j
+                    size += 1
+        reaches[:] = 0.0
+        reaches[start] = 1.0
+        queue[0] = start
+        taken, arrived = 0, 1
+        while taken < arrived < n:
+            goal = int(queue[taken])
+            taken += 1
+            for i in range(n):
+                if reaches[i] == 0 and matrix[i * n + goal] > 0:
+                    reaches[i] = 1.0
+                    queue[arrived] = i
+                    arrived += 1
+        outside = -1  # a state that is reached and does not come back: the closed class lies behind it
+        for j in range(n):
+            if reached[j] > 0 and reaches[j] == 0:
+                outside = j
+        if outside < 0:
+            break
+        start = outside
+    if arrived < n:
+        return 0
+    size = 0
+    for j in range(n):
+        if reached[j] > 0:
+            members[size] = j
+            size += 1
+    return size
+
+
+@kernel
+def total(numbers: Vector) -> float:
+    """Return the sum, by adding halves onto halves: many additions at once, and small rounding errors.
+
+    The numbers are overwritten.
+    """
+    left = numbers.size
+    while left > 8:
+        half = left >> 1
+        left -= half
+        kept, added = part(numbers, 0, half), part(numbers, left, left + half)
+        for j in range(half):
+            kept[j] += added[j]
+    result = 0.0
+    for j in range(left):
+        result += numbers[j]
+    return result
+
+
+@kernel
+def _eliminate(factors: Vector, exits: Vector, mass: Vector, spare: Vector) -> int:
     """Take the states out from the last to the first; return how many closed classes there are.
 
     After state k: factors[i, k] for i < k is R, factors[k, j] for j < k is S·G, exits[k] is S, zero for the state that
@@ -91,8 +163,10 @@ def _eliminate(factors: Vector, exits: Vector, mass: Vector) -> int:
     n = exits.size
     closed = 0
     for k in range(n - 1, -1, -1):
-        row = factors[k * n : k * n + k]
-        leaving = _total(row)
+        row = part(factors, k * n, k * n + k)
+        for j in range(k):
+            spare[j] = row[j]
+        leaving = total(part(spare, 0, k))
         if closed > 0:
             for stays in range(k + 1, n):
                 if exits[stays] == 0:
@@ -107,7 +181,7 @@ def _eliminate(factors: Vector, exits: Vector, mass: Vector) -> int:
             if weight > 0:
                 weight /= leaving
                 factors[i * n + k] = weight
-                target = factors[i * n : i * n + k]
+                target = part(factors, i * n, i * n + k)
                 for j in range(k):
                     target[j] += weight * row[j]
         weight = mass[k] / leaving
@@ -135,23 +209,32 @@ def _spread(factors: Vector, exits: Vector, mass: Vector, strategy: Vector, meas
         for k in range(stays, n):
             measure[k] = 0.0
         measure[stays] = 1.0
-        total = 0.0
+        weights = 0.0
         for i in range(stays, n):
             if measure[i] == 0:
                 continue
             if measure[i] > LARGE:
                 shrink = 1 / measure[i]
-                total *= shrink
+                weights *= shrink
                 for k in range(stays, n):
                     measure[k] *= shrink
             weight = measure[i]
-            total += weight
+            weights += weight
             for k in range(i + 1, n):
                 measure[k] += weight * factors[i * n + k]
-        share = mass[stays] / total
+        share = mass[stays] / weights
         for k in range(stays, n):
             strategy[k] += share * measure[k]
-    strategy /= _total(strategy)
+    _normalise(strategy)
+
+
+@kernel
+def _normalise(strategy: Vector) -> None:
+    weights = 0.0
+    for k in range(strategy.size):
+        weights += strategy[k]
+    for k in range(strategy.size):
+        strategy[k] /= weights
 
 
 @kernel
@@ -161,7 +244,7 @@ def _refine(matrix: Vector, factors: Vector, exits: Vector, stays: int, strategy
     Each step solves e(I - φ₀) = pφ - p for the correction e, with φ₀ the matrix of the factors.
     """
     n = strategy.size
-    correction = work[:n]
+    correction = part(work, 0, n)
     before = np.inf
     for _ in range(STEPS):
         times(strategy, matrix, correction)
@@ -179,24 +262,21 @@ def _refine(matrix: Vector, factors: Vector, exits: Vector, stays: int, strategy
                 continue
             weight = correction[k] / exits[k]
             correction[k] = weight
-            row = factors[k * n : k * n + k]
+            row = part(factors, k * n, k * n + k)
             for j in range(k):
                 correction[j] += weight * row[j]
         correction[0] = 0.0 if stays == 0 else correction[0] / exits[0]
-        total = 0.0
         for i in range(n):
             if i == stays:
                 correction[i] = 0.0
                 continue
             weight = correction[i]
-            row = factors[i * n : (i + 1) * n]
+            row = part(factors, i * n, (i + 1) * n)
             for k in range(i + 1, n):
                 correction[k] += weight * row[k]
         for k in range(n):
             strategy[k] = max(strategy[k] + correction[k], 0.0)
-        total = _total(strategy)
-        for k in range(n):
-            strategy[k] /= total
+        _normalise(strategy)
     return False
 
 
@@ -210,32 +290,11 @@ def times(strategy: Vector, matrix: Vector, result: Vector) -> None:
         a, b, c, d = strategy[i], strategy[i + 1], strategy[i + 2], strategy[i + 3]
         if a == 0 and b == 0 and c == 0 and d == 0:
             continue
-        first, second = matrix[i * n : i * n + n], matrix[i * n + n : i * n + 2 * n]
-        third, fourth = matrix[i * n + 2 * n : i * n + 3 * n], matrix[i * n + 3 * n : i * n + 4 * n]
+        first, second = part(matrix, i * n, i * n + n), part(matrix, i * n + n, i * n + 2 * n)
+        third, fourth = part(matrix, i * n + 2 * n, i * n + 3 * n), part(matrix, i * n + 3 * n, i * n + 4 * n)
         for j in range(n):
             result[j] += (a * first[j] + b * second[j]) + (c * third[j] + d * fourth[j])
     for i in range(whole, n):
         weight = strategy[i]
         for j in range(n):
             result[j] += weight * matrix[i * n + j]
-
-
-@kernel
-def _one_class(matrix: Vector, strategy: Vector, work: Vector) -> bool:
-    """Whether every state can reach the likeliest one, so that the matrix has one closed class and one fixed point."""
-    n = strategy.size
-    reaches, queue = work[:n], work[n : 2 * n]
-    reaches[:] = 0.0
-    goal = np.argmax(strategy)
-    reaches[goal] = 1.0
-    queue[0] = goal
-    taken, waiting = 0, 1
-    while taken < waiting < n:
-        state = int(queue[taken])
-        taken += 1
-        for i in range(n):
-            if reaches[i] == 0 and matrix[i * n + state] > 0:
-                reaches[i] = 1.0
-                queue[waiting] = i
-                waiting += 1
-    return waiting == n

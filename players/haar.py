@@ -11,7 +11,7 @@ soon as its interval is, and a row is restored from sums that the rows before it
 pending, they stay in the fastest cache, and a learner need not hold a matrix of gradients.
 """
 
-from gamesim.compiled import Vector, kernel
+from gamesim.compiled import Vector, kernel, part
 
 
 def interval(number: int, size: int) -> range:
@@ -52,29 +52,34 @@ def forward(matrix: Vector, size: int) -> None:
         half = 1
         while i & half:  # row i completes the interval of length 2·half
             start, middle = i + 1 - 2 * half, i + 1 - half
-            merge(matrix[start * size : (start + 1) * size], matrix[middle * size : (middle + 1) * size])
+            merge(part(matrix, start * size, (start + 1) * size), part(matrix, middle * size, (middle + 1) * size))
             half *= 2
 
 
 @kernel
-def restore(coefficients: Vector, size: int, i: int, pending: Vector, column: int, end: int) -> None:
+def restore(coefficients: Vector, size: int, i: int, begin: int, pending: Vector, column: int, end: int) -> None:
     """Write row i of Σ_h h ⊗ coefficients[h], from `column` to `end`, into the first row of `pending`.
 
     Row l of `pending` is the sum over the Haar vectors that are constant on the interval of length 2^l around i. The
-    rows 0 ... i-1 must have been restored before. The terms are always added from the longest interval to the shortest.
+    rows begin ... i-1 must have been restored before. The terms are added from the longest interval to the shortest,
+    wherever the rows begin: the same coefficients give the same bits.
     """
-    level = level_of(i, size)
-    if i == 0:
+    if i == begin:
+        level = level_of(0, size)
+        above = part(pending, level * size, (level + 1) * size)
         for j in range(column, end):
-            pending[level * size + j] = coefficients[j]
+            above[j] = coefficients[j]
     else:
-        above, below = pending[(level + 1) * size :], pending[level * size :]
-        detail = coefficients[i * size :]  # the number of this Haar vector is its middle, which is where i stands
-        for j in range(column, end):
-            below[j] = above[j] - detail[j]
+        level = level_of(i, size) + 1
     while level > 0:
         level -= 1
-        above, below = pending[(level + 1) * size :], pending[level * size :]
-        detail = coefficients[(i + (1 << level)) * size :]
-        for j in range(column, end):
-            below[j] = above[j] + detail[j]
+        middle = ((i >> level) | 1) << level
+        above = part(pending, (level + 1) * size, (level + 2) * size)
+        below = part(pending, level * size, (level + 1) * size)
+        detail = part(coefficients, middle * size, (middle + 1) * size)
+        if (i >> level) & 1:
+            for j in range(column, end):
+                below[j] = above[j] - detail[j]
+        else:
+            for j in range(column, end):
+                below[j] = above[j] + detail[j]

@@ -26,26 +26,31 @@ matrix learner's own numbers follow. Its kernels, with n the number of states (r
         ... advance own_part(state, n): row i of φ sees the loss p[i]·loss ...
         unsettle(state)                              # left out when φ stays as it is: φ and p are then used again
 
-The parts are views into the state, not copies. φ and p are computed at most once a round, whoever asks first, so `play`
+The parts are views into the state, not copies, for kernels only: they own nothing. φ and p are computed at most once a round, whoever asks first, so `play`
 may be called any number of times, and a state that is copied, saved or loaded goes on bit for bit.
 """
 
 import numpy as np
 
-from gamesim.compiled import Vector, kernel
+from gamesim.compiled import Vector, kernel, part
 from gamesim.players.fixed_point import fixed_point, scratch_size
 
 
+@kernel
 def reduction_size(states: int) -> int:
     """How many numbers of the state belong to the reduction."""
     return 1 + 2 * states + states * states + scratch_size(states)
 
 
 def first_reduction(default: Vector) -> Vector:
-    """Return the reduction's part of a first state; `default` decides among the fixed points of a reducible φ."""
-    part = np.zeros(reduction_size(default.size))
-    part[1 + default.size : 1 + 2 * default.size] = default
-    return part
+    """Return the reduction's part of a first state, with `default` as every row of φ and as its fixed point.
+
+    `default` also decides among the fixed points of a reducible φ.
+    """
+    states = default.size
+    first = np.zeros(reduction_size(states))
+    first[1 : 1 + (2 + states) * states] = np.tile(default, 2 + states)
+    return first
 
 
 @kernel
@@ -69,31 +74,30 @@ def hold(state: Vector) -> None:
 @kernel
 def strategy_part(state: Vector, states: int) -> Vector:
     """Return where the fixed point is kept."""
-    return state[1 : 1 + states]
+    return part(state, 1, 1 + states)
 
 
 @kernel
 def default_part(state: Vector, states: int) -> Vector:
     """Return where the default distribution is kept."""
-    return state[1 + states : 1 + 2 * states]
+    return part(state, 1 + states, 1 + 2 * states)
 
 
 @kernel
 def matrix_part(state: Vector, states: int) -> Vector:
     """Return where φ is kept, row by row."""
-    return state[1 + 2 * states : 1 + 2 * states + states * states]
+    return part(state, 1 + 2 * states, 1 + 2 * states + states * states)
 
 
 @kernel
 def _scratch_part(state: Vector, states: int) -> Vector:
-    start = 1 + 2 * states + states * states
-    return state[start : start + 2 + 5 * states + states * states]
+    return part(state, 1 + 2 * states + states * states, reduction_size(states))
 
 
 @kernel
 def own_part(state: Vector, states: int) -> Vector:
     """Return the matrix learner's own numbers: all that follows the reduction's part."""
-    return state[3 + 7 * states + 2 * states * states :]
+    return part(state, reduction_size(states), state.size)
 
 
 @kernel

@@ -7,9 +7,10 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gamesim.compiled import Vector, kernel
+from gamesim.compiled import Vector, kernel, part
 from gamesim.errors import InputError, positive
 from gamesim.player import Guarantee, Player
+from gamesim.players.fixed_point import total
 from gamesim.players.haar import forward, interval, level_of, merge, restore
 from gamesim.players.reduction import (
     default_part,
@@ -17,6 +18,7 @@ from gamesim.players.reduction import (
     hold,
     matrix_part,
     own_part,
+    reduction_size,
     settle,
     strategy_part,
     unsettle,
@@ -42,7 +44,8 @@ RUN = 8  # columns that are restored together: one cache line
 # The kernels' settings: clock, D, the identity's ε, the ε of each column (D), the owner of each augmented index (D).
 # The own part of the state, with F = D² + 1 features (row by row in Haar order, then the identity):
 #   improper matrix (D²), row sums of its positive part (D), pending rows of the transforms ((log2 D + 1) · D),
-#   losses by augmented index (D), columns to restore (D), rows to project (D),
+#   losses by augmented index (D), rows to restore in each column, from (D) and to (D), rows to project (D),
+#   predictions that moved in one row (D),
 #   predictions (F), clock times (F), negative gradient sums (F), and for blocks: open sums (F), open masses (F).
 
 
@@ -53,7 +56,7 @@ def _start_of_flags(size: int) -> int:
 
 @kernel
 def _start_of_features(size: int) -> int:
-    return _start_of_flags(size) + 2 * size
+    return _start_of_flags(size) + 4 * size
 
 
 @kernel
@@ -62,7 +65,8 @@ def _choose(settings: Vector, state: Vector) -> None:
     if unsettled(state):
         size = int(settings[1])
         own = own_part(state, size)
-        if restore_improper(own, size) and project(own, default_part(state, size), matrix_part(state, size), size):
+        if restore_improper(own, size):
+            project(own, default_part(state, size), matrix_part(state, size), size)
             settle(state, size)
         else:
             hold(state)
@@ -70,76 +74,77 @@ def _choose(settings: Vector, state: Vector) -> None:
 
 @kernel
 def restore_improper(own: Vector, size: int) -> bool:
-    """Restore the changed columns of the improper matrix; mark the rows whose positive part changed.
-
-    Every entry is computed from the predictions alone, in one order: nothing drifts.
-    """
+    """Restore the changed entries of the improper matrix; return whether its positive part changed."""
     flags = _start_of_flags(size)
-    columns, rows = own[flags : flags + size], own[flags + size : flags + 2 * size]
-    pending = own[size * size + size : flags - size]
-    predictions = own[_start_of_features(size) :]
-    identity = predictions[size * size]
+    begins, ends = part(own, flags, flags + size), part(own, flags + size, flags + 2 * size)
     changed = 0
     column = 0
     while column < size:
-        if columns[column] == 0:
-            column += 1
-            continue
-        end = column - column % RUN
-        column = end
+        end, begin_row, end_row = column, size, 0
         while end < size:  # as long as each group of columns has a changed one
-            group = 0.0
+            last = 0
             for j in range(end, min(end + RUN, size)):
-                group += columns[j]
-                columns[j] = 0.0
-            if group == 0:
+                if ends[j] > 0:
+                    begin_row = min(begin_row, int(begins[j]))
+                    last = max(last, int(ends[j]))
+                    ends[j] = 0.0
+            if last == 0:
                 break
+            end_row = max(end_row, last)
             end = min(end + RUN, size)
-        for i in range(size):
-            restore(predictions, size, i, pending, column, end)
-            if column <= i < end:
-                pending[i] += identity
-            row = own[i * size : (i + 1) * size]
-            moved = 0
-            for j in range(column, end):
-                entry = pending[j] if abs(pending[j]) > NO_ENTRY else 0.0
-                moved += (entry if entry > 0 else 0.0) != (row[j] if row[j] > 0 else 0.0)
-                row[j] = entry
-            rows[i] += moved
-            changed += moved
-        column = end
+        if end_row > 0:
+            changed += _restore_block(own, size, begin_row, end_row, column, end)
+        column = end + RUN
     return changed > 0
 
 
 @kernel
-def project(own: Vector, default: Vector, matrix: Vector, size: int) -> bool:
+def _restore_block(own: Vector, size: int, begin_row: int, end_row: int, column: int, end: int) -> int:
+    """Restore a block of the improper matrix; mark the rows whose positive part changed.
+
+    Every entry is computed from the predictions alone, in one order: nothing drifts.
+    """
+    flags, start = _start_of_flags(size), _start_of_features(size)
+    rows = part(own, flags + 2 * size, flags + 3 * size)
+    pending = part(own, size * size + size, flags - size)
+    predictions = part(own, start, start + size * size)
+    identity = own[start + size * size]
+    changed = 0
+    for i in range(begin_row, end_row):
+        restore(predictions, size, i, begin_row, pending, column, end)
+        if column <= i < end:
+            pending[i] += identity
+        row = part(own, i * size, (i + 1) * size)
+        moved = 0
+        for j in range(column, end):
+            entry = pending[j] if abs(pending[j]) > NO_ENTRY else 0.0
+            moved += (entry if entry > 0 else 0.0) != (row[j] if row[j] > 0 else 0.0)
+            row[j] = entry
+        rows[i] += moved
+        changed += moved
+    return changed
+
+
+@kernel
+def project(own: Vector, default: Vector, matrix: Vector, size: int) -> None:
     """Turn the marked rows of the improper matrix into distributions: the positive part, divided by its sum."""
     flags = _start_of_flags(size)
-    rows = own[flags + size : flags + 2 * size]
-    sums = own[size * size : size * size + size]
+    rows = part(own, flags + 2 * size, flags + 3 * size)
+    sums = part(own, size * size, size * size + size)
     for i in range(size):
         if rows[i] == 0:
             continue
         rows[i] = 0.0
-        improper, row = own[i * size : (i + 1) * size], matrix[i * size : (i + 1) * size]
-        sums[i] = positive_product(improper, row, False)
+        improper, row = part(own, i * size, (i + 1) * size), part(matrix, i * size, (i + 1) * size)
+        for j in range(size):
+            row[j] = improper[j] if improper[j] > 0 else 0.0
+        sums[i] = total(row)
         if sums[i] == 0:
             row[:] = default
         else:
             inverse = 1 / sums[i]
             for j in range(size):
                 row[j] = improper[j] * inverse if improper[j] > 0 else 0.0
-    return True
-
-
-@kernel
-def positive_product(row: Vector, weights: Vector, weighted: bool) -> float:
-    """Return the sum of the positive entries, weighted or not, in partial sums that do not wait for one another."""
-    total = 0.0
-    for j in range(row.size):
-        if row[j] > 0:
-            total += row[j] * weights[j] if weighted else row[j]
-    return total
 
 
 @kernel
@@ -158,7 +163,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
     size = int(settings[1])
     own = own_part(state, size)
     start = _start_of_flags(size) - size
-    seen = own[start : start + size]
+    seen = part(own, start, start + size)
     for i in range(size):
         seen[i] = loss[int(settings[3 + size + i])]
     if learn(settings, own, strategy_part(state, size), default_part(state, size), size):
@@ -169,9 +174,9 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 def learn(settings: Vector, own: Vector, strategy: Vector, default: Vector, size: int) -> bool:
     """Give every feature its gradient: row by row the gradient matrix, its Haar transform, the scalar learners."""
     flags = _start_of_flags(size)
-    seen = own[flags - size : flags]
-    sums = own[size * size : size * size + size]
-    pending = own[size * size + size : flags - size]
+    seen = part(own, flags - size, flags)
+    sums = part(own, size * size, size * size + size)
+    pending = part(own, size * size + size, flags - size)
     usual = 0.0
     for j in range(size):
         usual += default[j] * seen[j]
@@ -183,16 +188,15 @@ def learn(settings: Vector, own: Vector, strategy: Vector, default: Vector, size
         filled &= ~(1 << level)
         if strategy[i] > 0:
             filled |= 1 << level
-            row = own[i * size : (i + 1) * size]
-            expected = usual if sums[i] == 0 else positive_product(row, seen, True) / sums[i]
-            target = pending[level * size : (level + 1) * size]
-            write_gradient(row, seen, strategy[i], expected, target)
+            row = part(own, i * size, (i + 1) * size)
+            target = part(pending, level * size, (level + 1) * size)
+            write_gradient(row, sums[i], usual, seen, strategy[i], target)
             trace += target[i]
         half = 1
         while i & half:
             first, second = level_of(i + 1 - 2 * half, size), level_of(i + 1 - half, size)
             if (filled >> first | filled >> second) & 1:
-                left, right = pending[first * size : (first + 1) * size], pending[second * size : (second + 1) * size]
+                left, right = part(pending, first * size, (first + 1) * size), part(pending, second * size, (second + 1) * size)
                 if not (filled >> first) & 1:
                     left[:] = 0.0
                 if not (filled >> second) & 1:
@@ -202,20 +206,27 @@ def learn(settings: Vector, own: Vector, strategy: Vector, default: Vector, size
                 changed += _advance(settings, own, size, i + 1 - half, right)
             half *= 2
     top = level_of(0, size)
-    changed += _advance(settings, own, size, 0, pending[top * size : (top + 1) * size])
+    changed += _advance(settings, own, size, 0, part(pending, top * size, (top + 1) * size))
     own[flags - size] = trace  # the losses are not needed any more
-    changed += _advance(settings, own, size, size, own[flags - size : flags - size + 1])
+    changed += _advance(settings, own, size, size, part(own, flags - size, flags - size + 1))
     return changed > 0
 
 
 @kernel
-def write_gradient(row: Vector, seen: Vector, mass: float, expected: float, target: Vector) -> None:
-    """Write p_i (l_j - <φ_i, l>); where the improper entry is negative, only if that asks for more."""
+def write_gradient(row: Vector, positive: float, usual: float, seen: Vector, mass: float, target: Vector) -> None:
+    """Write p_i (l_j - <φ_i, l>); where the improper entry is negative, only if that asks for more.
+
+    φ_i is the positive part of `row` divided by its sum, or the default row, whose expected loss is `usual`.
+    """
+    expected = usual
+    if positive > 0:
+        for j in range(row.size):
+            target[j] = row[j] * seen[j] if row[j] > 0 else 0.0
+        expected = total(target) / positive
     for j in range(row.size):
         centred = seen[j] - expected
-        if abs(centred) <= NO_LOSS or (row[j] < 0 and centred > 0):
-            centred = 0.0
-        target[j] = mass * centred
+        nothing = (abs(centred) <= NO_LOSS) | ((row[j] < 0) & (centred > 0))
+        target[j] = 0.0 if nothing else mass * centred
 
 
 @kernel
@@ -224,26 +235,41 @@ def _advance(settings: Vector, own: Vector, size: int, number: int, gradients: V
     features = size * size + 1
     width = gradients.size
     start = _start_of_features(size) + number * size
-    predictions = own[start : start + width]
-    times = own[start + features : start + features + width]
-    totals = own[start + 2 * features : start + 2 * features + width]
+    predictions = part(own, start, start + width)
+    times = part(own, start + features, start + features + width)
+    totals = part(own, start + 2 * features, start + 2 * features + width)
     flags = _start_of_flags(size)
-    columns = own[flags : flags + size]
-    scales = settings[3 : 3 + size]
-    factor = 1.0
-    if number == 0:
-        factor = float(size)
-    if number == size:
-        scales = settings[2:3]
+    moved = part(own, flags + 3 * size, flags + 3 * size + width)
+    scales = part(settings, 3, 3 + width) if number < size else part(settings, 2, 3)
+    factor = float(size) if number == 0 else 1.0
     if settings[0] == CONTINUOUS:
-        changed = advance_continuous(gradients, times, totals, predictions, scales, factor, columns)
+        changed = advance_continuous(gradients, times, totals, predictions, scales, factor, moved)
     else:
-        sums = own[start + 3 * features : start + 3 * features + width]
-        masses = own[start + 4 * features : start + 4 * features + width]
-        changed = advance_blocks(gradients, sums, masses, times, totals, predictions, scales, factor, columns)
-    if changed > 0 and number == size:
-        columns[:] = 1.0
+        sums = part(own, start + 3 * features, start + 3 * features + width)
+        masses = part(own, start + 4 * features, start + 4 * features + width)
+        changed = advance_blocks(gradients, sums, masses, times, totals, predictions, scales, factor, moved)
+    if changed > 0:
+        _mark(own, size, number, moved)
     return changed
+
+
+@kernel
+def _mark(own: Vector, size: int, number: int, moved: Vector) -> None:
+    """Note in which rows the columns of the moved predictions change: the interval of their Haar vector."""
+    flags = _start_of_flags(size)
+    begins, ends = part(own, flags, flags + size), part(own, flags + size, flags + 2 * size)
+    half = number & -number
+    begin, end = (0, size) if number in (0, size) else (number - half, number + half)
+    if number == size:  # the identity: the diagonal of all columns
+        moved[0] = 0.0
+        for j in range(size):
+            begins[j], ends[j] = 0, size
+        return
+    for j in range(size):
+        if moved[j] > 0:
+            moved[j] = 0.0
+            begins[j] = begin if ends[j] == 0 else min(begins[j], begin)
+            ends[j] = max(ends[j], end)
 
 
 @dataclass(frozen=True)
@@ -300,11 +326,7 @@ class Wavelet(Player):
         size = owner.size
         default = 1 / (actions * shares(owner))
         features = (3 if self.clock == "continuous" else 5) * (size * size + 1)
-        state = np.concatenate([first_reduction(default), np.zeros(_start_of_features(size) + features)])
-        matrix_part(state, size)[:] = np.tile(default, size)
-        strategy_part(state, size)[:] = default
-        hold(state)
-        return state
+        return np.concatenate([first_reduction(default), np.zeros(_start_of_features(size) + features)])
 
     def certificate(self, state: Vector, phi: ArrayLike) -> float:
         """Return a bound on the regret against φ that the gradients seen so far prove, in units of loss.
@@ -321,7 +343,7 @@ class Wavelet(Player):
         settings = self.kernel_settings(actions)
         owner = owners(actions, self.order)
         size = owner.size
-        parts = own_part(state, size)[_start_of_features(size) :].reshape(-1, size * size + 1)
+        parts = state[reduction_size(size) + _start_of_features(size) :].reshape(-1, size * size + 1)
         times = parts[1] if settings[0] == CONTINUOUS else parts[1] + (parts[4] > 0)
         scales = np.append(np.tile(settings[3 : 3 + size], size), self.scale)
         scales[:size] *= size

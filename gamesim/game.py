@@ -129,7 +129,8 @@ def _table_losses(integers: Integers, data: Vector, scratch: Vector, profile: Ve
         mine += integers[1 + player]
         table = part(data, player * cells, (player + 1) * cells)
         if players == 1:
-            result[:] = table
+            for k in range(cells):
+                result[k] = table[k]
         others, length, at = players - 1, cells, 0
         for other in range(players):
             size = integers[1 + other]

@@ -102,10 +102,20 @@ def _ask(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
     call_game(setup.game, setup.integers, setup.data, track.scratch, profile, track.losses[round % BLOCK])
 
 
+@kernel
+def _inform(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
+    """Let the informed players see their losses and play, and answer once more."""
+    for player in range(setup.plan.shape[0]):
+        if setup.plan[player, INFORMED] != 0:
+            _call(setup, track, player, OBSERVE, track.losses[round % BLOCK])
+            _call(setup, track, player, PLAY, track.strategies[round % BLOCK])
+    _ask(setup, track, round, uniforms)
+
+
 @phase
 def answer(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
     """Fill in the losses of this round; informed players see theirs first and then play."""
-    strategies, losses = track.strategies[round % BLOCK], track.losses[round % BLOCK]
+    strategies = track.strategies[round % BLOCK]
     if round == 0:
         for i in range(strategies.size):
             if not np.isnan(track.starts[i]):
@@ -113,17 +123,13 @@ def answer(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
     informed = 0
     for player in range(setup.plan.shape[0]):
         informed += setup.plan[player, INFORMED]
-    if informed > 0:
-        for player in range(setup.plan.shape[0]):  # the others' losses do not count yet, so any strategy will do
-            if setup.plan[player, INFORMED] != 0:
-                first, end = setup.plan[player, ACTIONS], setup.plan[player, ACTIONS_END]
-                strategies[first:end] = 1.0 / (end - first)
-        _ask(setup, track, round, uniforms)
-        for player in range(setup.plan.shape[0]):
-            if setup.plan[player, INFORMED] != 0:
-                _call(setup, track, player, OBSERVE, losses)
-                _call(setup, track, player, PLAY, strategies)
+        if setup.plan[player, INFORMED] != 0:  # its own losses do not depend on its strategy, so any will do at first
+            first, end = setup.plan[player, ACTIONS], setup.plan[player, ACTIONS_END]
+            for i in range(first, end):
+                strategies[i] = 1.0 / (end - first)
     _ask(setup, track, round, uniforms)
+    if informed > 0:
+        _inform(setup, track, round, uniforms)
 
 
 @phase
@@ -219,8 +225,9 @@ def add_block(setup: Setup, track: Track, rows: int, average: Vector, counterfac
 def tally(setup: Setup, track: Track, round: int) -> None:
     """Enter the round into the sums and the trajectory."""
     if setup.feedback == EXPECTED:
-        if round % BLOCK == BLOCK - 1:
-            add_block(setup, track, BLOCK, track.average, track.counterfactuals, track.joint)
+        rows = round % BLOCK + 1
+        if rows == BLOCK:
+            add_block(setup, track, rows, track.average, track.counterfactuals, track.joint)
     else:
         at, cell = 0, 0
         for player in range(setup.plan.shape[0]):
@@ -237,7 +244,8 @@ def tally(setup: Setup, track: Track, round: int) -> None:
     capacity = track.trajectory.shape[0]
     if round == capacity * track.stride[0]:  # full: keep every other round from here on
         for k in range(capacity // 2):
-            track.trajectory[k] = track.trajectory[2 * k]
+            for i in range(track.average.size):
+                track.trajectory[k, i] = track.trajectory[2 * k, i]
         track.stride[0] *= 2
     if round % track.stride[0] == 0:
         for i in range(track.average.size):

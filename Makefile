@@ -1,0 +1,28 @@
+# make demo   sets everything up and runs the main job, with pictures
+# make test   sets everything up and runs every check
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test
+
+demo: $(VENV)/demo
+	$(BIN)/gamesim run chicken --out runs/demo --force
+	@echo
+	@echo "The pictures are in runs/demo/figures, the whole story is runs/demo/report.html. Next: gamesim list scenarios"
+
+test: $(VENV)/test
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+
+$(VENV)/demo: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --editable .
+	touch $@
+
+$(VENV)/test: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/pip install --quiet --editable ".[test]"
+	touch $@

@@ -10,6 +10,8 @@ from gamesim.players.adanormal_hedge import AdaNormalHedge as AdaNormalHedge
 from gamesim.players.adversary import Adversary as Adversary
 from gamesim.players.best_response import BestResponse as BestResponse
 from gamesim.players.coin_betting import CoinBetting as CoinBetting
+from gamesim.players.exp3 import Exp3 as Exp3
+from gamesim.players.exp3_ix import Exp3IX as Exp3IX
 from gamesim.players.fictitious_play import FictitiousPlay as FictitiousPlay
 from gamesim.players.first_order_hedge import FirstOrderHedge as FirstOrderHedge
 from gamesim.players.fixed import Fixed as Fixed
@@ -24,6 +26,7 @@ from gamesim.players.regret_matching_plus import RegretMatchingPlus as RegretMat
 from gamesim.players.replicator import Replicator as Replicator
 from gamesim.players.smooth_fictitious_play import SmoothFictitiousPlay as SmoothFictitiousPlay
 from gamesim.players.squint import Squint as Squint
+from gamesim.players.tsallis_inf import TsallisINF as TsallisINF
 from gamesim.players.uniform import Uniform as Uniform
 from gamesim.players.wavelet import Wavelet as Wavelet
 from gamesim.players.wavelet import WaveletContinuous as WaveletContinuous

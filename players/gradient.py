@@ -18,15 +18,16 @@ def project(point: Vector, strategy: Vector) -> None:
     Each pass leaves out what is at or below the threshold of the rest, until nothing is left out (Michelot 1986, "A
     finite algorithm for finding the projection of a point onto the canonical simplex of R^n").
     """
-    threshold, before, kept = -np.inf, -1, 0
-    while kept != before:
-        before = kept
-        total, kept = -1.0, 0
+    threshold, kept = -np.inf, strategy.size + 1
+    while True:
+        total, above = -1.0, 0
         for i in range(strategy.size):
             if point[i] > threshold:
                 total += point[i]
-                kept += 1
-        threshold = total / kept
+                above += 1
+        if above >= kept:  # not even where rounding would take back what was left out
+            break
+        threshold, kept = total / above, above
     for i in range(strategy.size):
         strategy[i] = max(point[i] - threshold, 0.0)
 

@@ -103,7 +103,7 @@ class Squint(Player):
     exp(x - x²) ≤ 1 + x for x ≥ -1/2, the mean over actions of ∫ (exp(η R - η² V) - 1) / η dη never rises above 0.
 
     Reference: Koolen and van Erven (2015), "Second-order quantile methods for experts and combinatorial games",
-    section 4.1 (the improper prior) and Theorem 3.
+    section 4 with the improper prior 1/η on the rates; its bound with V ≤ T.
 
     >>> learner = Squint().start(actions=3)
     >>> learner.observe([1.0, 0.0, -0.4])

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from importlib.metadata import version
+from math import log10
 from pathlib import Path
 from typing import Any
 
@@ -117,6 +118,11 @@ class Curve:
         """The distance to the CE or CCE set at each checkpoint."""
         result: NDArray[np.float64] = self._over(lambda moment: moment.distance(kind))
         return result
+
+    def joint(self) -> NDArray[np.float64] | None:
+        """The joint of the rounds up to each checkpoint, or None where it would not fit into memory."""
+        result: NDArray[np.float64] = self._over(lambda moment: np.nan if moment.joint is None else moment.joint)
+        return None if np.isnan(result).any() else result
 
     def payoffs(self) -> NDArray[np.float64]:
         """Each player's average payoff up to each checkpoint."""
@@ -341,7 +347,7 @@ def no_distance(game: Game) -> str | None:
     from gamesim.simulation import LARGEST_JOINT
 
     if game.cells > LARGEST_JOINT:
-        size = f"{game.cells:,}" if game.cells < 1e12 else f"{game.cells:.1e}"
+        size = f"{game.cells:,}" if game.cells < 1e12 else f"about 10^{round(log10(game.cells)):,}"
         return f"the joint has {size} cells, more than the {LARGEST_JOINT:,} that are kept; gaps come from the regrets"
     if not isinstance(game, Table):
         return "the game has no payoff table; gaps come from the regrets"

@@ -9,16 +9,28 @@ from pathlib import Path
 
 from matplotlib.figure import Figure
 
+from gamesim.figures.animation import animate
 from gamesim.figures.curves import compare, gaps, regrets
 from gamesim.figures.joint import joint
+from gamesim.figures.network import network
+from gamesim.figures.profile import profile
 from gamesim.figures.strategies import strategies
 from gamesim.figures.style import svg, title_of, write
+from gamesim.figures.triangles import triangles
 from gamesim.record import Record
 
-__all__ = ["compare", "draw_run", "figure_functions", "svg", "title_of", "write"]
+__all__ = ["animate", "compare", "draw_run", "figure_functions", "svg", "title_of", "write"]
 
 # The one list of a run's figures, in the order of a report; their files are named after them.
-_OF_A_RUN: tuple[Callable[[Record], Figure | None], ...] = (gaps, regrets, strategies, joint)
+_OF_A_RUN: tuple[Callable[[Record], Figure | None], ...] = (
+    gaps,
+    regrets,
+    profile,
+    strategies,
+    triangles,
+    joint,
+    network,
+)
 
 
 def figure_functions() -> dict[str, Callable[[Record], Figure | None]]:

@@ -28,6 +28,7 @@ from gamesim.figures.style import (
 )
 from gamesim.player import Player
 from gamesim.record import Record, no_distance
+from gamesim.report import slope
 
 Rounds = NDArray[np.int64]
 Values = NDArray[np.float64]
@@ -53,16 +54,17 @@ class Fit:
 
 
 def fit(rounds: Rounds, values: Values) -> Fit | None:
-    """Fit a power of the rounds by least squares of logarithms over the later half of the logarithmic axis.
+    """Fit a power of the rounds over the later half of the logarithmic axis, with the slope that the verdict uses.
 
     >>> print(fit(np.array([1, 10, 100, 1000, 10000]), np.array([9.0, 1.0, 0.1, 0.01, 0.001])))
     slope −1.00
     """
-    late = (values > ZERO) & (rounds >= np.sqrt(rounds[-1]))
-    if late.sum() < 3:
+    exponent = slope(rounds, np.where(values > ZERO, values, 0.0))
+    if exponent is None:
         return None
-    slope, offset = np.polyfit(np.log(rounds[late]), np.log(values[late]), 1)
-    return Fit(float(slope), float(np.exp(offset)), int(rounds[late][0]), int(rounds[late][-1]))
+    late = (values > ZERO) & (rounds**2 >= rounds[-1])
+    factor = np.exp(np.mean(np.log(values[late]) - exponent * np.log(rounds[late])))
+    return Fit(exponent, float(factor), int(rounds[late][0]), int(rounds[late][-1]))
 
 
 def replicas_first(record: Record, values: Values) -> Values:
@@ -151,9 +153,9 @@ def regrets(record: Record) -> Figure | None:
         slopes[kind] = [fitted for _, fitted in drawn if fitted is not None]
         handles = [handle for handle, _ in drawn]
         labels = [f"{name}: {fitted}" if fitted else name for name, (_, fitted) in zip(names, drawn, strict=True)]
-        for index, (names_bound, bound) in enumerate(_bounds(record, kind, curve.rounds)):
+        for index, (whose, bound) in enumerate(_bounds(record, kind, curve.rounds)):
             handles += panel.plot(curve.rounds, bound, **palette(index) | {"linewidth": 0.9}, marker="_", markevery=4)
-            labels.append(f"declared bound{names_bound}")
+            labels.append(f"bound of {whose}" if whose else "declared bound")
         panel.set_title(f"{kind} regret\n({meaning})")
         legend_below(panel, handles, labels)
     limits = [log_axes(panel, curve.rounds, "total regret (payoff units)") for panel in panels]
@@ -168,24 +170,33 @@ def _players(record: Record, values: Values) -> tuple[list[Values], list[str]]:
     """Return a line for each player, or for a crowd its largest and its median."""
     names = record.game.players
     if len(names) <= FEW:
-        return [values[..., i] for i in range(len(names))], [short(name, 12) for name in names]
+        return [values[..., i] for i in range(len(names))], [short(name, 9) for name in names]
     return [values.max(axis=-1), np.median(values, axis=-1)], [f"largest of {len(names):,}", "median player"]
+
+
+def declared_bound(record: Record, i: int, rounds: int) -> tuple[str, float] | None:
+    """Return the kind of regret that a player's learner bounds and the bound on its total, in payoff units.
+
+    A first strategy that was given or perturbed is not the learner's own: it can cost a loss of 2, once.
+    """
+    player = record.players[i]
+    promise = player.guarantee() if isinstance(player, Player) else None
+    if promise is None:
+        return None
+    losses = promise.bound(rounds, record.game.sizes[i]) + (2 if record.started[i] else 0)
+    return promise.regret, float(losses * record.game.scale[i])
 
 
 def _bounds(record: Record, kind: str, rounds: Rounds) -> list[tuple[str, Values]]:
     """Return the declared bounds on this kind of regret, with whose they are unless all players share one."""
     found: dict[tuple[float, ...], list[str]] = {}
-    for i, player in enumerate(record.players[:FEW]):
-        promise = player.guarantee() if isinstance(player, Player) else None
-        if promise is not None and promise.regret == kind:
-            bound = [promise.bound(int(t), record.game.sizes[i]) * record.game.scale[i] for t in rounds]
-            found.setdefault(tuple(bound), []).append(short(record.game.players[i], 12))
     everyone = len(record.players)
-    return [
-        ("" if len(names) == everyone else f" of {', '.join(names)}", np.array(bound))
-        for bound, names in found.items()
-        if min(bound) > 0 and np.isfinite(bound).all() and everyone <= FEW
-    ]
+    for i in range(everyone if everyone <= FEW else 0):
+        promises = [declared_bound(record, i, int(t)) for t in rounds]
+        bound = tuple(promise[1] for promise in promises if promise is not None and promise[0] == kind)
+        if bound and min(bound) > 0 and np.isfinite(bound).all():
+            found.setdefault(bound, []).append(short(record.game.players[i], 9))
+    return [("" if len(names) == everyone else ", ".join(names), np.array(bound)) for bound, names in found.items()]
 
 
 def _say_regrets(figure: Figure, record: Record, slopes: list[Fit]) -> None:

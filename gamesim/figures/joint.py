@@ -5,6 +5,7 @@ from itertools import islice
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
 from numpy.typing import NDArray
 
 from gamesim.figures.style import COLOURS, SHADES, WIDTH, canvas, number, short, styled, ticks_for
@@ -12,6 +13,7 @@ from gamesim.record import Record
 
 WRITTEN = 8  # actions up to which each cell's probability is written into it
 SLICES = 6  # actions of a third player up to which the joint is drawn as a matrix for each
+SHARE = "probability (share of rounds)"
 BARS = 20  # action profiles shown where there is no matrix
 
 
@@ -36,25 +38,20 @@ def joint(record: Record) -> Figure | None:
     title = f"The most frequent play in {name} is ({profile}{more}), with {cells.max():.1%} of the weight{mean}"
     if cells.ndim == 2:
         figure, panels = canvas(title, size=(WIDTH, _height(cells.shape)))
-        matrix(panels[0], figure, cells, game.players, game.actions)
+        image = matrix(panels[0], cells, game.players, game.actions, float(cells.max()))
+        figure.colorbar(image, ax=panels, label=SHARE)
         return figure
     if cells.ndim == 3 and cells.shape[2] <= SLICES:
-        columns = min(cells.shape[2], 3)
+        columns = 2 if cells.shape[2] == 4 else min(cells.shape[2], 3)
         rows = -(-cells.shape[2] // columns)
         figure, panels = canvas(title, columns, rows, size=(WIDTH, 1.0 + 2.6 * rows))
-        for a, panel in enumerate(panels[: cells.shape[2]]):
-            matrix(
-                panel,
-                figure,
-                cells[:, :, a],
-                game.players[:2],
-                game.actions[:2],
-                cells.max(),
-                bar=a == cells.shape[2] - 1,
-            )
+        shown = panels[: cells.shape[2]]
+        for a, panel in enumerate(shown):
+            image = matrix(panel, cells[:, :, a], game.players, game.actions, float(cells.max()))
             panel.set_title(f"{short(game.players[2], 14)}: {short(game.actions[2][a], 14)}")
-        for panel in panels[cells.shape[2] :]:
+        for panel in panels[len(shown) :]:
             panel.set_axis_off()
+        figure.colorbar(image, ax=shown, label=SHARE)
         return figure
     return _bars(title, cells, game.actions)
 
@@ -65,18 +62,15 @@ def _height(shape: tuple[int, ...]) -> float:
 
 def matrix(
     panel: Axes,
-    figure: Figure,
     cells: NDArray[np.float64],
     players: tuple[str, ...],
     actions: tuple[tuple[str, ...], ...],
-    top: float | None = None,
-    bar: bool = True,
-) -> None:
-    """Draw a matrix of probabilities, the first player's actions downwards, the second's to the right."""
-    top = float(cells.max()) if top is None else top
+    top: float,
+) -> AxesImage:
+    """Draw a matrix of probabilities up to `top`: the first player's actions downwards, the second's to the right."""
     panel.grid(visible=False)
     panel.spines[:].set_visible(True)
-    image = panel.imshow(cells, cmap=SHADES, vmin=0, vmax=top or 1.0, interpolation="none", aspect="auto")
+    image = panel.imshow(cells, cmap=SHADES, vmin=0, vmax=top, interpolation="none", aspect="auto")
     panel.set_ylabel(short(players[0], 30))
     panel.set_xlabel(short(players[1], 30))
     panel.set_yticks(*ticks_for(actions[0]))
@@ -93,8 +87,7 @@ def matrix(
         for (i, j), value in np.ndenumerate(cells):
             colour = "white" if value > 0.6 * top else "black"
             panel.text(j, i, number(round(float(value), 4)), ha="center", va="center", color=colour, fontsize=8)
-    if bar:
-        figure.colorbar(image, ax=panel, label="share of rounds (probability)")
+    return image
 
 
 def _bars(title: str, cells: NDArray[np.float64], actions: tuple[tuple[str, ...], ...]) -> Figure:
@@ -109,7 +102,7 @@ def _bars(title: str, cells: NDArray[np.float64], actions: tuple[tuple[str, ...]
     panels[0].set_yticks(np.arange(len(order)), [short(name, 64) for name in names], fontsize=8)
     panels[0].invert_yaxis()
     panels[0].grid(visible=False, axis="y")
-    panels[0].set_xlabel("share of rounds (probability)")
+    panels[0].set_xlabel(SHARE)
     rest = 1 - cells.ravel()[order].sum()
     if cells.size > len(order):
         panels[0].set_title(

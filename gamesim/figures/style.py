@@ -116,6 +116,15 @@ def short(label: str, most: int = 18) -> str:
     return f" {line}" if line.startswith("_") else line  # legends leave out what starts with an underscore
 
 
+def person(name: str, most: int = 24) -> str:
+    """Return a player's name as a sentence takes it.
+
+    >>> person("Row"), person("17")
+    ('Row', 'player 17')
+    """
+    return f"player {name}" if name.isdigit() else short(name, most)
+
+
 def number(value: float) -> str:
     """Return a number as a person writes it: three figures that count, and no powers unless needed.
 
@@ -180,9 +189,16 @@ def ticks_for(labels: tuple[str, ...], most: int = 20, letters: int = 14) -> tup
     return places, [short(labels[k], letters) for k in places]
 
 
+def settle(figure: Figure) -> None:
+    """Lay the figure out once, for all that is written of it."""
+    figure.draw_without_rendering()
+    figure.set_layout_engine("none")
+
+
 def svg(figure: Figure) -> str:
     """Return the figure as SVG text, without a date or anything else that changes from one day to the next."""
     with _style():
+        settle(figure)
         buffer = BytesIO()
         figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
         return buffer.getvalue().decode()

@@ -1,0 +1,101 @@
+"""A game on a graph, with what everybody plays as colours."""
+
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from gamesim.figures.style import COLOURS, DARK, MARKERS, SHADES, WIDTH, canvas, short, styled
+from gamesim.record import Record
+
+SMALL, LAID_OUT = 60, 600  # players up to which the graph is laid out by distances, and by forces
+NAMED = 24  # players up to which each is named
+
+
+@styled
+def network(record: Record) -> Figure | None:
+    """The graph of a network game, each player coloured by its last strategy.
+
+    With two actions for everybody a player's shade is the probability of the second; with more, its colour and shape
+    are those of its likeliest action.
+    """
+    graph = getattr(record.game, "graph", None)
+    if not isinstance(graph, nx.Graph) or set(graph) != set(record.game.players):
+        return None
+    one = record[0]
+    last = [strategies[-1] for strategies in one.trajectory[1]]
+    actions = one.game.actions
+    likeliest = np.array([int(strategy.argmax()) for strategy in last])
+    figure, panels = canvas(_title(record, likeliest), size=(WIDTH, 6.0))
+    panel = panels[0]
+    panel.set_axis_off()
+    panel.set_aspect("equal")
+    points = _points(graph, one.game.players)
+    if len(points) <= LAID_OUT:
+        number = {name: k for k, name in enumerate(one.game.players)}
+        ends = [points[[number[a], number[b]]] for a, b in graph.edges()]
+        panel.add_collection(LineCollection(ends, colors="#B0B0B0", linewidths=0.8, zorder=0))
+    else:
+        panel.set_title(f"{graph.number_of_edges():,} edges are not drawn; neighbours are placed near", color=DARK)
+    look: dict[str, Any] = {
+        "s": float(np.clip(9000 / len(points), 4, 260)),
+        "edgecolors": "black",
+        "linewidths": 0.6 if len(points) <= LAID_OUT else 0,
+        "rasterized": len(points) > LAID_OUT,
+    }
+    if len(set(actions)) == 1 and len(actions[0]) == 2:
+        shade = [strategy[1] for strategy in last]
+        dots = panel.scatter(points[:, 0], points[:, 1], c=shade, cmap=SHADES, vmin=0, vmax=1, **look)
+        figure.colorbar(dots, ax=panel, label=f"probability of {short(actions[0][1], 24)}", shrink=0.7)
+    else:
+        _by_action(panel, points, likeliest, actions, look)
+    if len(points) <= NAMED:
+        for name, point in zip(one.game.players, points, strict=True):
+            drop = {"textcoords": "offset points", "ha": "center", "va": "top"}
+            panel.annotate(short(name, 12), point, (0, -1 - 0.7 * look["s"] ** 0.5), fontsize=7.5, **drop)
+    panel.margins(0.12)
+    return figure
+
+
+def _title(record: Record, likeliest: NDArray[np.int64]) -> str:
+    game = record.game
+    counts = np.bincount(likeliest)
+    top = int(counts.argmax())
+    label = short(game.actions[0][top], 24) if len(set(game.actions)) == 1 else f"their action number {top + 1}"
+    which = "" if record.single else f" (replica 1 of {record.replicas})"
+    end = f"At the end of {short(game.name, 40)}"
+    return f"{end}, {label} is the likeliest action of {counts[top]:,} of the {len(likeliest):,} players{which}"
+
+
+def _points(graph: "nx.Graph[str]", names: tuple[str, ...]) -> NDArray[np.float64]:
+    """Return a place for each player: by distances, by forces, or for a crowd on a spiral with neighbours near."""
+    if len(names) > LAID_OUT:
+        order = [node for part in nx.connected_components(graph) for node in nx.bfs_tree(graph, min(part))]
+        rank = {node: k for k, node in enumerate(order)}
+        k = np.array([rank[name] for name in names])
+        angle = np.pi * (3 - np.sqrt(5)) * k  # the golden angle: a sunflower's seeds
+        return np.stack([np.sqrt(k) * np.cos(angle), np.sqrt(k) * np.sin(angle)], axis=1)
+    whole = nx.is_connected(graph) and len(names) <= SMALL
+    places = nx.kamada_kawai_layout(graph) if whole else nx.spring_layout(graph, seed=0)
+    return np.array([places[name] for name in names])
+
+
+def _by_action(
+    panel: Axes,
+    points: NDArray[np.float64],
+    likeliest: NDArray[np.int64],
+    actions: tuple[tuple[str, ...], ...],
+    look: dict[str, Any],
+) -> None:
+    """Draw players in the colour and shape of their likeliest action; where actions differ, their numbers are told."""
+    alike = len(set(actions)) == 1
+    for index, action in enumerate(np.unique(likeliest)):
+        chosen = points[likeliest == action]
+        label = short(actions[0][action]) if alike else f"action {action + 1}"
+        mark = MARKERS[index % len(MARKERS)]
+        panel.scatter(*chosen.T, color=COLOURS[index % len(COLOURS)], marker=mark, label=label, **look)
+    panel.legend(title="likeliest action", loc="upper left", bbox_to_anchor=(1.0, 1.0), markerscale=0.5)

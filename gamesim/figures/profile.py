@@ -1,0 +1,82 @@
+"""The regret profile: from external over internal to swap regret, one step of freedom at a time."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from gamesim.figures.curves import ZERO, band, declared_bound, replicas_first
+from gamesim.figures.style import DARK, FEW, WIDTH, canvas, number, palette, person, rounds_of, short, styled
+from gamesim.record import Record
+
+FAMILIES = ("all but k − 1 actions sent to one", "k actions changed")
+
+
+@styled
+def profile(record: Record) -> Figure | None:
+    """Each player's regret profile, both families for k = 1..d, beside √k and the declared bound.
+
+    Of a crowd, the players with the most swap regret are shown.
+    """
+    swap = replicas_first(record, record.regret("swap")).mean(axis=0)
+    shown = np.sort(np.argsort(-swap, kind="stable")[:FEW])
+    columns = min(len(shown), 3 if len(shown) > 4 or len(shown) == 3 else 2)
+    rows = -(-len(shown) // columns)
+    worst = int(swap.argmax())
+    crowd = f" ({FEW} of {len(swap):,} players, those with the most)" if len(shown) < len(swap) else ""
+    external = float(replicas_first(record, record.regret("external")).mean(axis=0)[worst])
+    seen = (
+        f"{person(record.game.players[worst])} has the most swap regret, {number(float(swap[worst]))}; "
+        f"its external regret is {number(external)}{crowd}"
+        if swap[worst] > ZERO
+        else "nobody has any swap regret"
+    )
+    figure, panels = canvas(
+        f"After {rounds_of(record.rounds)} of {short(record.game.name, 40)}, {seen}",
+        columns,
+        rows,
+        size=(WIDTH, 1.4 + 2.5 * rows),
+    )
+    for panel, i in zip(panels, shown, strict=False):
+        _panel(panel, record, int(i))
+    for panel in panels[len(shown) :]:
+        panel.set_axis_off()
+    handles, labels = panels[0].get_legend_handles_labels()
+    for panel in panels[1 : len(shown)]:
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
+            if label not in labels:
+                handles.append(handle)
+                labels.append(label)
+    figure.legend(handles, labels, loc="outside lower left", ncols=2)
+    return figure
+
+
+def _panel(panel: Axes, record: Record, i: int) -> None:
+    size = record.game.sizes[i]
+    k = np.arange(1, size + 1)
+    families = [replicas_first(record, values) for values in record.profile(i)]
+    for index, (values, family) in enumerate(zip(families, FAMILIES, strict=True)):
+        mean, low, high = band(values)
+        marker = "os"[index] if size <= 32 else None
+        panel.plot(k, mean, label=family, marker=marker, **palette(index))
+        if len(values) > 1:
+            panel.fill_between(k, low, high, color=palette(index)["color"], alpha=0.2, linewidth=0)
+    start = float(max(families[0].mean(axis=0)[0], families[1].mean(axis=0)[0]))
+    if start > 0:
+        panel.plot(k, start * np.sqrt(k), color=DARK, linewidth=0.9, linestyle=(0, (1, 1.5)), label="growth like √k")
+    title = short(record.game.players[i], 26)
+    promise = declared_bound(record, i, record.rounds)
+    if promise is not None:
+        kind, bound = promise
+        top = max(float(np.max(family.mean(axis=0))) for family in families)
+        # External and internal bounds hold at k = 1; a bound on swap regret holds at every k.
+        ends = [k[0], k[-1]] if kind == "swap" else [k[0] - 0.15, k[0] + 0.15]
+        if bound <= 6 * top:  # a bound far above would press everything else flat: the title tells it
+            panel.plot(ends, [bound] * 2, color="black", linewidth=1.2, label="declared bound")
+        title += f"\n{kind} bound {number(bound)}"
+    panel.set_title(title)
+    panel.axhline(0, color=DARK, linewidth=0.6)
+    panel.set_xlabel("k (actions free to move)")
+    panel.set_ylabel("regret (payoff units)")
+    panel.xaxis.set_major_locator(MaxNLocator(6, integer=True))
+    panel.set_xlim(0.7, size + 0.3)

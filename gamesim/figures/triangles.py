@@ -1,0 +1,102 @@
+"""the strategies of three-action players as paths in a triangle."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.colors import LinearSegmentedColormap
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from gamesim.figures.style import COLOURS, DARK, FEW, WIDTH, canvas, short, styled
+from gamesim.record import Record
+
+CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])  # where each action is played alone
+ARROWS = 10
+STILL = 0.002  # a path is drawn by points at least this far apart: the eye sees no more
+TIME = LinearSegmentedColormap.from_list("time", ["#9ECAE1", "#2171B5", "#08203F"])  # early is light, late is dark
+
+
+@styled
+def triangles(record: Record) -> Figure | None:
+    """The path of each three-action player's strategy, with arrows, and its average strategy."""
+    one = record[0]
+    shown = [i for i, size in enumerate(one.game.sizes) if size == 3][:FEW]
+    if not shown:
+        return None
+    rounds, played = one.trajectory
+    which = "" if record.single else f" (replica 1 of {record.replicas})"
+    columns = min(len(shown), 3)
+    rows = -(-len(shown) // columns)
+    width = {1: 4.6, 2: WIDTH}.get(columns, WIDTH)
+    figure, panels = canvas(
+        f"In {short(one.game.name, 40)}, {_seen(played, shown)}{which}",
+        columns,
+        rows,
+        size=(width, 1.3 + rows * width / columns * 0.78),
+    )
+    for panel, i in zip(panels, shown, strict=False):
+        frame(panel, one.game.actions[i])
+        lines = _path(panel, rounds, played[i] @ CORNERS)
+        panel.plot(*(one.average[i] @ CORNERS), marker="*", markersize=11, color=COLOURS[1], mec="black", mew=0.6)
+        panel.set_title(short(one.game.players[i], 30))
+    for panel in panels[len(shown) :]:
+        panel.set_axis_off()
+    marks = [("o", "white", "first round"), ("s", "black", "last round"), ("*", COLOURS[1], "average strategy")]
+    handles = [
+        panels[0].plot([], [], marker, mfc=fill, mec="black", mew=0.6, ms=10 if marker == "*" else 5)[0]
+        for marker, fill, _ in marks
+    ]
+    figure.legend(handles, [label for _, _, label in marks], loc="outside lower left", ncols=3)
+    figure.colorbar(lines, ax=panels[: len(shown)], label="round", shrink=0.6, aspect=25, format="{x:,.0f}")
+    return figure
+
+
+def _seen(played: list[NDArray[np.float64]], shown: list[int]) -> str:
+    """Say where the paths lead: to a corner, to a point inside, or round and round."""
+    late = [played[i][3 * len(played[i]) // 4 :] for i in shown]
+    if max(float(np.ptp(part, axis=0).max()) for part in late) >= 0.02:
+        return "the strategies keep moving"
+    if min(float(part[-1].max()) for part in late) > 0.98:
+        return "the strategies end in corners: pure play"
+    return "the strategies come to rest"
+
+
+def frame(panel: Axes, labels: tuple[str, ...]) -> None:
+    """Draw the triangle, with lines at every quarter and the action that each corner stands for."""
+    panel.set_axis_off()
+    panel.set_aspect("equal")
+    for share in (0.25, 0.5, 0.75):
+        for a in range(3):
+            ends = [share * CORNERS[a] + (1 - share) * CORNERS[(a + k) % 3] for k in (1, 2)]
+            panel.plot(*np.transpose(ends), color="#DDDDDD", linewidth=0.6, zorder=0)
+    panel.plot(*CORNERS[[0, 1, 2, 0]].T, color=DARK, linewidth=1)
+    for corner, label, place, below in zip(CORNERS, labels, ("left", "right", "center"), (-1, -1, 1), strict=True):
+        panel.annotate(short(label, 14), corner, (0, 5 * below), textcoords="offset points", ha=place,
+                       va="top" if below < 0 else "bottom")  # fmt: skip
+    panel.set_xlim(-0.06, 1.06)
+    panel.set_ylim(-0.12, 0.98)
+
+
+def _path(panel: Axes, rounds: NDArray[np.int64], every: NDArray[np.float64]) -> LineCollection:
+    """Draw a path that darkens with time, with arrows at equal lengths along it."""
+    kept = [0]
+    for k in range(1, len(every)):
+        if np.hypot(*(every[k] - every[kept[-1]])) >= STILL or k == len(every) - 1:
+            kept.append(k)
+    points = every[kept]
+    lines = LineCollection(list(np.stack([points[:-1], points[1:]], axis=1)), cmap=TIME, linewidths=1.3)
+    lines.set_array(rounds[kept][1:].astype(float))
+    lines.set_clim(float(rounds[0]), float(max(rounds[-1], rounds[0] + 1)))
+    panel.add_collection(lines)
+    steps = np.hypot(*np.diff(points, axis=0).T)
+    along = np.concatenate([[0.0], np.cumsum(steps)])
+    arrows = int(np.ptp(points, axis=0).max() * ARROWS)  # few where the path stays in a small place
+    for where in along[-1] * (np.arange(arrows) + 0.5) / max(arrows, 1):
+        k = int(np.searchsorted(along, where)) - 1
+        direction = 0.012 * (points[k + 1] - points[k]) / steps[k]
+        tip = points[k] + (where - along[k]) / steps[k] * (points[k + 1] - points[k])
+        arrow = {"arrowstyle": "-|>", "color": "black", "lw": 0.8, "mutation_scale": 9}
+        panel.annotate("", tip + direction, tip - direction, arrowprops=arrow)
+    panel.plot(*points[0], "o", color="white", mec="black", zorder=4)
+    panel.plot(*points[-1], "s", color="black", zorder=4)
+    return lines

@@ -228,14 +228,17 @@ def _trend(summary: Summary, kind: str) -> str:
     return "falls" if exponent <= FALLS else "stays" if exponent >= STAYS else "falls slowly"
 
 
-def _like(summary: Summary, kind: str) -> str:
+def _like(summary: Summary, kind: str, time: str = "rounds") -> str:
     """Say a trend in words."""
     trend, exponent = _trend(summary, kind), summary.slope[kind]
     if trend == "zero":
         return "is 0 up to rounding"
     if exponent is None:
-        return "has too few rounds for a trend"
-    return f"{'does not fall' if trend == 'stays' else trend}, like rounds^{exponent + 0:.2f}"
+        return "has no trend yet"
+    if exponent >= -STAYS:
+        trend = "grows"
+    power = f"{time}^{round(exponent, 2) + 0:.2f}"
+    return f"stays ({power})" if trend == "stays" else f"{trend} like {power}"
 
 
 def _with_verdict(summary: Summary) -> Summary:
@@ -247,12 +250,12 @@ def _with_verdict(summary: Summary) -> Summary:
     if ce in settled:
         seen = (
             f"is within {gap['ce']} of a correlated equilibrium: no player gains more than that a round by changing "
-            f"its actions in any way, and the gap {_like(summary, 'ce')}"
+            f"its actions in any way, and this gap {_like(summary, 'ce')}"
         )
     elif cce in settled and ce == "stays":
         seen = (
             f"is within {gap['cce']} of a coarse correlated equilibrium but of no correlated one: {worst} would gain "
-            f"{gap['ce']} a round by swapping actions, and that {_like(summary, 'ce')}; the CCE gap "
+            f"{gap['ce']} a round by swapping actions, and this gap {_like(summary, 'ce')}, while the CCE gap "
             f"{_like(summary, 'cce')}"
         )
     else:
@@ -292,8 +295,9 @@ def show(summary: Summary, console: "Console") -> None:
     console.print()
     if summary.title:
         console.print(Text(summary.title, style="bold"))
+    game = "" if summary.game == summary.title else f"{summary.game} · "  # payoffs written out go by the title
     console.print(
-        f"{summary.game} · {len(summary.players):,} players · {summary.rounds:,} rounds · seed {summary.seed} · "
+        f"{game}{len(summary.players):,} players · {summary.rounds:,} rounds · seed {summary.seed} · "
         f"{summary.feedback} feedback{replicas} · payoffs {number(low)} to {number(high)}",
         style="dim",
     )
@@ -350,13 +354,13 @@ def _player_grid(summary: Summary) -> "Grid":
 
 def _short(value: Any) -> str:
     text = str(value)
-    return text if len(text) <= 24 else text[:23] + "…"
+    return text if len(text) <= 16 else text[:15] + "…"
 
 
 def _gap_grid(summary: Summary) -> "Grid":
-    grid = _grid(("", "left"), ("gap", "right"), ("trend of the gap", "left"), ("distance", "right"))
+    grid = _grid(("", "left"), ("gap", "right"), ("trend, over T rounds", "left"), ("distance", "right"))
     for kind, name in SETS.items():
-        grid.add_row(name, number(summary.gap[kind]), _like(summary, kind), number(summary.distance[kind]))
+        grid.add_row(name, number(summary.gap[kind]), _like(summary, kind, "T"), number(summary.distance[kind]))
     grid.add_row("Nash, by the averages", number(summary.nash_gap), "", "")
     return grid
 

@@ -7,7 +7,6 @@ what was expected. Writing one gives a file that reads back as equal, so a run f
 import inspect
 import json
 import math
-import shutil
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -36,7 +35,7 @@ from gamesim.simulation import Simulation, whole_number
 
 MOST_ROUNDS = 10**15
 FILE = "scenario.toml"  # what a scenario is called in a run folder
-GAME_FOLDER = "game"  # where a run folder keeps the file that its game was read from
+GAME_FILE = "game.npz"  # and a game that was read from a file: the one format that keeps every game exactly
 
 Mistake = tuple[str, str]  # the key, and what is wrong with it
 
@@ -265,13 +264,11 @@ class Scenario(Part):
         return comment + ("\n" if comment else "") + toml_writer.write({**document, "measure": measure})
 
     def write_parts(self, folder: Path) -> None:
-        """Write the scenario into an existing folder, with the file of its game, so that it runs from there."""
+        """Write the scenario into an existing folder, with its game if that came from a file, so that it runs from there."""
         scenario = self
         if self.game.file is not None:
-            source = self._folder / self.game.file
-            (folder / GAME_FOLDER).mkdir()
-            shutil.copyfile(source, folder / GAME_FOLDER / source.name)
-            scenario = self.model_copy(update={"game": GamePart(file=f"{GAME_FOLDER}/{source.name}")})
+            games.save(self.played_game, folder / GAME_FILE)
+            scenario = self.model_copy(update={"game": GamePart(file=GAME_FILE)})
         (folder / FILE).write_text(scenario.to_toml(), encoding="utf-8")
 
 

@@ -1,0 +1,281 @@
+"""Scenario files: what they say is what is simulated, every mistake is named, and writing is the opposite of reading."""
+
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from gamesim import scenario, toml_writer
+from gamesim.errors import InputError
+from gamesim.scenario import Scenario
+
+PENNIES: dict[str, Any] = {"payoffs": [[[1, -1], [-1, 1]], [[-1, 1], [1, -1]]]}
+HEDGE = {"learner": "hedge"}
+
+
+def scenario_of(**changes: Any) -> Scenario:
+    raw = {"rounds": 10, "game": {"name": "chicken"}, "everyone": HEDGE} | changes
+    return Scenario.of({key: value for key, value in raw.items() if value is not None})
+
+
+def test_it_simulates_what_it_says() -> None:
+    asymmetric = {"payoffs": [[[1, 2, 3], [4, 5, 6.5]], [[0, 1, 0], [2, 0, 7]]], "players": ["A", "B"]}
+    shown = scenario_of(
+        title="mine",
+        seed=3,
+        feedback="sampled",
+        replicas=2,
+        game=asymmetric,
+        everyone=None,
+        players=[
+            {"learner": "hedge", "settings": {"rate": 0.25}, "start": [0.9, 0.1]},
+            {"learner": "fixed", "settings": {"strategy": [0.5, 0, 0.5]}, "name": "Stone"},
+        ],
+        measure={"checkpoints": 3},
+    )
+    record = shown.simulation().run(shown.rounds)
+    assert record.game.players == ("A", "Stone")
+    assert record.game.name == "mine"
+    np.testing.assert_array_equal(getattr(record.game, "payoffs"), asymmetric["payoffs"])
+    assert [repr(player) for player in record.players] == ["Hedge(rate=0.25)", "Fixed(strategy=(0.5, 0.0, 0.5))"]
+    assert (record.seed, record.replicas, record.single, record.feedback) == (3, 2, False, "sampled")
+    assert record.started == (True, False)
+    np.testing.assert_array_equal(record.trajectory[1][0][:, 0], [[0.9, 0.1]] * 2)
+    assert record.settings["checkpoints"] == 3
+
+
+MISTAKES: list[tuple[dict[str, Any], str, list[str]]] = [
+    ({"rounds": 0}, "rounds", ["whole number of at least 1", "0 came"]),
+    ({"rounds": None}, "rounds", ["is missing"]),
+    ({"rounds": True}, "rounds", ["True came"]),
+    ({"rounds": "10"}, "rounds", ["'10' came"]),
+    ({"rounds": 10.0}, "rounds", ["10.0 came"]),
+    ({"seed": -1}, "seed", ["at least 0", "-1 came"]),
+    ({"replicas": 0}, "replicas", ["at least 1", "0 came"]),
+    ({"roundss": 5}, "roundss", ["unknown key", "did you mean rounds?"]),
+    ({"feedback": "sampeld"}, "feedback", ["'sampeld' came", '"sampled"']),
+    ({"title": "a\x1b[31mb"}, "title", ["printable"]),
+    ({"game": None}, "game", ["is missing"]),
+    ({"game": {"name": "chikcen"}}, "game.name", ["did you mean chicken?"]),
+    ({"game": {"name": "chicken", "file": "x.nfg"}}, "game", ["exactly one", "name and file came"]),
+    ({"game": {}}, "game", ["exactly one of name, file and payoffs", "none came"]),
+    ({"game": {"name": "chicken", "players": ["A", "B"]}}, "game.players", ["goes with payoffs"]),
+    ({"game": PENNIES | {"settings": {"a": 1}}}, "game.settings", ["goes with name"]),
+    ({"game": {"name": "el-farol", "settings": {"capasity": 3}}}, "game.settings.capasity", ["did you mean capacity?"]),
+    ({"game": {"name": "el-farol", "settings": {"players": "5"}}}, "game.settings.players", ["integer", "'5' came"]),
+    ({"game": {"name": "el-farol", "settings": {"players": 1}}}, "game.settings.players", ["at least 2", "1 came"]),
+    ({"game": {"name": "uniform", "settings": {"players": 40}}}, "game.settings", ["TiB", "limit"]),
+    ({"game": {"payoffs": [[[1, 2], [3]], [[1, 2], [3, 4]]]}}, "game.payoffs[1][2]", ["ragged", "2 entries", "1 came"]),
+    (
+        {"game": {"payoffs": [[[1, 2], [3, float("nan")]], [[1, 2], [3, 4]]]}},
+        "game.payoffs[1][2][2]",
+        ["finite", "nan"],
+    ),
+    ({"game": {"payoffs": [[[1, 2], [3, True]], [[1, 2], [3, 4]]]}}, "game.payoffs[1][2][2]", ["number", "True came"]),
+    ({"game": {"payoffs": [[1, 2], [3, 4]]}}, "game.payoffs", ["2 axes"]),
+    ({"game": PENNIES | {"players": ["A"]}}, "game.payoffs", ["2 player names"]),
+    ({"game": {"file": "nowhere.nfg"}}, "game.file", ["nowhere.nfg"]),
+    ({"everyone": None}, "players", ["[everyone]", "neither came"]),
+    ({"players": [HEDGE, HEDGE]}, "players", ["both came"]),
+    ({"everyone": None, "players": [HEDGE] * 3}, "players", ["2 tables", "Row, Column", "3 came"]),
+    ({"everyone": None, "players": [HEDGE, {"learner": "hegde"}]}, "players[2].learner", ["did you mean hedge?"]),
+    ({"everyone": None, "players": [HEDGE, {}]}, "players[2].learner", ["is missing"]),
+    ({"everyone": {"learner": "hedge", "settings": {"rate": -1.0}}}, "everyone.settings.rate", ["positive", "-1.0"]),
+    ({"everyone": {"learner": "hedge", "settings": {"rate": "1"}}}, "everyone.settings.rate", ["number", "'1' came"]),
+    ({"everyone": {"learner": "hedge", "settings": {"rat": 1}}}, "everyone.settings.rat", ["did you mean rate?"]),
+    ({"everyone": {"learner": "hedge", "perturb": 1.5}}, "everyone.perturb", ["0 to 1", "1.5 came"]),
+    ({"everyone": {"learner": "hedge", "start": [0.5, 0.6]}}, "everyone.start", ["sums to 1"]),
+    ({"everyone": {"learner": "hedge", "start": [1.0]}}, "everyone.start", ["2 probabilities", "1 came"]),
+    ({"everyone": {"learner": "hedge", "name": "A"}}, "everyone.name", ["unknown key"]),
+    ({"feedback": "bandit"}, "everyone.learner", ["hedge", "not with bandit"]),
+    (
+        {"everyone": None, "players": [HEDGE | {"name": "Column"}, HEDGE]},
+        "players[2].name",
+        ["differ", "'Column'"],
+    ),
+    (
+        {"everyone": {"learner": "fixed", "settings": {"strategy": [0.5, 0.25, 0.25]}}},
+        "everyone.settings",
+        ["2 actions", "3 came"],
+    ),
+    ({"measure": {"distance": "sometimes"}}, "measure.distance", ['"auto"', "'sometimes' came"]),
+    ({"measure": {"checkpoint": 3}}, "measure.checkpoint", ["did you mean checkpoints?"]),
+]
+
+
+@pytest.mark.parametrize(("changes", "key", "words"), MISTAKES, ids=[f"{m[1]}-{m[2][-1]}" for m in MISTAKES])
+def test_a_mistake_is_named_by_its_key(changes: dict[str, Any], key: str, words: list[str]) -> None:
+    with pytest.raises(InputError) as caught:
+        scenario_of(**changes)
+    message = str(caught.value)
+    assert message.startswith(f"scenario: {key}: "), message  # one mistake, and no other is made of it
+    for word in words:
+        assert word in message
+
+
+def test_all_mistakes_are_named_at_once() -> None:
+    with pytest.raises(InputError) as caught:
+        scenario_of(
+            titel="x",
+            rounds=0,
+            everyone=None,
+            game={"name": "el-farol", "settings": {"players": 3, "capasity": 1}},
+            players=[{"learner": "hegde"}, {"learner": "hedge", "settings": {"rate": "fast"}, "perturb": -1}],
+            measure={"distanc": "never"},
+        )
+    lines = str(caught.value).splitlines()
+    assert lines[0] == "scenario has 7 mistakes:"
+    keys = {line.strip().split(": ")[0] for line in lines[1:]}
+    assert keys == {
+        "titel",
+        "rounds",
+        "game.settings.capasity",
+        "players[1].learner",
+        "players[2].settings.rate",
+        "players[2].perturb",
+        "measure.distanc",
+    }
+
+
+def test_clashes_are_named_beside_other_mistakes() -> None:
+    with pytest.raises(InputError) as caught:
+        scenario_of(rounds=0, everyone=None, players=[HEDGE])
+    assert [line.strip().split(": ")[0] for line in str(caught.value).splitlines()[1:]] == ["rounds", "players"]
+
+
+def test_a_number_of_players_tuned_to_the_game_is_taken() -> None:
+    shown = scenario_of(game={"name": "el-farol", "settings": {"players": 3, "capacity": 1}})
+    assert len(shown.played_game.players) == 3
+
+
+def test_changes_are_checked() -> None:
+    shown = scenario_of()
+    changed = shown.changed(rounds=7, seed=9)
+    assert (changed.rounds, changed.seed, shown.rounds, shown.seed) == (7, 9, 10, 0)
+    for change in ({"rounds": 0}, {"rounds": 10**16}, {"seed": -1}):
+        with pytest.raises(InputError, match=next(iter(change))):
+            shown.changed(**change)
+
+
+def same_when_read_back(shown: Scenario) -> bool:
+    return Scenario.of(tomllib.loads(shown.to_toml())).model_dump() == shown.model_dump()
+
+
+names = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8).filter(str.isprintable)
+numbers = st.integers(-(10**6), 10**6) | st.floats(-1e6, 1e6)
+
+
+@given(
+    title=names | st.just(""),
+    payoffs=st.lists(
+        st.lists(st.lists(numbers, min_size=3, max_size=3), min_size=2, max_size=2), min_size=2, max_size=2
+    ),
+    players=st.lists(names, min_size=2, max_size=2, unique=True),
+    rate=st.floats(1e-300, 1e300),
+    perturb=st.floats(0, 1),
+    seed=st.integers(0, 10**30),
+    replicas=st.none() | st.integers(1, 5),
+)
+def test_round_trip(
+    title: str,
+    payoffs: list[Any],
+    players: list[str],
+    rate: float,
+    perturb: float,
+    seed: int,
+    replicas: int | None,
+) -> None:
+    learner = {"learner": "hedge", "settings": {"rate": rate}, "perturb": perturb}
+    shown = scenario_of(
+        title=title,
+        seed=seed,
+        replicas=replicas,
+        game={"payoffs": payoffs, "actions": [["a", "b"], ["x", 'y"', "z\\"]]},
+        everyone=None,
+        players=[learner | {"name": players[0]}, {"learner": "uniform", "name": players[1]}],
+    )
+    assert same_when_read_back(shown)
+
+
+@pytest.mark.parametrize("name", sorted(scenario.shipped()))
+def test_a_shipped_scenario_opens_with_what_to_look_for_and_survives_a_round_trip(name: str) -> None:
+    shown = scenario.read(scenario.shipped()[name])
+    assert 2 <= len(shown.comment.splitlines()) <= 4
+    assert shown.title
+    assert same_when_read_back(shown)
+    assert scenario.opening_comment(shown.to_toml()) == shown.comment
+
+
+def test_ten_scenarios_are_shipped() -> None:
+    assert len(scenario.shipped()) >= 10
+
+
+@given(
+    st.dictionaries(
+        st.text(st.characters(codec="utf-8"), max_size=4),
+        st.recursive(
+            st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(st.characters(codec="utf-8")),
+            lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3).filter(str.isascii), inner),
+            max_leaves=8,
+        ),
+        max_size=4,
+    )
+)
+def test_toml_reads_back_as_it_was_written(document: dict[str, Any]) -> None:
+    assert tomllib.loads(toml_writer.write(document)) == document
+
+
+def test_toml_has_no_none() -> None:
+    with pytest.raises(TypeError, match="None"):
+        toml_writer.write({"a": None})
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"rounds = ", "not valid TOML"),
+        (b"rounds = 5 \xff", "not UTF-8"),
+        (b"a = " + b"[" * 20000, "not valid TOML"),
+    ],
+)
+def test_files_that_are_no_toml(tmp_path: Path, content: bytes, words: str) -> None:
+    path = tmp_path / "broken.toml"
+    path.write_bytes(content)
+    with pytest.raises(InputError, match=words) as caught:
+        scenario.read(path)
+    assert "broken.toml" in str(caught.value)
+
+
+def test_a_byte_order_mark_is_no_mistake(tmp_path: Path) -> None:
+    path = tmp_path / "windows.toml"
+    path.write_bytes(
+        b"\xef\xbb\xbf# Look.\r\nrounds = 5\r\n[game]\r\nname = 'chicken'\r\n[everyone]\r\nlearner = 'hedge'\r\n"
+    )
+    assert scenario.read(path).comment == "Look."
+
+
+def test_a_game_file_is_found_beside_the_scenario_and_goes_with_it(tmp_path: Path) -> None:
+    beside = tmp_path / "here" / "games"
+    beside.mkdir(parents=True)
+    nfg = 'NFG 1 R "own" { "Left" "Right" } { 2 3 }\n\n' + " ".join(str(k * k - 3) for k in range(12)) + "\n"
+    (beside / "own.nfg").write_text(nfg)
+    path = tmp_path / "here" / "mine.toml"
+    path.write_text('# Look.\n\nrounds = 5\n[game]\nfile = "games/own.nfg"\n[everyone]\nlearner = "hedge"\n')
+    shown = scenario.read(path)
+    kept = tmp_path / "kept"
+    kept.mkdir()
+    shown.write_parts(kept)
+    again = scenario.read(kept / "scenario.toml")
+    assert again.comment == "Look."
+    assert again.played_game.players == shown.played_game.players == ("Left", "Right")
+    assert again.played_game.name == shown.played_game.name
+    assert again.played_game.actions == shown.played_game.actions
+    assert shown.played_game.sizes == (2, 3)
+    payoffs = [getattr(one.played_game, "payoffs") for one in (shown, again)]
+    np.testing.assert_array_equal(payoffs[0], payoffs[1])
+    (beside / "own.nfg").unlink()
+    assert scenario.read(kept / "scenario.toml").simulation().run(5).rounds == 5

@@ -437,7 +437,10 @@ def _compositions(total: int, parts: int) -> np.ndarray[Any, np.dtype[np.float64
 
     >>> _compositions(2, 2).tolist()
     [[0.0, 2.0], [1.0, 1.0], [2.0, 0.0]]
+    >>> _compositions(3, 1).tolist()
+    [[3.0]]
     """
-    bars = np.array(list(combinations(range(total + parts - 1), parts - 1)), dtype=np.int64).reshape(-1, parts - 1)
+    chosen = list(combinations(range(total + parts - 1), parts - 1))
+    bars = np.array(chosen, dtype=np.int64).reshape(len(chosen), parts - 1)
     edges = np.pad(bars, ((0, 0), (1, 1)), constant_values=((0, 0), (-1, total + parts - 1)))
     return (np.diff(edges, axis=1) - 1).astype(np.float64)

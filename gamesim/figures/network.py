@@ -55,7 +55,7 @@ def network(record: Record) -> Figure | None:
         _by_action(panel, points, likeliest, actions, look)
     if len(points) <= NAMED:
         for name, point in zip(one.game.players, points, strict=True):
-            drop = {"textcoords": "offset points", "ha": "center", "va": "top"}
+            drop: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "va": "top"}
             panel.annotate(short(name, 12), point, (0, -1 - 0.7 * look["s"] ** 0.5), fontsize=7.5, **drop)
     panel.margins(0.12)
     return figure

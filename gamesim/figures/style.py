@@ -200,7 +200,7 @@ def svg(figure: Figure) -> str:
     with _style():
         settle(figure)
         buffer = BytesIO()
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Title": title_of(figure)})
         return buffer.getvalue().decode()
 
 

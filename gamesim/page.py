@@ -1,0 +1,224 @@
+"""The report of a run or a comparison as one HTML file: no script, no request to anywhere, figures inside.
+
+It reads on a phone, on a projector and on paper, in light and in dark. Figures keep a white card in the dark, because
+they are drawn for paper. Everything that comes from people (titles, names, labels, scenarios) is escaped, and the
+page's own policy forbids it to load or run anything.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape, unescape
+from importlib.resources import files
+from itertools import islice
+from pathlib import Path
+
+from gamesim.incentives import Deviation, Incentives, written_out
+from gamesim.record import Record, no_distance
+from gamesim.report import KINDS, SHOWN, Summary, number
+
+SETS = {"ce": "correlated (CE)", "cce": "coarse correlated (CCE)"}
+DEVIATIONS = 5  # that are named for each kind of equilibrium
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+
+
+def report_html(record: Record, summary: Summary, figures: Sequence[Path], scenario: str) -> str:
+    """Return the report of one run: its summary, its figures (those paths that are SVG) and the scenario as TOML."""
+    many = "" if summary.replicas is None else f" · means of {len(summary.replicas)} replicas"
+    facts = (
+        f"{summary.game} · {len(summary.players):,} player{'' if len(summary.players) == 1 else 's'} · "
+        f"{summary.rounds:,} round{'' if summary.rounds == 1 else 's'} · seed {summary.seed} · "
+        f"{summary.feedback} feedback{many}"
+    )
+    return _page(
+        summary.title or summary.game,
+        facts,
+        summary.verdict,
+        [
+            ("How close play is to equilibrium", _gaps(summary)),
+            ("The players", _players(summary)),
+            ("What would pay most to change", _deviations(record)),
+            ("Figures", _figures(figures)),
+            ("The scenario", f"<pre tabindex=0>{escape(scenario.strip())}</pre>" if scenario.strip() else ""),
+            ("To repeat this run", _repeat(summary)),
+        ],
+    )
+
+
+def comparison_html(title: str, summaries: Mapping[str, Summary], figures: Sequence[Path]) -> str:
+    """Return the report of several runs side by side, by their labels."""
+    best = min(summaries, key=lambda label: summaries[label].gap["ce"])
+    rows = [
+        [
+            escape(label),
+            f"{one.rounds:,}",
+            number(one.gap["ce"]),
+            _slope(one.slope["ce"]),
+            number(one.gap["cce"]),
+            _slope(one.slope["cce"]),
+            number(one.distance["ce"]),
+            number(one.distance["cce"]),
+            number(one.welfare),
+        ]
+        for label, one in summaries.items()
+    ]
+    headings = ["run", "rounds", "CE gap", "falls like", "CCE gap", "falls like", "to CE", "to CCE", "total payoff"]
+    verdict = f"{best} ends nearest to a correlated equilibrium, with a gap of {number(summaries[best].gap['ce'])}."
+    first = next(iter(summaries.values()))
+    return _page(
+        title,
+        f"{len(summaries)} runs",
+        verdict,
+        [
+            ("The runs", _table(headings, rows)),
+            *[(f"{label}: verdict", f"<p>{escape(one.verdict)}</p>") for label, one in summaries.items()],
+            ("Figures", _figures(figures)),
+            ("Versions", _versions(first)),
+        ],
+    )
+
+
+def _page(title: str, facts: str, verdict: str, sections: Iterable[tuple[str, str]]) -> str:
+    body = "\n".join(f"<section>\n<h2>{escape(head)}</h2>\n{inside}\n</section>" for head, inside in sections if inside)
+    style = files("gamesim").joinpath("page.css").read_text(encoding="utf-8")
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
+<title>{escape(title)}</title>
+<style>
+{style}</style>
+</head>
+<body>
+<header>
+<h1>{escape(title)}</h1>
+<p class="facts">{escape(facts)}</p>
+</header>
+<main>
+<p class="verdict">{escape(verdict)}</p>
+{body}
+</main>
+</body>
+</html>
+"""
+
+
+def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1) -> str:
+    """Return a table of cells that are HTML already; the first columns are words, the others numbers."""
+    side = ["" if k < words else ' class="n"' for k in range(len(headings))]
+    head = "".join(f'<th scope="col"{side[k]}>{escape(text)}</th>' for k, text in enumerate(headings))
+    lines = ["<tr>" + "".join(f"<td{side[k]}>{cell}</td>" for k, cell in enumerate(row)) + "</tr>" for row in rows]
+    table = f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n" + "\n".join(lines) + "\n</tbody>\n</table>"
+    return f'<div class="wide" tabindex="0">\n{table}\n</div>'
+
+
+def _slope(slope: float | None) -> str:
+    return "–" if slope is None else f"rounds<sup>{round(slope, 2) + 0:.2f}</sup>".replace("-", "−")
+
+
+def _gaps(summary: Summary) -> str:
+    rows = [
+        [escape(name), number(summary.gap[kind]), _slope(summary.slope[kind]), number(summary.distance[kind])]
+        for kind, name in SETS.items()
+    ]
+    rows.append(["Nash, by the average strategies", number(summary.nash_gap), "–", "–"])
+    notes = [
+        "The gap is what somebody gains a round by deviating, in payoff units; the distance is the share of play that "
+        "would have to change. A distance can be large where the gap is small: trust the gap first."
+    ]
+    if summary.distance_left_out:
+        notes.append(f"Distances and welfare ranges are left out: {summary.distance_left_out}.")
+    welfare = [f"The players earn {number(summary.welfare)} a round together."]
+    for kind, ends in summary.welfare_range.items():
+        if ends is not None:
+            welfare.append(f"The {kind.upper()}s pay {number(ends[0])} to {number(ends[1])}.")
+    if summary.optimum is not None:
+        welfare.append(f"The most there is, is {number(summary.optimum)}.")
+    table = _table(["equilibrium", "gap", "gap falls like", "distance"], rows)
+    return f"{table}\n<p>{escape(' '.join(welfare))}</p>\n" + "\n".join(_note(note) for note in notes)
+
+
+def _note(text: str) -> str:
+    return f'<p class="note">{escape(text)}</p>'
+
+
+def _players(summary: Summary) -> str:
+    rows = []
+    for one in summary.players[:SHOWN]:
+        settings = ", ".join(f"{key} = {value}" for key, value in one.settings.items())
+        learner = escape(one.learner) + (f"<br><small>{escape(settings)}</small>" if settings else "")
+        cells = [escape(one.name), learner, number(one.payoff)]
+        for kind in KINDS:
+            bound = one.bound[kind]
+            promised = "no bound" if bound is None else f"≤ {number(bound / summary.rounds)}"
+            cells.append(f"{number(one.regret[kind] / summary.rounds)}<br><small>{promised}</small>")
+        rows.append(cells)
+    table = _table(["player", "learner", "payoff", *KINDS], rows, words=2)
+    more = len(summary.players) - SHOWN
+    drawn = "" if summary.feedback == "expected" else " Actions are drawn, so bounds hold up to the luck of the draws."
+    notes = [
+        "Payoffs and regrets (external, internal, swap) are a round, in payoff units; what the learner "
+        f"promises is below each.{drawn}"
+    ]
+    if more > 0:
+        notes.append(f"{more:,} more players are in summary.json.")
+    return table + "\n" + "\n".join(_note(note) for note in notes)
+
+
+def _deviations(record: Record) -> str:
+    """Name the most profitable deviations from the joint, or say why none can be named."""
+    if record.joint is None or no_distance(record.game) is not None:
+        return _note(f"Deviations are not listed: {no_distance(record.game) or 'this record holds no joint'}.")
+    joint = record.joint if record.single else record.joint.mean(axis=0)
+    table = written_out(record.game)
+    rows = []
+    for kind in SETS:
+        found = Incentives(table, kind).deviations(joint)
+        rows += [_deviation(one) for one in islice(found, DEVIATIONS) if one.gain > 1e-9]
+    if not rows:
+        return "<p>Nothing: no player gains anything by any deviation.</p>"
+    return _table(["player", "when it would play", "should play", "gain a round"], rows, words=3)
+
+
+def _deviation(one: Deviation) -> list[str]:
+    told = "<em>anything</em>" if one.told is None else escape(one.told)
+    return [escape(one.player), told, escape(one.to), number(one.gain)]
+
+
+def _figures(paths: Sequence[Path]) -> str:
+    cards = [_card(path) for path in paths if path.suffix == ".svg"]
+    return '<div class="figures">\n' + "\n".join(cards) + "\n</div>" if cards else ""
+
+
+def _card(path: Path) -> str:
+    """Return a figure as it stands in a page: without a prolog, as wide as its card, with names of its own."""
+    text = path.read_text(encoding="utf-8")
+    title = re.search(r"<title>(.*?)</title>", text, re.DOTALL)
+    words = unescape(title[1]) if title else path.stem
+    text = text[text.index("<svg") :]
+    for part in (r"<!--.*?-->", r"<metadata>.*?</metadata>", r"<title>.*?</title>", r"<style.*?</style>"):
+        text = re.sub(part, "", text, flags=re.DOTALL)
+    own = re.sub(r"[^a-z0-9]+", "-", path.stem.lower())
+    text = re.sub(r'\b(id="|href="#)', rf"\g<1>{own}-", text)
+    text = text.replace("url(#", f"url(#{own}-")
+    text = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", text, count=1)
+    text = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", text, count=1)
+    text = text.replace("<svg", f'<svg role="img" aria-label="{escape(words)}"', 1)
+    text = re.sub(r"\n\s*", "\n", text).strip()
+    return f'<figure tabindex="0">\n{text}\n</figure>'
+
+
+def _repeat(summary: Summary) -> str:
+    steps = (
+        f"<p>Save the scenario above as <code>scenario.toml</code> and run <code>gamesim run scenario.toml "
+        f"--seed {summary.seed}</code>. The same versions give the same numbers, bit for bit.</p>"
+    )
+    return steps + _versions(summary)
+
+
+def _versions(summary: Summary) -> str:
+    items = "".join(f"<dt>{escape(name)}</dt><dd>{escape(version)}</dd>" for name, version in summary.versions.items())
+    return f"<dl>{items}<dt>seed</dt><dd>{summary.seed}</dd></dl>"

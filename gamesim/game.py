@@ -1,6 +1,8 @@
 """What a game is: players, their actions, and the losses of each action against the others' strategies."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
@@ -15,6 +17,7 @@ from gamesim.errors import InputError
 
 MEMORY = 2**33  # bytes that the payoffs of one game may take
 PLAYERS = 63  # NumPy's arrays have at most 64 axes
+_allowed = ContextVar("allowed", default=MEMORY)
 
 
 @dataclass(frozen=True, eq=False)
@@ -251,6 +254,23 @@ def _as_tensors(payoffs: Any) -> list[NDArray[np.float64]]:
     return tensors
 
 
+@contextmanager
+def tables_within(memory: int) -> Iterator[None]:
+    """Allow tables of at most so many bytes while this is entered: for whoever builds games on behalf of others.
+
+    >>> with tables_within(2**20):  # doctest: +ELLIPSIS
+    ...     refuse_beyond_memory([1000, 1000])
+    Traceback (most recent call last):
+        ...
+    gamesim.errors.InputError: a table for 2 players with 1.0e+6 action profiles needs 15.3 MiB, and 1 MiB is ...
+    """
+    before = _allowed.set(memory)
+    try:
+        yield
+    finally:
+        _allowed.reset(before)
+
+
 def refuse_beyond_memory(sizes: Sequence[int]) -> None:
     """Refuse a table that would not fit, with the size that it would need.
 
@@ -265,11 +285,11 @@ def refuse_beyond_memory(sizes: Sequence[int]) -> None:
             f"or a network game, which needs no table"
         )
     needed = 8 * len(sizes) * prod(sizes)
-    if needed > MEMORY:
+    if needed > _allowed.get():
         profiles = f"{Decimal(prod(sizes)):.2g}".lower()
         raise InputError(
             f"a table for {len(sizes)} players with {profiles} action profiles needs {_bytes(needed)}, "
-            f"and {_bytes(MEMORY)} is the limit: take fewer players or actions, or a network game, which needs no table"
+            f"and {_bytes(_allowed.get())} is the limit: take fewer players or actions, or a network game, which needs no table"
         )
 
 

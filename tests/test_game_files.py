@@ -323,7 +323,7 @@ def test_no_damage_to_a_good_file_crashes_a_reader(data: st.DataObject) -> None:
         )
 
 
-@fuzz
+@settings(fuzz, max_examples=80)
 @given(data=st.data())
 def test_no_damage_to_an_archive_crashes_the_reader(tmp_path: Path, data: st.DataObject) -> None:
     path = tmp_path / "game.npz"

@@ -9,6 +9,7 @@ from gamesim.players.adahedge import AdaHedge as AdaHedge
 from gamesim.players.adanormal_hedge import AdaNormalHedge as AdaNormalHedge
 from gamesim.players.adversary import Adversary as Adversary
 from gamesim.players.best_response import BestResponse as BestResponse
+from gamesim.players.blum_mansour import BlumMansour as BlumMansour
 from gamesim.players.coin_betting import CoinBetting as CoinBetting
 from gamesim.players.exp3 import Exp3 as Exp3
 from gamesim.players.exp3_ix import Exp3IX as Exp3IX
@@ -18,14 +19,18 @@ from gamesim.players.fixed import Fixed as Fixed
 from gamesim.players.ftrl import FTRL as FTRL
 from gamesim.players.gradient import Gradient as Gradient
 from gamesim.players.hedge import Hedge as Hedge
+from gamesim.players.internal_regret_matching import InternalRegretMatching as InternalRegretMatching
 from gamesim.players.normal_hedge import NormalHedge as NormalHedge
 from gamesim.players.optimistic_hedge import OptimisticHedge as OptimisticHedge
 from gamesim.players.predictive_rm_plus import PredictiveRegretMatchingPlus as PredictiveRegretMatchingPlus
+from gamesim.players.prior_hedge import PriorHedge as PriorHedge
 from gamesim.players.regret_matching import RegretMatching as RegretMatching
 from gamesim.players.regret_matching_plus import RegretMatchingPlus as RegretMatchingPlus
 from gamesim.players.replicator import Replicator as Replicator
 from gamesim.players.smooth_fictitious_play import SmoothFictitiousPlay as SmoothFictitiousPlay
 from gamesim.players.squint import Squint as Squint
+from gamesim.players.stoltz_lugosi import StoltzLugosi as StoltzLugosi
+from gamesim.players.treeswap import TreeSwap as TreeSwap
 from gamesim.players.tsallis_inf import TsallisINF as TsallisINF
 from gamesim.players.uniform import Uniform as Uniform
 from gamesim.players.wavelet import Wavelet as Wavelet

@@ -16,8 +16,8 @@ class Exp3IX(Player):
     """Play as Exp3, with losses estimated as l_i / (p_i + rate / 2): too low, but never very large.
 
     On losses mapped to [0, 1], with L the sum of the estimates l_i / (p_i + rate / 2) of what was played,
-    p ∝ exp(-rate · L), rate = sqrt(2 ln d / (d T)) and T = `horizon`. The estimates are too low by at most rate d / 2 in
-    the mean over p, so that the expected regret is at most ln d / rate + rate d T; unlike Exp3's, the regret is also
+    p ∝ exp(-rate · L), rate = sqrt(2 ln d / (d T)) and T = `horizon`. The estimates are too low by at most rate d / 2
+    in the mean over p, so that the expected regret is at most ln d / rate + rate d T; unlike Exp3's, the regret is also
     small with high probability.
 
     Reference: Neu (2015), "Explore no more: improved high-probability regret bounds for non-stochastic bandits",

@@ -1,0 +1,120 @@
+"""Blum and Mansour's learner: one external-regret learner an action, joined by a fixed point."""
+
+from dataclasses import dataclass
+from math import log, sqrt
+
+import numpy as np
+
+from gamesim.compiled import LEARNER_KERNEL, Vector, address, call_learner, kernel
+from gamesim.errors import InputError, positive
+from gamesim.player import Guarantee, Player
+from gamesim.players.reduction import (
+    first_reduction,
+    matrix_part,
+    own_part,
+    settle,
+    strategy_part,
+    unsettle,
+    unsettled,
+)
+
+# What swap regret is at most, by the rows' learner: the sum over rows of its bound on losses of size p_i, with the
+# Cauchy-Schwarz inequality over rows, since the sum of p_i over rows and rounds is T.
+BOUNDS = {
+    "first-order-hedge": ("3 √(d (d + T) ln d / 2)", lambda T, d: 3 * sqrt(d * (d + T) * log(d) / 2)),
+    "hedge": ("(d + 2) √(T ln d / 2)", lambda T, d: (d + 2) * sqrt(T * log(d) / 2)),
+    "ftrl": ("2 √(d (d + T) ln d)", lambda T, d: 2 * sqrt(d * (d + T) * log(d))),
+    "optimistic-hedge": ("4 √(d (d + T) ln d)", lambda T, d: 4 * sqrt(d * (d + T) * log(d))),
+    "adahedge": (
+        "2 √(d T ln d) + d (8/3 ln d + 4)",
+        lambda T, d: 2 * sqrt(d * T * log(d)) + d * (8 / 3 * log(d) + 4),
+    ),
+    "regret-matching": ("2 d √T", lambda T, d: 2 * d * sqrt(T)),
+    "regret-matching-plus": ("2 d √T", lambda T, d: 2 * d * sqrt(T)),
+    "predictive-rm-plus": ("4 d √T", lambda T, d: 4 * d * sqrt(T)),
+}
+
+
+@kernel
+def _choose(settings: Vector, state: Vector, d: int) -> None:
+    """Let every row's learner write its row of φ, and find the fixed point, if that is not yet done."""
+    if unsettled(state):
+        play, size = int(settings[0]), int(settings[2])
+        matrix, rows = matrix_part(state, d), own_part(state, d)
+        for i in range(d):
+            call_learner(play, settings, 3, settings.size, rows, i * size, i * size + size, matrix, i * d, i * d + d)
+        settle(state, d)
+
+
+@kernel
+def _play(settings: Vector, state: Vector, strategy: Vector) -> None:
+    _choose(settings, state, strategy.size)
+    p = strategy_part(state, strategy.size)
+    for i in range(strategy.size):
+        strategy[i] = p[i]
+
+
+@kernel
+def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
+    d = loss.size
+    _choose(settings, state, d)
+    observe, size = int(settings[1]), int(settings[2])
+    p, rows = strategy_part(state, d), own_part(state, d)
+    for i in range(d):
+        for j in range(d):
+            rows[d * size + j] = p[i] * loss[j]
+        call_learner(observe, settings, 3, settings.size, rows, i * size, i * size + size, rows, d * size, d * size + d)
+    unsettle(state)
+
+
+@dataclass(frozen=True)
+class BlumMansour(Player):
+    """Ask one learner for each action where its mass should go, and play the distribution that this leaves as it is.
+
+    Row i of φ is the strategy of a learner of its own, of the kind that `rows` names; the strategy is the fixed point
+    p = pφ; row i's learner sees the loss p_i · l. Swap regret is then the sum of the rows' external regrets. Rows that
+    are "first-order-hedge" have the rate sqrt(2 ln d / (1 + Σ p_i)) on losses of ±1; "adahedge" rows need no tuning and
+    are strong; `horizon` is for rows that are tuned to one.
+
+    Reference: Blum and Mansour (2007), "From external to internal regret", Theorem 5.
+
+    >>> learner = BlumMansour(rows="regret-matching").start(actions=3)
+    >>> learner.observe([1.0, 0.0, -0.4])
+    >>> learner.play().round(3)
+    array([0.  , 0.25, 0.75])
+    """
+
+    rows: str = "first-order-hedge"
+    horizon: int | None = None
+
+    name = "blum-mansour"
+    kernels = _play, _observe
+
+    def __post_init__(self) -> None:
+        positive("horizon", self.horizon)
+        row_learner(self.rows)
+
+    def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
+        row = row_learner(self.rows, self.horizon)
+        play, observe = (address(function, LEARNER_KERNEL) for function in row.kernels)
+        return np.array([play, observe, row.first_state(actions).size, *row.kernel_settings(actions)], dtype=np.float64)
+
+    def first_state(self, actions: int) -> Vector:  # noqa: D102
+        row = row_learner(self.rows, self.horizon).first_state(actions)
+        default = np.full(actions, 1 / actions)
+        reduction = first_reduction(default)
+        reduction[0] = 0.0
+        return np.concatenate([reduction, np.tile(row, actions), np.zeros(actions)])
+
+    def guarantee(self) -> Guarantee | None:  # noqa: D102
+        return Guarantee("swap", *BOUNDS[self.rows]) if self.rows in BOUNDS else None
+
+
+def row_learner(name: str, rounds: int | None = None) -> Player:
+    """Return the learner that rows or nodes are made of: any that sees every loss."""
+    from gamesim import players
+
+    learner = players.make(name)
+    if "expected" not in learner.feedback or learner.informed:
+        raise InputError(f"{name} cannot be a learner for rows: it does not learn from the loss of every action")
+    return learner if rounds is None else learner.over(rounds)

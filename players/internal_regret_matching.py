@@ -1,0 +1,84 @@
+"""Internal regret matching: move mass from action to action in proportion to the regret for not having done so."""
+
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+
+from gamesim.compiled import Vector, kernel
+from gamesim.player import Guarantee, Player
+from gamesim.players.reduction import first_reduction, matrix_part, own_part, settle, strategy_part, unsettle, unsettled
+from gamesim.players.regret_matching import ROUNDING
+
+
+@kernel
+def _choose(settings: Vector, state: Vector, d: int) -> None:
+    """Write φ from the regrets and find the fixed point, if that is not yet done."""
+    if not unsettled(state):
+        return
+    matrix, losses = matrix_part(state, d), own_part(state, d)
+    largest = 0.0
+    for j in range(d):
+        total = 0.0
+        for k in range(j * d, j * d + d):
+            matrix[k] = -losses[k] if -losses[k] > ROUNDING else 0.0
+            total += matrix[k]
+        largest = max(largest, total)
+    for j in range(d):
+        leaving = 0.0
+        for k in range(j * d, j * d + d):
+            matrix[k] = matrix[k] / largest if largest > 0 else 0.0
+            leaving += matrix[k]
+        matrix[j * d + j] = max(1 - leaving, 0.0)  # the regret for moving from j to j is 0, and so was its entry
+    settle(state, d)
+
+
+@kernel
+def _play(settings: Vector, state: Vector, strategy: Vector) -> None:
+    _choose(settings, state, strategy.size)
+    p = strategy_part(state, strategy.size)
+    for i in range(strategy.size):
+        strategy[i] = p[i]
+
+
+@kernel
+def add_pair_losses(strategy: Vector, loss: Vector, losses: Vector) -> None:
+    """Add, for every pair, what would have been lost by playing k in place of j: p_j (l_k - l_j)."""
+    d = loss.size
+    for j in range(d):
+        for k in range(d):
+            losses[j * d + k] += strategy[j] * (loss[k] - loss[j])
+
+
+@kernel
+def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
+    _choose(settings, state, loss.size)
+    add_pair_losses(strategy_part(state, loss.size), loss, own_part(state, loss.size))
+    unsettle(state)
+
+
+@dataclass(frozen=True)
+class InternalRegretMatching(Player):
+    """Leave each action for others in proportion to the regret for not having played them instead.
+
+    With R_jk = Σ p_j (l_j - l_k) the regret for not having played k in place of j, φ_jk = [R_jk]₊ / μ off the diagonal,
+    with μ large enough, and p = pφ, which no μ changes. Then Σ [R_jk]₊ p_j (l_j - l_k) = 0, and Σ [R_jk]₊² grows by at
+    most 4 (d - 1) in a round.
+
+    Reference: Hart and Mas-Colell (2000), "A simple adaptive procedure leading to correlated equilibrium", in its
+    form with the fixed point: section 4 and proof of Theorem A; Cesa-Bianchi and Lugosi (2006), section 4.4.
+
+    >>> learner = InternalRegretMatching().start(actions=3)
+    >>> learner.observe([1.0, 0.0, -0.4])
+    >>> learner.play().round(3)
+    array([0., 0., 1.])
+    """
+
+    name = "internal-regret-matching"
+    kernels = _play, _observe
+
+    def first_state(self, actions: int) -> Vector:  # noqa: D102
+        return np.concatenate([first_reduction(np.full(actions, 1 / actions)), np.zeros(actions * actions)])
+
+    def guarantee(self) -> Guarantee:  # noqa: D102
+        return Guarantee("internal", "2 √((d - 1) T)", lambda T, d: 2 * sqrt((d - 1) * T))

@@ -1,0 +1,78 @@
+"""Stoltz and Lugosi's learner: Hedge over pairs of actions."""
+
+from dataclasses import dataclass
+from math import log, sqrt
+
+import numpy as np
+
+from gamesim.compiled import Vector, kernel
+from gamesim.player import Guarantee, Player
+from gamesim.players.hedge import softmin
+from gamesim.players.internal_regret_matching import add_pair_losses
+from gamesim.players.reduction import first_reduction, matrix_part, own_part, settle, strategy_part, unsettle, unsettled
+
+
+@kernel
+def _choose(settings: Vector, state: Vector, d: int) -> None:
+    """Write φ by Hedge over the pairs and find the fixed point, if that is not yet done."""
+    if not unsettled(state) or d == 1:
+        return
+    matrix, own = matrix_part(state, d), own_part(state, d)
+    rate = np.sqrt(2 * np.log(d * (d - 1.0)) / (own[d * d] + 1))
+    softmin(rate, own[: d * d], matrix)
+    for i in range(d):
+        leaving = 0.0
+        for j in range(d):
+            leaving += matrix[i * d + j]
+        matrix[i * d + i] = max(1 - leaving, 0.0)
+    settle(state, d)
+
+
+@kernel
+def _play(settings: Vector, state: Vector, strategy: Vector) -> None:
+    _choose(settings, state, strategy.size)
+    p = strategy_part(state, strategy.size)
+    for i in range(strategy.size):
+        strategy[i] = p[i]
+
+
+@kernel
+def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
+    d = loss.size
+    _choose(settings, state, d)
+    own = own_part(state, d)
+    add_pair_losses(strategy_part(state, d), loss, own)
+    own[d * d] += 1
+    unsettle(state)
+
+
+@dataclass(frozen=True)
+class StoltzLugosi(Player):
+    """Play the strategy that Hedge over all ways to replace one action by another leaves as it is.
+
+    For each pair i ≠ j an expert plays the strategy with i's mass moved to j. Hedge over these d (d - 1) experts, with
+    its own anytime rate, has the weights w; p is the strategy that their mixture gives back: p = pφ with φ_ij = w_ij
+    off the diagonal. The regret against an expert is the internal regret for its pair.
+
+    Reference: Stoltz and Lugosi (2005), "Internal regret in on-line portfolio selection", section 3; the bound is
+    Hedge's with d (d - 1) experts.
+
+    >>> learner = StoltzLugosi().start(actions=3)
+    >>> learner.observe([1.0, 0.0, -0.4])
+    >>> learner.play().round(3)
+    array([0.144, 0.352, 0.503])
+    """
+
+    name = "stoltz-lugosi"
+    kernels = _play, _observe
+
+    def first_state(self, actions: int) -> Vector:  # noqa: D102
+        losses = np.where(np.eye(actions) == 1, np.inf, 0.0)  # to stay is no pair
+        return np.concatenate([first_reduction(np.full(actions, 1 / actions)), losses.ravel(), [0.0]])
+
+    def guarantee(self) -> Guarantee:  # noqa: D102
+        def bound(rounds: int, actions: int) -> float:
+            pairs = log(max(actions * (actions - 1), 1))
+            return 2 * (sqrt(2 * rounds * pairs) + sqrt(pairs / 8))
+
+        return Guarantee("internal", "2 (√(2 T ln N) + √(ln N / 8)), N = d (d - 1)", bound)

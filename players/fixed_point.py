@@ -20,7 +20,7 @@ The residual decides; when it is missed, the elimination is done again.
 
 import numpy as np
 
-from gamesim.compiled import Vector, kernel, part
+from gamesim.compiled import Vector, kernel, part, phase
 
 DIRECT = 64  # a closed class up to this size is eliminated, which is cheaper than refining
 RESIDUAL = 1e-13  # refinement stops at this total absolute residual
@@ -47,44 +47,54 @@ def fixed_point(matrix: Vector, default: Vector, strategy: Vector, scratch: Vect
     last, exits = part(scratch, 2, 2 + n), part(scratch, 2 + n, 2 + 2 * n)
     members, work = part(scratch, 2 + 2 * n, 2 + 3 * n), part(scratch, 2 + 3 * n, 2 + 6 * n)
     factors = part(scratch, 2 + 6 * n, 2 + 6 * n + n * n)
-    size = _closed_class(matrix, np.argmax(last), members, work)
+    likeliest = 0
+    for i in range(n):
+        if last[i] > last[likeliest]:
+            likeliest = i
+    size = _closed_class(matrix, likeliest, members, work)
+    mass, weights, spare = part(work, 0, n), part(work, n, 2 * n), part(work, 2 * n, 3 * n)
     if 0 < size <= DIRECT:
-        scratch[0] = 0.0
-        _fixed_point_of_class(matrix, part(members, 0, size), part(exits, 0, size), factors, work, strategy)
+        fill(mass, 0.0)
+        mass[0] = 1.0
     else:
-        fine = False
         if size > 0 and scratch[0] == 1:
-            strategy[:] = last
-            fine = _refine(matrix, factors, exits, int(scratch[1]), strategy, work)
-        if not fine:
-            factors[:] = matrix
-            mass, spare = part(work, 0, n), part(work, n, 2 * n)
-            mass[:] = default
-            scratch[0] = _eliminate(factors, exits, mass, spare) == 1
-            scratch[1] = np.argmin(exits)  # the state without exit, if there is only one
-            _spread(factors, exits, mass, strategy, spare)
-    last[:] = strategy
-
-
-@kernel
-def _fixed_point_of_class(
-    matrix: Vector, members: Vector, exits: Vector, factors: Vector, work: Vector, strategy: Vector
-) -> None:
-    """Write the fixed point of the only closed class, given its states in order."""
-    n, size = strategy.size, members.size
-    own = part(factors, 0, size * size)
+            copy(strategy, last)
+            if _refine(matrix, factors, exits, int(scratch[1]), strategy, work):
+                _only(part(members, 0, size), strategy)
+                copy(last, strategy)
+                return
+        size = n
+        copy(mass, default)
+        for i in range(n):
+            members[i] = i
     for a in range(size):
         row = part(matrix, int(members[a]) * n, int(members[a]) * n + n)
         for b in range(size):
-            own[a * size + b] = row[int(members[b])]
-    mass, spare, weights = part(work, 0, size), part(work, size, 2 * size), part(work, 2 * size, 3 * size)
-    mass[:] = 0.0
-    mass[0] = 1.0
-    _eliminate(own, exits, mass, spare)
-    _spread(own, exits, mass, weights, spare)
-    strategy[:] = 0.0
+            factors[a * size + b] = row[int(members[b])]
+    closed = _eliminate(factors, part(exits, 0, size), mass, spare)
+    scratch[0] = closed == 1 and size == n
+    for i in range(size):
+        if exits[i] == 0:
+            scratch[1] = i
+    _spread(factors, part(exits, 0, size), mass, part(weights, 0, size), spare)
+    fill(strategy, 0.0)
     for a in range(size):
         strategy[int(members[a])] = weights[a]
+    copy(last, strategy)
+
+
+@phase
+def fill(vector: Vector, value: float) -> None:
+    """Set every entry; Numba compiles this loop much faster than an assignment to a slice."""
+    for i in range(vector.size):
+        vector[i] = value
+
+
+@phase
+def copy(target: Vector, source: Vector) -> None:
+    """Copy every entry of a vector."""
+    for i in range(target.size):
+        target[i] = source[i]
 
 
 @kernel
@@ -93,7 +103,7 @@ def _closed_class(matrix: Vector, start: int, members: Vector, work: Vector) -> 
     n = members.size
     reached, reaches, queue = part(work, 0, n), part(work, n, 2 * n), part(work, 2 * n, 3 * n)
     while True:
-        reached[:] = 0.0
+        fill(reached, 0.0)
         reached[start] = 1.0
         members[0] = start
         taken, size = 0, 1
@@ -105,7 +115,7 @@ def _closed_class(matrix: Vector, start: int, members: Vector, work: Vector) -> 
                     reached[j] = 1.0
                     members[size] = j
                     size += 1
-        reaches[:] = 0.0
+        fill(reaches, 0.0)
         reaches[start] = 1.0
         queue[0] = start
         taken, arrived = 0, 1
@@ -202,7 +212,7 @@ def _eliminate(factors: Vector, exits: Vector, mass: Vector, spare: Vector) -> i
 def _spread(factors: Vector, exits: Vector, mass: Vector, strategy: Vector, measure: Vector) -> None:
     """Write the strategy that spreads the mass of each closed class as the class's own fixed point."""
     n = exits.size
-    strategy[:] = 0.0
+    fill(strategy, 0.0)
     for stays in range(n):
         if exits[stays] != 0 or mass[stays] == 0:
             continue
@@ -229,6 +239,18 @@ def _spread(factors: Vector, exits: Vector, mass: Vector, strategy: Vector, meas
 
 
 @kernel
+def _only(members: Vector, strategy: Vector) -> None:
+    """Take away what rounding has left on states outside the closed class."""
+    at = 0
+    for i in range(strategy.size):
+        if at < members.size and members[at] == i:
+            at += 1
+        else:
+            strategy[i] = 0.0
+    _normalise(strategy)
+
+
+@phase
 def _normalise(strategy: Vector) -> None:
     weights = 0.0
     for k in range(strategy.size):
@@ -280,11 +302,11 @@ def _refine(matrix: Vector, factors: Vector, exits: Vector, stays: int, strategy
     return False
 
 
-@kernel
+@phase
 def times(strategy: Vector, matrix: Vector, result: Vector) -> None:
     """Write strategy · matrix, four rows at a time; rows without mass are not read."""
     n = strategy.size
-    result[:] = 0.0
+    fill(result, 0.0)
     whole = n & ~3
     for i in range(0, whole, 4):
         a, b, c, d = strategy[i], strategy[i + 1], strategy[i + 2], strategy[i + 3]

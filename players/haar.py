@@ -11,7 +11,7 @@ soon as its interval is, and a row is restored from sums that the rows before it
 pending, they stay in the fastest cache, and a learner need not hold a matrix of gradients.
 """
 
-from gamesim.compiled import Vector, kernel, part
+from gamesim.compiled import Vector, kernel, part, phase
 
 
 def interval(number: int, size: int) -> range:
@@ -36,7 +36,7 @@ def level_of(number: int, size: int) -> int:
     return level
 
 
-@kernel
+@phase
 def merge(first: Vector, second: Vector) -> None:
     """Turn the sums over the two halves of an interval into their sum (the interval's) and difference (Haar's)."""
     for j in range(first.size):
@@ -56,7 +56,7 @@ def forward(matrix: Vector, size: int) -> None:
             half *= 2
 
 
-@kernel
+@phase
 def restore(coefficients: Vector, size: int, i: int, begin: int, pending: Vector, column: int, end: int) -> None:
     """Write row i of Σ_h h ⊗ coefficients[h], from `column` to `end`, into the first row of `pending`.
 

@@ -32,7 +32,7 @@ may be called any number of times, and a state that is copied, saved or loaded g
 
 import numpy as np
 
-from gamesim.compiled import Vector, kernel, part
+from gamesim.compiled import Vector, kernel, part, phase
 from gamesim.players.fixed_point import fixed_point, scratch_size
 
 
@@ -53,54 +53,54 @@ def first_reduction(default: Vector) -> Vector:
     return first
 
 
-@kernel
+@phase
 def unsettled(state: Vector) -> bool:
     """Whether φ and its fixed point still have to be computed for this round."""
     return bool(state[0] == 0)
 
 
-@kernel
+@phase
 def unsettle(state: Vector) -> None:
     """Say that φ has to be computed again."""
     state[0] = 0.0
 
 
-@kernel
+@phase
 def hold(state: Vector) -> None:
     """Say that φ and its fixed point, as they are kept, hold for this round."""
     state[0] = 1.0
 
 
-@kernel
+@phase
 def strategy_part(state: Vector, states: int) -> Vector:
     """Return where the fixed point is kept."""
     return part(state, 1, 1 + states)
 
 
-@kernel
+@phase
 def default_part(state: Vector, states: int) -> Vector:
     """Return where the default distribution is kept."""
     return part(state, 1 + states, 1 + 2 * states)
 
 
-@kernel
+@phase
 def matrix_part(state: Vector, states: int) -> Vector:
     """Return where φ is kept, row by row."""
     return part(state, 1 + 2 * states, 1 + 2 * states + states * states)
 
 
-@kernel
+@phase
 def _scratch_part(state: Vector, states: int) -> Vector:
     return part(state, 1 + 2 * states + states * states, reduction_size(states))
 
 
-@kernel
+@phase
 def own_part(state: Vector, states: int) -> Vector:
     """Return the matrix learner's own numbers: all that follows the reduction's part."""
     return part(state, reduction_size(states), state.size)
 
 
-@kernel
+@phase
 def settle(state: Vector, states: int) -> None:
     """Compute the fixed point of the φ that was just written."""
     fixed_point(

@@ -14,24 +14,27 @@ N ≤ 1 + Σ|c|/G the first is below the paper's Lemma on the scalar learner. Th
 D(g) = V(m+|g|, S-g) - V(m, S) + g x, D(0) = 0, D is convex on [0, 1] and on [-1, 0], and D(±1) ≤ 0.
 """
 
+from math import exp
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erfi
 
-from gamesim.compiled import Vector, kernel
+from gamesim.compiled import Vector, kernel, phase
 
 LIPSCHITZ = 2.0  # G: gradients lie in [-G, G]
 FULL = LIPSCHITZ * (1 - 1e-9)  # a block closes here, so that rounding does not decide
 BLOCKS, CONTINUOUS = 0.0, 1.0  # the clocks, as numbers for the kernels
 TERMS = 40  # enough for |z| ≤ 2.8, where the last term is below 1e-15 of the sum
 SERIES = 2.8**2
-LARGEST = 650.0  # exp of this is 1e282; potentials are not followed beyond, so that predictions stay finite
+LARGEST = 650.0  # exp of this is 2e282: where z² is beyond, a prediction is held at what it may be here
+LARGEST_POTENTIAL = exp(LARGEST) / (2 * LARGEST)  # 2 z Dawson(z) - 1 = 1 / (2 z²) + ...
 
 _inverse_factorial = np.concatenate([[1.0], np.cumprod(1 / np.arange(1.0, TERMS))])
 COEFFICIENTS = _inverse_factorial / (2 * np.arange(TERMS) - 1.0)  # 1 / (m! (2m - 1))
 
 
-@kernel
+@phase
 def potential(square: float) -> float:
     """Return exp(z²) (2 z Dawson(z) - 1) = Σ_m z^(2m) / (m! (2m - 1)), given z² up to `LARGEST`.
 
@@ -55,12 +58,14 @@ def predict(scale: float, time: float, total: float) -> float:
     """Return x = ½[V(n+1, S+1) - V(n+1, S-1)] for n = `time`, S = `total` and ε = `scale`."""
     later = time + 1
     up, down = (total + 1) ** 2 / (2 * later), (total - 1) ** 2 / (2 * later)
-    if max(up, down) > LARGEST:
-        return np.sign(total) * 0.5 * scale * np.sqrt(later) * potential(LARGEST)
-    return 0.5 * scale * np.sqrt(later) * (potential(up) - potential(down))
+    if up > LARGEST or down > LARGEST:
+        difference = LARGEST_POTENTIAL if total > 0 else -LARGEST_POTENTIAL
+    else:
+        difference = potential(up) - potential(down)
+    return 0.5 * scale * np.sqrt(later) * difference
 
 
-@kernel
+@phase
 def advance_blocks(
     gradients: Vector,
     sums: Vector,
@@ -93,7 +98,7 @@ def advance_blocks(
     return closing
 
 
-@kernel
+@phase
 def advance_continuous(
     gradients: Vector,
     times: Vector,

@@ -7,22 +7,19 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gamesim.compiled import Vector, kernel, part
+from gamesim.compiled import Vector, kernel, part, phase
 from gamesim.errors import InputError, positive
 from gamesim.player import Guarantee, Player
-from gamesim.players.fixed_point import total
+from gamesim.players.fixed_point import copy, fill, total
 from gamesim.players.haar import forward, interval, level_of, merge, restore
 from gamesim.players.reduction import (
     default_part,
     first_reduction,
-    hold,
     matrix_part,
     own_part,
     reduction_size,
     settle,
     strategy_part,
-    unsettle,
-    unsettled,
 )
 from gamesim.players.relabelling import owners, shares, spread_evenly, spread_to_self
 from gamesim.players.scalar import (
@@ -49,27 +46,14 @@ RUN = 8  # columns that are restored together: one cache line
 #   predictions (F), clock times (F), negative gradient sums (F), and for blocks: open sums (F), open masses (F).
 
 
-@kernel
+@phase
 def _start_of_flags(size: int) -> int:
     return size * size + size + (level_of(0, size) + 1) * size + size
 
 
-@kernel
+@phase
 def _start_of_features(size: int) -> int:
     return _start_of_flags(size) + 4 * size
-
-
-@kernel
-def _choose(settings: Vector, state: Vector) -> None:
-    """Bring φ and its fixed point up to date with the scalar learners' predictions."""
-    if unsettled(state):
-        size = int(settings[1])
-        own = own_part(state, size)
-        if restore_improper(own, size):
-            project(own, default_part(state, size), matrix_part(state, size), size)
-            settle(state, size)
-        else:
-            hold(state)
 
 
 @kernel
@@ -98,7 +82,7 @@ def restore_improper(own: Vector, size: int) -> bool:
     return changed > 0
 
 
-@kernel
+@phase
 def _restore_block(own: Vector, size: int, begin_row: int, end_row: int, column: int, end: int) -> int:
     """Restore a block of the improper matrix; mark the rows whose positive part changed.
 
@@ -125,7 +109,7 @@ def _restore_block(own: Vector, size: int, begin_row: int, end_row: int, column:
     return changed
 
 
-@kernel
+@phase
 def project(own: Vector, default: Vector, matrix: Vector, size: int) -> None:
     """Turn the marked rows of the improper matrix into distributions: the positive part, divided by its sum."""
     flags = _start_of_flags(size)
@@ -140,7 +124,7 @@ def project(own: Vector, default: Vector, matrix: Vector, size: int) -> None:
             row[j] = improper[j] if improper[j] > 0 else 0.0
         sums[i] = total(row)
         if sums[i] == 0:
-            row[:] = default
+            copy(row, default)
         else:
             inverse = 1 / sums[i]
             for j in range(size):
@@ -149,25 +133,25 @@ def project(own: Vector, default: Vector, matrix: Vector, size: int) -> None:
 
 @kernel
 def _play(settings: Vector, state: Vector, strategy: Vector) -> None:
-    _choose(settings, state)
     size = int(settings[1])
     augmented = strategy_part(state, size)
-    strategy[:] = 0.0
+    fill(strategy, 0.0)
     for i in range(size):
         strategy[int(settings[3 + size + i])] += augmented[i]
 
 
 @kernel
 def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
-    _choose(settings, state)
     size = int(settings[1])
-    own = own_part(state, size)
+    own, default = own_part(state, size), default_part(state, size)
     start = _start_of_flags(size) - size
     seen = part(own, start, start + size)
     for i in range(size):
         seen[i] = loss[int(settings[3 + size + i])]
-    if learn(settings, own, strategy_part(state, size), default_part(state, size), size):
-        unsettle(state)
+    # φ and its fixed point for the next round; they stay as they are when no prediction changed
+    if learn(settings, own, strategy_part(state, size), default, size) and restore_improper(own, size):
+        project(own, default, matrix_part(state, size), size)
+        settle(state, size)
 
 
 @kernel
@@ -198,9 +182,9 @@ def learn(settings: Vector, own: Vector, strategy: Vector, default: Vector, size
             if (filled >> first | filled >> second) & 1:
                 left, right = part(pending, first * size, (first + 1) * size), part(pending, second * size, (second + 1) * size)
                 if not (filled >> first) & 1:
-                    left[:] = 0.0
+                    fill(left, 0.0)
                 if not (filled >> second) & 1:
-                    right[:] = 0.0
+                    fill(right, 0.0)
                 filled |= 1 << first
                 merge(left, right)
                 changed += _advance(settings, own, size, i + 1 - half, right)
@@ -212,7 +196,7 @@ def learn(settings: Vector, own: Vector, strategy: Vector, default: Vector, size
     return changed > 0
 
 
-@kernel
+@phase
 def write_gradient(row: Vector, positive: float, usual: float, seen: Vector, mass: float, target: Vector) -> None:
     """Write p_i (l_j - <φ_i, l>); where the improper entry is negative, only if that asks for more.
 
@@ -253,7 +237,7 @@ def _advance(settings: Vector, own: Vector, size: int, number: int, gradients: V
     return changed
 
 
-@kernel
+@phase
 def _mark(own: Vector, size: int, number: int, moved: Vector) -> None:
     """Note in which rows the columns of the moved predictions change: the interval of their Haar vector."""
     flags = _start_of_flags(size)

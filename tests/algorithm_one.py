@@ -106,6 +106,14 @@ def damped_limit(phi, default):  # type: ignore[no-untyped-def]
     return p / p.sum()
 
 
+@njit  # type: ignore[untyped-decorator]
+def damped_limits(phi, default):  # type: ignore[no-untyped-def]
+    p = np.empty_like(default)
+    for run in range(len(default)):
+        p[run] = damped_limit(phi[run], default[run])
+    return p
+
+
 class AlgorithmOne:
     """The learner; `orders` gives the order of the actions for each run."""
 
@@ -113,7 +121,7 @@ class AlgorithmOne:
         self.clock = clock
         self.owner = np.array([owner_of(actions, order) for order in orders])
         self.runs, self.states = self.owner.shape
-        self.actions = actions
+        self.owned = self.owner[:, :, np.newaxis] == np.arange(actions)
         self.features = features(self.states).reshape(-1, self.states**2)
         shares = np.array([[list(run).count(action) for action in run] for run in self.owner], dtype=float)
         self.default = 1 / (actions * shares)
@@ -130,10 +138,8 @@ class AlgorithmOne:
         positive = np.maximum(self.improper, 0)
         total = positive.sum(axis=2, keepdims=True)
         self.phi = np.where(total > 0, positive / np.where(total > 0, total, 1), self.default[:, np.newaxis, :])
-        self.p_bar = np.array([damped_limit(phi, default) for phi, default in zip(self.phi, self.default, strict=True)])
-        p = np.zeros((self.runs, self.actions))
-        for run in range(self.runs):
-            np.add.at(p[run], self.owner[run], self.p_bar[run])
+        self.p_bar = damped_limits(self.phi, self.default)
+        p: Array = (self.p_bar[:, :, np.newaxis] * self.owned).sum(axis=1)
         return p
 
     def observe(self, loss: Array) -> None:
@@ -154,6 +160,5 @@ class AlgorithmOne:
             full = np.ones_like(self.a, dtype=bool)
             self.n += np.abs(self.gradients) / G
             self.S -= self.gradients / G
-        later = self.n + 1
-        x = (potential(self.scale, later, self.S + 1) - potential(self.scale, later, self.S - 1)) / 2
-        self.x = np.where(full, x, self.x)
+        scale, later, total = self.scale[full], self.n[full] + 1, self.S[full]
+        self.x[full] = (potential(scale, later, total + 1) - potential(scale, later, total - 1)) / 2

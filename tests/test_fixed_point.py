@@ -1,0 +1,200 @@
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numpy.typing import NDArray
+
+from gamesim.players.fixed_point import DIRECT, fixed_point, scratch_size
+
+Array = NDArray[np.float64]
+
+
+def fixed(phi: Array, default: Array | None = None, scratch: Array | None = None) -> Array:
+    states = len(phi)
+    strategy = np.full(states, np.nan)
+    if scratch is None:
+        scratch = np.zeros(scratch_size(states))
+    if default is None:
+        default = np.full(states, 1 / states)
+    fixed_point(np.ascontiguousarray(phi).ravel(), default, strategy, scratch)
+    return strategy
+
+
+def residual(phi: Array, strategy: Array) -> float:
+    assert (strategy >= 0).all()
+    assert strategy.sum() == pytest.approx(1, abs=1e-12)
+    return float(np.abs(strategy @ phi - strategy).sum())
+
+
+def solve_exactly(rows: list[list[Fraction]], right: list[Fraction]) -> list[Fraction]:
+    """Gauss-Jordan elimination in fractions."""
+    table = [[*row, value] for row, value in zip(rows, right, strict=True)]
+    for k in range(len(table)):
+        pivot = next(i for i in range(k, len(table)) if table[i][k] != 0)
+        table[k], table[pivot] = table[pivot], table[k]
+        table[k] = [value / table[k][k] for value in table[k]]
+        for i in range(len(table)):
+            if i != k:
+                table[i] = [a - table[i][k] * b for a, b in zip(table[i], table[k], strict=True)]
+    return [row[-1] for row in table]
+
+
+def exact_limit(phi: list[list[Fraction]], default: list[Fraction]) -> list[Fraction]:
+    """The limit of the damped chain's fixed point, from its definition by closed classes and absorption."""
+    n = len(phi)
+    reach = [{i} for i in range(n)]
+    for _ in range(n):
+        reach = [r | {j for k in r for j in range(n) if phi[k][j] > 0} for r in reach]
+    recurrent = [all(i in reach[j] for j in reach[i]) for i in range(n)]
+    transient = [i for i in range(n) if not recurrent[i]]
+    result = [Fraction(0)] * n
+    for members in {frozenset(reach[i]) for i in range(n) if recurrent[i]}:
+        inside = sorted(members)
+        absorbed = solve_exactly(
+            [[int(i == j) - phi[i][j] for j in transient] for i in transient],
+            [sum((phi[i][j] for j in inside), Fraction(0)) for i in transient],
+        )
+        mass = sum(default[i] for i in inside)
+        mass += sum((default[i] * a for i, a in zip(transient, absorbed, strict=True)), Fraction(0))
+        balance = [[phi[i][j] - int(i == j) for i in inside] for j in inside[1:]]
+        shares = solve_exactly(
+            [[Fraction(1)] * len(inside), *balance], [Fraction(1), *[Fraction(0)] * (len(inside) - 1)]
+        )
+        for i, share in zip(inside, shares, strict=True):
+            result[i] = mass * share
+    return result
+
+
+def test_a_hand_solved_chain() -> None:
+    phi = np.array([[0.5, 0.5, 0.0], [0.25, 0.5, 0.25], [0.0, 0.5, 0.5]])
+    np.testing.assert_allclose(fixed(phi), [0.25, 0.5, 0.25], rtol=1e-15)
+    np.testing.assert_allclose(fixed(np.array([[0.9, 0.1], [0.3, 0.7]])), [0.75, 0.25], rtol=1e-15)
+
+
+def test_reducible_chains_solved_by_hand() -> None:
+    default = np.array([0.1, 0.2, 0.3, 0.4])
+    np.testing.assert_allclose(fixed(np.eye(4), default), default, rtol=1e-15)
+    cycle = np.eye(4)[[1, 2, 3, 0]]
+    np.testing.assert_allclose(fixed(cycle, default), np.full(4, 0.25), rtol=1e-15)
+    two_cycles = np.eye(4)[[2, 3, 0, 1]]
+    np.testing.assert_allclose(fixed(two_cycles, default), [0.2, 0.3, 0.2, 0.3], rtol=1e-15)
+    # states 1 and 3 absorb; 0 goes to 1 or 2 evenly, 2 goes to 0 or 3 evenly: from 0, 1 is reached with chance 2/3
+    split = np.array([[0, 0.5, 0.5, 0], [0, 1, 0, 0], [0.5, 0, 0, 0.5], [0, 0, 0, 1]])
+    np.testing.assert_allclose(fixed(split, default), [0, 0.2 + 0.2 / 3 + 0.1, 0, 0.4 + 0.1 / 3 + 0.2], rtol=1e-14)
+    # everything drains into the last state, although no state of the first call's warm start is there
+    drain = np.array([[0.0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 1]])
+    np.testing.assert_array_equal(fixed(drain, default), [0, 0, 0, 1])
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.integers(1, 6).flatmap(
+        lambda n: st.lists(
+            st.lists(st.sampled_from([0, 0, 0, 1, 1, 5, 10**6]), min_size=n, max_size=n), min_size=n, max_size=n
+        )
+    ),
+    st.data(),
+)
+def test_it_is_the_damped_chains_limit_in_exact_arithmetic(weights: list[list[int]], data: st.DataObject) -> None:
+    n = len(weights)
+    weights = [row if sum(row) else [int(i == j) for j in range(n)] for i, row in enumerate(weights)]
+    chances = data.draw(st.lists(st.integers(1, 9), min_size=n, max_size=n))
+    phi = [[Fraction(weight, sum(row)) for weight in row] for row in weights]
+    default = [Fraction(chance, sum(chances)) for chance in chances]
+    found = fixed(np.array(phi, dtype=float), np.array(default, dtype=float))
+    expected = exact_limit(phi, default)
+    np.testing.assert_allclose(found, np.array(expected, dtype=float), rtol=1e-9, atol=0)
+
+
+def test_small_couplings_keep_their_relative_weight() -> None:
+    random = np.random.default_rng(0)
+    for _ in range(100):
+        n = int(random.integers(2, 8))
+        phi = np.where(random.random((n, n)) < 0.5, 1, 10.0 ** -random.integers(0, 15, (n, n))) * random.random((n, n))
+        phi /= phi.sum(axis=1, keepdims=True)
+        exact = [[Fraction(float(entry)) for entry in row] for row in phi]
+        for i in range(n):  # the diagonal is what rounding left out of the others
+            exact[i][i] = 1 - sum(exact[i][j] for j in range(n) if j != i)
+        expected = np.array(exact_limit(exact, [Fraction(1, n)] * n), dtype=float)
+        np.testing.assert_allclose(fixed(phi), expected, rtol=1e-12)
+
+
+def test_a_hundred_thousand_nearly_reducible_matrices_give_strategies() -> None:
+    random = np.random.default_rng(1)
+    count, n = 100_000, 5
+    exponents = random.choice([0.0, -1.0, -8.0, -16.0, -40.0, -160.0, -300.0, -np.inf], (count, n, n))
+    phi = 10.0**exponents * random.random((count, n, n))
+    empty = phi.sum(axis=2) == 0
+    phi[empty] = 1 / n  # a zero row takes the default
+    phi /= phi.sum(axis=2, keepdims=True)
+    strategies = np.full((count, n), np.nan)
+    default, scratch = np.full(n, 1 / n), np.zeros(scratch_size(n))
+    for matrix, strategy in zip(phi.reshape(count, -1), strategies, strict=True):
+        fixed_point(matrix, default, strategy, scratch)
+    assert (strategies >= 0).all()
+    np.testing.assert_allclose(strategies.sum(axis=1), 1, atol=1e-12)
+    assert np.abs(np.einsum("ti,tij->tj", strategies, phi) - strategies).sum(axis=1).max() <= 1e-10
+
+
+def drifting(states: int, rounds: int, density: float) -> list[Array]:
+    random = np.random.default_rng(states)
+    weights = random.random((states, states)) * (random.random((states, states)) < density) + 0.01 * np.eye(states)
+    weights += 0.01 * np.roll(np.eye(states), 1, axis=1)
+    chains = []
+    for _ in range(rounds):
+        weights *= np.exp(0.02 * random.standard_normal((states, states)))
+        chains.append(weights / weights.sum(axis=1, keepdims=True))
+    return chains
+
+
+@pytest.mark.parametrize(("states", "density"), [(DIRECT + 1, 1.0), (150, 0.05), (257, 0.5)])
+def test_old_factors_give_the_new_fixed_point(states: int, density: float) -> None:
+    scratch = np.zeros(scratch_size(states))
+    kept = 0
+    for phi in drifting(states, 40, density):
+        before = scratch[-states * states :].copy()
+        found = fixed(phi, scratch=scratch)
+        kept += bool((before == scratch[-states * states :]).all())
+        assert residual(phi, found) <= 1e-10
+        np.testing.assert_allclose(found, fixed(phi), atol=1e-11)
+    assert kept >= 20
+
+
+def test_refinement_is_left_when_the_chain_becomes_reducible() -> None:
+    states = 2 * DIRECT + 10
+    half = states // 2
+    scratch = np.zeros(scratch_size(states))
+    random = np.random.default_rng(3)
+    default = random.random(states)
+    default /= default.sum()
+    whole = drifting(states, 3, 1.0)
+    for phi in whole:
+        fixed(phi, default, scratch)
+    apart = whole[-1].copy()
+    apart[:half, half:] = apart[half:, :half] = 0
+    apart /= apart.sum(axis=1, keepdims=True)
+    found = fixed(apart, default, scratch)
+    assert residual(apart, found) <= 1e-10
+    assert found[:half].sum() == pytest.approx(default[:half].sum(), rel=1e-12)
+    # and only the second half is closed
+    apart[0] = whole[-1][0]
+    found = fixed(apart, default, scratch)
+    assert residual(apart, found) <= 1e-10
+    assert (found[:half] == 0).all()
+    np.testing.assert_allclose(found, fixed(apart, default), atol=1e-12)
+
+
+def test_a_copied_scratch_goes_on_bit_for_bit() -> None:
+    chains = drifting(100, 12, 1.0)
+    scratch = np.zeros(scratch_size(100))
+    for phi in chains[:6]:
+        fixed(phi, scratch=scratch)
+    other = scratch.copy()
+    for phi in chains[6:]:
+        np.testing.assert_array_equal(fixed(phi, scratch=scratch), fixed(phi, scratch=other))
+
+
+def test_one_state() -> None:
+    np.testing.assert_array_equal(fixed(np.ones((1, 1))), [1.0])

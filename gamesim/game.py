@@ -289,7 +289,8 @@ def refuse_beyond_memory(sizes: Sequence[int]) -> None:
         profiles = f"{Decimal(prod(sizes)):.2g}".lower()
         raise InputError(
             f"a table for {len(sizes)} players with {profiles} action profiles needs {_bytes(needed)}, "
-            f"and {_bytes(_allowed.get())} is the limit: take fewer players or actions, or a network game, which needs no table"
+            f"and {_bytes(_allowed.get())} is the limit: take fewer players or actions, "
+            f"or a network game, which needs no table"
         )
 
 

@@ -6,6 +6,7 @@ of the modules that `names` looks through: the list that everything else uses is
 
 import inspect
 from collections.abc import Callable
+from functools import cache
 from importlib import import_module
 from os import PathLike
 from pathlib import Path
@@ -19,6 +20,7 @@ from gamesim.game import Game, Table
 _MODULES = ("classics", "contests", "markets", "crowds", "families", "networks", "routing")
 
 
+@cache
 def names() -> dict[str, Callable[..., Game]]:
     """Return every game by the name that scenarios use: a function whose arguments are the settings.
 

@@ -10,7 +10,7 @@ import math
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
 from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -264,7 +264,7 @@ class Scenario(Part):
         return comment + ("\n" if comment else "") + toml_writer.write({**document, "measure": measure})
 
     def write_parts(self, folder: Path) -> None:
-        """Write the scenario into an existing folder, with its game if that came from a file, so that it runs from there."""
+        """Write the scenario into an existing folder, with a game that came from a file, so that it runs from there."""
         scenario = self
         if self.game.file is not None:
             games.save(self.played_game, folder / GAME_FILE)
@@ -340,6 +340,12 @@ def opening_comment(text: str) -> str:
 # How mistakes are found and told.
 
 
+@cache
+def _adapter(annotation: Any) -> TypeAdapter[Any]:
+    """Return what checks values of a type; building it takes longer than a hundred checks."""
+    return TypeAdapter(annotation)
+
+
 def _checked_settings(name: str, make: Callable[..., Any], settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings as what `make` takes, or raise all mistakes in them: keys and types, from its signature."""
     takes = inspect.signature(make, eval_str=True).parameters
@@ -351,7 +357,7 @@ def _checked_settings(name: str, make: Callable[..., Any], settings: Mapping[str
             found.append((key, f"{name} has no setting {key!r}: {has}"))
             continue
         try:  # as JSON, in which an array may be a tuple and yet nothing is converted silently
-            checked[key] = TypeAdapter(takes[key].annotation).validate_json(json.dumps(value, default=str), strict=True)
+            checked[key] = _adapter(takes[key].annotation).validate_json(json.dumps(value, default=str), strict=True)
         except ValidationError as error:
             wanted = dict.fromkeys(one["msg"].removeprefix("Input should be ") for one in error.errors())
             found.append((key, f"expected {' or '.join(wanted)}, and {_shown(value)} came"))

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
+from functools import cache
 from itertools import accumulate
 from math import prod
 from os import cpu_count
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from gamesim import loop
 from gamesim.compiled import GAME_KERNEL, LEARNER_KERNEL, Vector, address
@@ -112,15 +113,21 @@ class Simulation:
         self._begin(start, perturb)
         self._kept: list[tuple[int, list[tuple[Vector, Vector, Vector]]]] = []  # the sums at each checkpoint
 
-    def run(self, rounds: int, progress: Callable[["Simulation"], object] | None = None) -> Record:
+    def run(
+        self, rounds: int, progress: Callable[["Simulation"], object] | None = None, *, threads: int | None = None
+    ) -> Record:
         """Play this many more rounds and return the record.
 
         `progress` is called with this simulation several times a second; the run ends early when it returns True.
+        The replicas share this many `threads`, by default one for each processor; 0 plays in the calling thread, which
+        is fastest for short runs, and right only where no Ctrl-C can come.
         """
         end = self.rounds + whole_number("rounds", rounds, least=1)
         pace, most = 1, 2**20 // (1 if self.feedback == "expected" else len(self.players)) + 1
-        threads = 1 if any(self._python) else min(self.replicas, cpu_count() or 1)
-        with ThreadPoolExecutor(threads) as pool, threadpool_limits(1):
+        most_threads = 1 if any(self._python) else min(self.replicas, cpu_count() or 1)
+        threads = most_threads if threads is None else min(whole_number("threads", threads, least=0), most_threads)
+        with ThreadPoolExecutor(max(threads, 1)) as workers, _blas().limit(limits=1):
+            pool = workers if threads else None
             while self.rounds < end:
                 step = min(end, self.rounds + pace, self._next_checkpoint()) - self.rounds
                 began = perf_counter()
@@ -315,10 +322,15 @@ class Simulation:
             k += 1
         return round(10 ** (k / self._per_decade))
 
-    def _advance_all(self, pool: ThreadPoolExecutor, rounds: int) -> None:
+    def _advance_all(self, pool: ThreadPoolExecutor | None, rounds: int) -> None:
         at_checkpoint = self.rounds + rounds == self._next_checkpoint()
         advance = self._advance_in_python if any(self._python) else self._advance
-        pieces = [pool.submit(advance, replica, rounds) for replica in range(self.replicas)]
+        if pool is None:
+            pieces = []
+            for replica in range(self.replicas):
+                advance(replica, rounds)
+        else:
+            pieces = [pool.submit(advance, replica, rounds) for replica in range(self.replicas)]
         try:
             wait(pieces)
         finally:
@@ -358,6 +370,14 @@ class Simulation:
         sums = track.average.copy(), track.counterfactuals.copy(), track.joint.copy()
         loop.add_block(self._setup, track, self.rounds % loop.BLOCK, *sums)
         return sums
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    """Return what limits the threads of BLAS; looking for the libraries takes longer than many a run."""
+    import scipy.linalg.cython_blas  # noqa: F401  # what compiled kernels call: found only once it is loaded
+
+    return ThreadpoolController()
 
 
 def whole_number(name: str, value: Any, least: int) -> int:

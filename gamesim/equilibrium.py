@@ -1,15 +1,27 @@
 """How close play is to an equilibrium, and to which: gaps, distances, and the sets themselves."""
 
+from collections.abc import Iterable
+
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gamesim import distance as distance_
-from gamesim.compiled import Vector
+from gamesim import distance as total_variation
 from gamesim.game import Game
-from gamesim.incentives import Incentives, checked_joint, checked_kind, deviation_matrices, gap, written_out
-from gamesim.programs import minimise
+from gamesim.incentives import Deviation, Incentives, checked_joint, checked_kind, deviation_matrices, gap, written_out
+from gamesim.polytope import Membership, Polytope
 
-__all__ = ["deviation_matrices", "distance", "gap", "optimum", "welfare_range"]
+__all__ = [
+    "Deviation",
+    "Membership",
+    "Polytope",
+    "deviation_matrices",
+    "distance",
+    "distances",
+    "gap",
+    "optimum",
+    "polytope",
+    "welfare_range",
+]
 
 
 def distance(game: Game, joint: ArrayLike, kind: str) -> float:
@@ -20,14 +32,25 @@ def distance(game: Game, joint: ArrayLike, kind: str) -> float:
     >>> round(distance(pennies, [[1, 0], [0, 0]], "ce"), 9)
     0.75
     """
+    return distances(game, [joint], kind)[0]
+
+
+def distances(game: Game, joints: Iterable[ArrayLike], kind: str) -> list[float]:
+    """Return the distance of each of several joints of one game, as of a run's checkpoints: each helps the next."""
     table = written_out(game)
-    array = checked_joint(table, joint)
-    return distance_.direct(Incentives(table, checked_kind(kind)), array).distance
+    incentives = Incentives(table, checked_kind(kind))
+    arrays = (checked_joint(table, joint) for joint in joints)
+    return [nearest.distance for nearest in total_variation.along(incentives, arrays)]
 
 
 def optimum(game: Game) -> float:
     """Return the largest total payoff of any action profile."""
     return float(written_out(game).payoffs.sum(axis=0).max())
+
+
+def polytope(game: Game, kind: str) -> Polytope:
+    """Return the set of all CE or CCE of a game."""
+    return Polytope.of(game, kind)
 
 
 def welfare_range(game: Game, kind: str) -> tuple[float, float]:
@@ -38,13 +61,7 @@ def welfare_range(game: Game, kind: str) -> tuple[float, float]:
     >>> tuple(round(total, 6) for total in welfare_range(chicken, "ce"))
     (7.2, 10.5)
     """
-    table = written_out(game)
-    incentives = Incentives(table, checked_kind(kind))
-    total = table.payoffs.sum(axis=0).ravel()
-    return _least(incentives, total), -_least(incentives, -total)
-
-
-def _least(incentives: Incentives, payoff: Vector) -> float:
-    system = incentives.whole()
-    scale = float(np.abs(payoff).max()) or 1.0
-    return scale * minimise(payoff / scale, system, np.zeros(system.shape[0]), np.ones(payoff.size), 1.0).value
+    equilibria = Polytope.of(game, kind)
+    players = len(game.players)
+    worst, best = (equilibria.payoffs(equilibria.optimum(np.full(players, sign))).sum() for sign in (-1.0, 1.0))
+    return float(worst), float(best)

@@ -159,6 +159,16 @@ class Incentives:
         """How many numbers the whole system has."""
         return sum(size - (self.kind == "ce") for size in self.game.sizes) * self.game.cells
 
+    def best(self, gains: Vector, each: int, above: float) -> Integers:
+        """Return the constraints that gain most: for a CE, `each` per player and action told; for a CCE, per player."""
+        chosen = []
+        for i, size in enumerate(self.game.sizes):
+            mine = gains[self.starts[i] : self.starts[i + 1]].reshape(-1, size)
+            order = np.argsort(-mine, axis=1, kind="stable")[:, :each]
+            constraints = self.starts[i] + order + size * np.arange(len(mine))[:, None]
+            chosen.append(constraints[np.take_along_axis(mine, order, axis=1) > above])
+        return np.concatenate(chosen)
+
     def gains(self, joint: NDArray[np.float64]) -> Vector:
         """Return G q for a joint of the game's shape."""
         parts = []
@@ -218,12 +228,16 @@ class Incentives:
 
     def whole(self) -> csr_array:
         """Return the whole system, or refuse one that would not fit."""
+        self.refuse_beyond_memory()
+        return self.rows(self.proper)
+
+    def refuse_beyond_memory(self) -> None:
+        """Refuse a system that would not fit when written out."""
         if self.entries > ENTRIES:
             raise InputError(
                 f"the {self.kind} constraints of {self.game.name} hold {self.entries} numbers, "
                 f"and {ENTRIES} is the limit: take fewer actions"
             )
-        return self.rows(self.proper)
 
     def deviation(self, constraint: int, joint: NDArray[np.float64]) -> Deviation:
         """Return a constraint as a deviation that people can read, with its gain at this joint in payoff units."""

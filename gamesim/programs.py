@@ -33,16 +33,22 @@ def minimise(
 ) -> Solution:
     """Minimise cost · x subject to rows x ≤ limits, equation · x = total and 0 ≤ x ≤ upper."""
     solve: Any = linprog  # its published types know no sparse rows
-    result = solve(
-        cost,
-        A_ub=rows,
-        b_ub=limits,
-        A_eq=csr_array(equation[None]),
-        b_eq=[total],
-        bounds=(0, None) if upper is None else np.column_stack([np.zeros(upper.size), upper]),
-        method=method,
-        options={"primal_feasibility_tolerance": TOLERANCE, "dual_feasibility_tolerance": TOLERANCE},
-    )
-    if result.status != 0:
-        raise ArithmeticError(f"HiGHS did not solve a linear program with {cost.size} variables: {result.message}")
-    return Solution(np.asarray(result.x), float(result.fun), np.maximum(0.0, -np.asarray(result.ineqlin.marginals)))
+    tolerances = {"primal_feasibility_tolerance": TOLERANCE, "dual_feasibility_tolerance": TOLERANCE}
+    # The simplex has been seen to stall on distances of learned play; it needs a few steps per row where it does not.
+    limit = {SIMPLEX: {"maxiter": 1000 + 4 * limits.size}, INTERIOR: {}}
+    result: Any = None
+    for way in dict.fromkeys([method, INTERIOR, SIMPLEX]):  # the other one is asked where the first gives up
+        result = solve(
+            cost,
+            A_ub=rows,
+            b_ub=limits,
+            A_eq=csr_array(equation[None]),
+            b_eq=[total],
+            bounds=(0, None) if upper is None else np.column_stack([np.zeros(upper.size), upper]),
+            method=way,
+            options=tolerances | limit[way],
+        )
+        if result.status == 0:
+            multipliers = np.maximum(0.0, -np.asarray(result.ineqlin.marginals))
+            return Solution(np.asarray(result.x), float(result.fun), multipliers)
+    raise ArithmeticError(f"HiGHS did not solve a linear program with {cost.size} variables: {result.message}")

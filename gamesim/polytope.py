@@ -1,0 +1,226 @@
+"""The sets of equilibria themselves: the joints that satisfy the incentive constraints, a polytope in the simplex."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.linalg import null_space
+from scipy.sparse import block_array, csr_array, eye_array, vstack
+from scipy.spatial import ConvexHull, HalfspaceIntersection
+
+from gamesim import distance
+from gamesim.compiled import Vector
+from gamesim.errors import InputError, did_you_mean
+from gamesim.game import Game
+from gamesim.incentives import Deviation, Incentives, checked_joint, checked_kind, written_out
+from gamesim.programs import minimise
+from gamesim.separable import HalfSquares, NegativeEntropy, minimise_sum
+
+NORMS = ("tv", "max", "euclidean")
+LISTED = 10  # dimensions of a polytope up to which its vertices are listed
+INSIDE = 1e-9  # of a player's payoff range: what it may gain at a joint that counts as inside
+
+
+@dataclass(frozen=True)
+class Membership:
+    """Whether a joint is in the set, and the most profitable deviation as the reason; it is true or false itself."""
+
+    inside: bool
+    deviation: Deviation | None
+
+    def __bool__(self) -> bool:
+        return self.inside
+
+    def __str__(self) -> str:
+        if self.deviation is None:
+            return "no player has another action"
+        return f"nobody gains by deviating ({self.deviation})" if self.inside else str(self.deviation)
+
+
+@dataclass(frozen=True, eq=False)
+class Polytope:
+    """All correlated (or coarse correlated) equilibria of a game.
+
+    >>> from gamesim.game import Table
+    >>> chicken = Table.of([[[6, 2], [7, 0]], [[6, 7], [2, 0]]], actions=[["Chicken", "Dare"]] * 2)
+    >>> equilibria = Polytope.of(chicken, "ce")
+    >>> equilibria.dimension, len(equilibria.vertices())
+    (3, 5)
+    >>> print(equilibria.contains([[0.7, 0.2], [0.1, 0]]))
+    Column should play Dare when told Chicken: gains 0.5
+    >>> equilibria.optimum([1, 1]).round(3)
+    array([[0.5 , 0.25],
+           [0.25, 0.  ]])
+    """
+
+    incentives: Incentives
+
+    @classmethod
+    def of(cls, game: Game, kind: str) -> "Polytope":
+        """Return the set of all equilibria of this kind, "ce" or "cce"."""
+        return cls(Incentives(written_out(game), checked_kind(kind)))
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """The shape of a joint."""
+        return self.incentives.game.sizes
+
+    @cached_property
+    def system(self) -> csr_array:
+        """The incentive constraints G of G q ≤ 0, each in units of its player's payoff range."""
+        return self.incentives.whole()
+
+    def contains(self, joint: ArrayLike, tolerance: float = INSIDE) -> Membership:
+        """Say whether a joint is an equilibrium, with its most profitable deviation.
+
+        `tolerance` is what a player may gain, in parts of its payoff range.
+        """
+        array = checked_joint(self.incentives.game, joint)
+        inside = bool(self.incentives.gains(array).max() <= tolerance)
+        return Membership(inside, next(self.incentives.deviations(array), None))
+
+    def deviations(self, joint: ArrayLike, count: int = 5) -> list[Deviation]:
+        """Return the most profitable deviations from a joint, the best first."""
+        return list(islice(self.incentives.deviations(checked_joint(self.incentives.game, joint)), count))
+
+    def nearest(self, joint: ArrayLike, norm: str = "tv") -> NDArray[np.float64]:
+        """Return the equilibrium nearest to a joint: in total variation, the largest or the Euclidean difference."""
+        if norm not in NORMS:
+            raise InputError(f"a norm is tv, max or euclidean, and {norm!r} came: {did_you_mean(str(norm), NORMS)}")
+        array = checked_joint(self.incentives.game, joint)
+        if self.incentives.gains(array).max() <= 0:
+            return array
+        if norm == "tv":
+            return distance.nearest(self.incentives, array).joint
+        if norm == "max":
+            return self._nearest_in_max_norm(array)
+        return minimise_sum(self.incentives, HalfSquares(array.ravel())).joint
+
+    def distance(self, joint: ArrayLike, norm: str = "tv") -> float:
+        """Return how far a joint is from the set: total variation, largest or Euclidean difference."""
+        difference = self.nearest(joint, norm) - checked_joint(self.incentives.game, joint)
+        if norm == "tv":
+            return float(np.abs(difference).sum() / 2)
+        return float(np.abs(difference).max() if norm == "max" else np.linalg.norm(difference))
+
+    def optimum(self, weights: ArrayLike) -> NDArray[np.float64]:
+        """Return the equilibrium with the largest weighted sum of payoffs, one weight per player.
+
+        Ones give the best total, minus ones the worst, a single one the equilibrium that favours that player.
+        """
+        game = self.incentives.game
+        weight = np.array(weights, dtype=np.float64)
+        if weight.shape != (len(game.players),) or not np.isfinite(weight).all():
+            raise InputError(
+                f"{game.name} needs one weight for each of {len(game.players)} players, and {weights!r} came"
+            )
+        value = np.tensordot(weight, game.payoffs, axes=1).ravel()
+        scale = float(np.abs(value).max()) or 1.0
+        zeros = np.zeros(self.system.shape[0])
+        point = minimise(-value / scale, self.system, zeros, np.ones(value.size), 1.0).point
+        return self._as_joint(point)
+
+    def payoffs(self, joint: ArrayLike) -> Vector:
+        """Return what each player is paid in a joint."""
+        game = self.incentives.game
+        return np.array([np.sum(checked_joint(game, joint) * payoff) for payoff in game.payoffs])
+
+    def max_entropy(self) -> NDArray[np.float64]:
+        """Return the equilibrium of largest entropy -Σ q ln q (Ortiz, Schapire and Kakade 2007)."""
+        return minimise_sum(self.incentives, NegativeEntropy()).joint
+
+    def max_gini(self) -> NDArray[np.float64]:
+        """Return the equilibrium of largest Gini impurity 1 - Σ q² (Marris et al. 2021)."""
+        return minimise_sum(self.incentives, HalfSquares(np.zeros(self.incentives.game.cells))).joint
+
+    @property
+    def dimension(self) -> int:
+        """How many directions there are to move in without leaving the set: 0 for a single point."""
+        return int(self._chart[1].shape[1])
+
+    def vertices(self) -> NDArray[np.float64]:
+        """Return the corners of the set, one joint each, in lexicographic order; up to ten dimensions."""
+        corners = self._corners()
+        centre, basis = self._chart
+        joints = np.array([self._as_joint(centre + basis @ corner).ravel() for corner in corners])
+        order = np.lexsort(joints.round(9).T[::-1])
+        return joints[order].reshape(-1, *self.shape)
+
+    @property
+    def volume(self) -> float:
+        """The volume in the set's own dimension: a length, an area, ...; 1 for a single point."""
+        corners = self._corners()
+        if self.dimension == 0:
+            return 1.0
+        if self.dimension == 1:
+            return float(np.ptp(corners))
+        return float(ConvexHull(corners).volume)
+
+    @cached_property
+    def _halfspaces(self) -> csr_array:
+        """Every inequality, H q ≤ 0: the incentive constraints and -q ≤ 0."""
+        return csr_array(vstack([self.system, -eye_array(self.system.shape[1])], format="csr"))
+
+    @cached_property
+    def _chart(self) -> tuple[Vector, NDArray[np.float64]]:
+        """A point in the relative interior, and an orthonormal basis of the directions within the set.
+
+        The inequalities that hold with room somewhere in the set all do so in one point: in the cone of all multiples
+        of equilibria, Σ min(room, 1) is largest there. The others are equations, and cut the dimension.
+        """
+        rows, cells = self._halfspaces.shape
+        solution = minimise(
+            np.repeat([0.0, -1.0], [cells, rows]),
+            csr_array(block_array([[self._halfspaces, eye_array(rows)]], format="csr")),
+            np.zeros(rows),
+            np.zeros(cells + rows),
+            0.0,
+            np.repeat([np.inf, 1.0], [cells, rows]),
+        )
+        equations = self._halfspaces[np.flatnonzero(solution.point[cells:] < 0.5)].toarray()
+        flat = np.vstack([equations, np.ones(cells)])
+        centre = solution.point[:cells] / solution.point[:cells].sum()
+        target = np.append(np.zeros(len(equations)), 1.0)
+        centre += np.linalg.lstsq(flat, target - flat @ centre, rcond=None)[0]
+        return centre, null_space(flat, rcond=1e-9)
+
+    def _corners(self) -> NDArray[np.float64]:
+        """Return the vertices in the coordinates of the chart."""
+        centre, basis = self._chart
+        dimension = basis.shape[1]
+        if dimension > LISTED:
+            raise InputError(
+                f"vertices are listed up to {LISTED} dimensions, and the {self.incentives.kind} set of "
+                f"{self.incentives.game.name} has {dimension}: ask for optimum(weights) instead"
+            )
+        if dimension == 0:
+            return np.zeros((1, 0))
+        normals, rooms = self._halfspaces @ basis, -(self._halfspaces @ centre)
+        cutting = np.linalg.norm(normals, axis=1) > 1e-9
+        normals, rooms = normals[cutting], rooms[cutting]
+        if dimension == 1:
+            ends = rooms / normals[:, 0]
+            return np.array([[ends[normals[:, 0] < 0].max()], [ends[normals[:, 0] > 0].min()]])
+        found = HalfspaceIntersection(np.column_stack([normals, -rooms]), np.zeros(dimension)).intersections
+        _, distinct = np.unique(found.round(9), axis=0, return_index=True)
+        merged = found[distinct]
+        return merged[ConvexHull(merged).vertices]
+
+    def _nearest_in_max_norm(self, joint: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Solve for the least t with -t ≤ q - joint ≤ t in every cell."""
+        cells, column = joint.size, np.ones((joint.size, 1))
+        rows = block_array(
+            [[self.system, None], [eye_array(cells), csr_array(-column)], [-eye_array(cells), csr_array(-column)]],
+            format="csr",
+        )
+        limits = np.concatenate([np.zeros(self.system.shape[0]), joint.ravel(), -joint.ravel()])
+        unit = np.repeat([0.0, 1.0], [cells, 1])
+        return self._as_joint(minimise(unit, csr_array(rows), limits, 1 - unit, 1.0).point[:cells])
+
+    def _as_joint(self, point: Vector) -> NDArray[np.float64]:
+        """Return a solver's point as a joint, without its rounding below 0."""
+        positive = np.where(point > 1e-13, point, 0.0)
+        joint: NDArray[np.float64] = (positive / positive.sum()).reshape(self.shape)
+        return joint

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from gamesim.report import Summary
     from gamesim.scenario import Scenario
 
-BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141
+BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 1  # rich ends with 1 too when nobody reads on
 
 RUN_HELP = """\
 Simulates the scenario, prints what came of it, and writes a run folder: the scenario as run (which repeats the run),
@@ -153,9 +153,7 @@ def _run(arguments: argparse.Namespace) -> int:
     if not arguments.quiet:
         _announce_compilation()
     with progress.Stop() as stop:
-        console.print(f"running {path.stem}: {scenario.rounds:,} rounds, seed {scenario.seed}", style="dim")
-        bar = console.is_terminal and not arguments.quiet
-        record = progress.run_watched(scenario.simulation(), scenario.rounds, console, stop, bar=bar)
+        record = progress.run_watched(scenario.simulation(), scenario.rounds, path.stem, console, stop)
         stopped = record.rounds < scenario.rounds
 
         def measure(distance: str) -> "Summary":

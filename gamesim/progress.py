@@ -54,11 +54,12 @@ class Stop:
             return instead()
 
 
-def run_watched(simulation: Simulation, rounds: int, console: Console, stop: Stop, *, bar: bool) -> Record:
-    """Run this many rounds, or until Ctrl-C, showing rounds per second and the CE gap so far."""
+def run_watched(simulation: Simulation, rounds: int, name: str, console: Console, stop: Stop) -> Record:
+    """Run this many rounds, or until Ctrl-C, showing on a terminal the rounds per second and the CE gap so far."""
     stop.in_rounds = True
     try:
-        if not bar:
+        console.print(f"running {name}: {rounds:,} rounds, seed {simulation.seed}", style="dim")
+        if not console.is_terminal or console.quiet:
             return simulation.run(rounds, progress=lambda _: stop.wished)
         columns: tuple[Any, ...] = (
             BarColumn(bar_width=None),

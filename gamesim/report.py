@@ -139,7 +139,7 @@ def why_left_out(game: Game, replicas: int, distance: str) -> str | None:
 def slope(rounds: NDArray[np.int64], values: NDArray[np.float64]) -> float | None:
     """Return the exponent of values ≈ rounds^slope over the later half of the logarithmic axis; None if it has none.
 
-    >>> slope(np.array([1, 10, 100, 1000]), np.array([5.0, 1.0, 0.1, 0.01]))
+    >>> slope(np.array([1, 10, 100, 1000, 10000]), np.array([9.0, 5.0, 1.0, 0.1, 0.01]))
     -1.0
     """
     late = (values > 0) & (rounds**2 >= rounds[-1])

@@ -1,4 +1,4 @@
-"""Scenario files: what they say is what is simulated, every mistake is named, and writing is the opposite of reading."""
+"""Scenario files: what they say is simulated, every mistake is named, and writing is the opposite of reading."""
 
 import tomllib
 from pathlib import Path
@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from gamesim import scenario, toml_writer
 from gamesim.errors import InputError
+from gamesim.incentives import written_out
+from gamesim.record import Record
 from gamesim.scenario import Scenario
 
 PENNIES: dict[str, Any] = {"payoffs": [[[1, -1], [-1, 1]], [[-1, 1], [1, -1]]]}
@@ -40,7 +42,7 @@ def test_it_simulates_what_it_says() -> None:
     record = shown.simulation().run(shown.rounds)
     assert record.game.players == ("A", "Stone")
     assert record.game.name == "mine"
-    np.testing.assert_array_equal(getattr(record.game, "payoffs"), asymmetric["payoffs"])
+    np.testing.assert_array_equal(written_out(record.game).payoffs, asymmetric["payoffs"])
     assert [repr(player) for player in record.players] == ["Hedge(rate=0.25)", "Fixed(strategy=(0.5, 0.0, 0.5))"]
     assert (record.seed, record.replicas, record.single, record.feedback) == (3, 2, False, "sampled")
     assert record.started == (True, False)
@@ -275,7 +277,63 @@ def test_a_game_file_is_found_beside_the_scenario_and_goes_with_it(tmp_path: Pat
     assert again.played_game.name == shown.played_game.name
     assert again.played_game.actions == shown.played_game.actions
     assert shown.played_game.sizes == (2, 3)
-    payoffs = [getattr(one.played_game, "payoffs") for one in (shown, again)]
+    payoffs = [written_out(one.played_game).payoffs for one in (shown, again)]
     np.testing.assert_array_equal(payoffs[0], payoffs[1])
     (beside / "own.nfg").unlink()
     assert scenario.read(kept / "scenario.toml").simulation().run(5).rounds == 5
+
+
+# What the opening comments promise, at the scenarios' own length.
+
+
+def played(name: str) -> Record:
+    shown = scenario.read(scenario.shipped()[name])
+    return shown.simulation().run(shown.rounds)
+
+
+def test_shapley_is_coarsely_correlated_with_hedge_and_correlated_with_wavelet() -> None:
+    hedge, wavelet = played("shapley"), played("shapley-wavelet")
+    assert hedge.gap("cce") < 0.002
+    assert hedge.gap("ce") > 0.05
+    assert hedge.welfare > 0.99
+    assert wavelet.gap("ce") < 0.002
+    assert wavelet.welfare == pytest.approx(2 / 3, abs=0.01)
+
+
+def test_bad_rps_pays_more_than_any_correlated_equilibrium() -> None:
+    record = played("bad-rps")
+    assert record.welfare > -2 / 3 + 0.3
+    assert record.gap("cce") < 0.01
+    assert record.gap("ce") > 0.3
+
+
+def test_matching_pennies_spirals_out_and_with_optimism_in() -> None:
+    for name, ends_near_a_half in (("matching-pennies", False), ("matching-pennies-optimistic", True)):
+        record = played(name)
+        late = record.trajectory[1][0][-200:, 0]
+        assert (np.abs(late - 0.5).max() < 0.01) is ends_near_a_half
+        assert np.abs(late - 0.5).max() > 0.4 or ends_near_a_half
+        assert record.nash_gap() < 0.02
+
+
+def test_a_good_order_helps_and_a_bad_one_does_not() -> None:
+    well, badly = played("ordered-well"), played("ordered-badly")
+    assert well.regret("swap")[0] < 0.8 * badly.regret("swap")[0]
+    assert well.gap("ce") < 0.8 * badly.gap("ce")
+
+
+def test_el_farol_sorts_people_into_regulars_and_others() -> None:
+    payoffs = np.sort(played("el-farol").payoffs)
+    np.testing.assert_allclose(payoffs, [0, 0, 0, 1, 1, 1, 1], atol=0.02)
+
+
+def test_luck_decides_in_the_battle_and_at_the_crossing() -> None:
+    for name in ("battle-of-the-sexes", "traffic-light"):
+        first, second = played(name).payoffs.T
+        assert (first > second + 0.5).any() and (second > first + 0.5).any()
+
+
+def test_jordan_is_far_from_nash_and_near_a_correlated_equilibrium() -> None:
+    record = played("jordan")
+    assert record.nash_gap() > 0.2
+    assert record.gap("ce") < 0.005

@@ -1,0 +1,337 @@
+"""The command line: what it prints and writes, and that a mistake gives one message, exit code 2 and nothing else."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gamesim
+from gamesim import cli, scenario
+
+GOOD = """
+rounds = 30
+seed = 4
+[game]
+name = "bad-rps"
+[everyone]
+learner = "hedge"
+perturb = 0.5
+"""
+
+
+@pytest.fixture(autouse=True)
+def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    def call(*arguments: str) -> tuple[int, str, str]:
+        code = cli.main(list(arguments))
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call
+
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("name", sorted(scenario.shipped()))
+def test_a_shipped_scenario_runs(run: Run, name: str) -> None:
+    code, out, _ = run("run", name, "--rounds", "50", "--json", "--no-figures")
+    assert code == 0
+    told = json.loads(out)
+    record = gamesim.load(Path("runs") / f"{name}-{told['seed']}" / "record")
+    assert told["rounds"] == record.rounds == 50
+    assert [one["name"] for one in told["players"]] == list(record.game.players)
+    assert [one["learner"] for one in told["players"]] == [player.name for player in record.players]
+    for kind in ("ce", "cce"):
+        assert told["gap"][kind] == pytest.approx(np.mean(record.gap(kind)), abs=1e-12)
+    for i, one in enumerate(told["players"]):
+        for kind in ("external", "internal", "swap"):
+            regret = np.atleast_2d(record.regret(kind))[:, i].mean()
+            assert one["regret"][kind] == pytest.approx(regret, abs=1e-9)
+        assert one["payoff"] == pytest.approx(np.atleast_2d(record.payoffs)[:, i].mean(), abs=1e-12)
+    assert told["welfare"] == pytest.approx(sum(one["payoff"] for one in told["players"]), abs=1e-9)
+
+
+def test_json_is_one_object_and_messages_go_elsewhere(run: Run) -> None:
+    code, out, err = run("run", "traffic-light", "--rounds", "40", "--json", "--no-figures")
+    assert code == 0
+    assert out.count("\n") == 1
+    told = json.loads(out, parse_constant=pytest.fail)
+    assert set(told) == {"rounds", "seed", "players", "gap", "distance", "welfare", "replicas"}
+    assert [one["seed"] for one in told["replicas"]] == list(range(10))
+    assert told["gap"]["ce"] == pytest.approx(np.mean([one["gap"]["ce"] for one in told["replicas"]]))
+    assert "Written to" in err
+    single = json.loads(run("run", "jordan", "--rounds", "40", "--json", "--no-figures")[1])
+    assert set(single) == {"rounds", "seed", "players", "gap", "distance", "welfare"}
+    assert set(single["players"][0]) == {"name", "learner", "payoff", "regret"}
+
+
+def test_quiet_prints_nothing(run: Run) -> None:
+    assert run("run", "chicken", "--rounds", "5", "--quiet", "--no-figures") == (0, "", "")
+
+
+def test_the_report_says_what_was_measured(run: Run) -> None:
+    code, out, _ = run("run", "shapley", "--no-figures")
+    assert code == 0
+    assert "\x1b" not in out
+    flat = " ".join(out.split())
+    for words in (
+        "coarse correlated equilibrium but of no correlated one",
+        "no bound",
+        "CE pay 0.667 to 1",
+        "trust the gap",
+    ):
+        assert words in flat
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_does_not(run: Run) -> None:
+    for out, seed in (("a", "5"), ("b", "5"), ("c", "6")):
+        assert run("run", "traffic-light", "--rounds", "200", "--seed", seed, "--out", out, "--no-figures")[0] == 0
+    first, second, third = (contents(Path(name)) for name in "abc")
+    assert set(first) == set(second) and len(first) > 10
+    assert first == second
+    assert first["record/joint.npy"] != third["record/joint.npy"]
+
+
+def test_a_run_folder_repeats_itself(run: Run) -> None:
+    Path("mine.toml").write_text(GOOD)
+    assert run("run", "mine.toml", "--rounds", "20", "--seed", "9", "--out", "first", "--no-figures")[0] == 0
+    assert run("run", "first/scenario.toml", "--out", "second", "--no-figures")[0] == 0
+    first, second = contents(Path("first")), contents(Path("second"))
+    for name in first:
+        if name != "summary.json":  # which tells a title: here the file's name
+            assert first[name] == second[name], name
+    assert json.loads(first["summary.json"])["gap"] == json.loads(second["summary.json"])["gap"]
+
+
+def test_a_run_folder_has_figures_and_a_full_summary(run: Run) -> None:
+    assert run("run", "prisoners-dilemma", "--rounds", "20")[0] == 0
+    folder = Path("runs/prisoners-dilemma-0")
+    assert {path.suffix for path in (folder / "figures").iterdir()} == {".svg", ".png"}
+    summary = json.loads((folder / "summary.json").read_text(), parse_constant=pytest.fail)
+    assert summary["stopped"] is False
+    assert summary["welfare_range"]["ce"] == pytest.approx([2, 2])
+    assert summary["optimum"] == pytest.approx(6)
+    assert set(summary["versions"]) >= {"gamesim", "numpy"}
+    assert summary["verdict"].startswith("After 20 rounds play is")
+
+
+def test_an_existing_folder_is_kept_unless_forced(run: Run) -> None:
+    assert run("run", "chicken", "--rounds", "5", "--no-figures")[0] == 0
+    before = contents(Path("runs"))
+    code, out, err = run("run", "chicken", "--rounds", "6", "--no-figures")
+    assert (code, out) == (2, "")
+    assert "--force" in err and "--out" in err
+    assert contents(Path("runs")) == before
+    assert run("run", "chicken", "--rounds", "6", "--no-figures", "--force")[0] == 0
+    assert gamesim.load("runs/chicken-0/record").rounds == 6
+    assert os.listdir("runs") == ["chicken-0"]
+
+
+def test_force_leaves_what_is_no_run_folder_alone(run: Run) -> None:
+    Path("papers").mkdir()
+    Path("papers/thesis.tex").write_text("years of work")
+    Path("file").write_text("a file")
+    for target in ("papers", "file"):
+        code, _, err = run("run", "chicken", "--rounds", "5", "--out", target, "--force", "--no-figures")
+        assert code == 2 and "is not a run folder" in err
+    assert Path("papers/thesis.tex").read_text() == "years of work"
+    assert sorted(os.listdir()) == ["file", "papers"]
+
+
+def edited(old: str, new: str) -> str:
+    assert old in GOOD
+    return GOOD.replace(old, new)
+
+
+REFUSED: dict[str, tuple[str | bytes, list[str]]] = {
+    "unknown key": (edited("rounds = 30", "ronds = 30\nrounds = 3"), ["ronds", "did you mean rounds?"]),
+    "unknown learner": (edited('"hedge"', '"hegde"'), ["everyone.learner", "'hegde'", "did you mean hedge?"]),
+    "unknown game": (edited('"bad-rps"', '"bad-rsp"'), ["game.name", "'bad-rsp'", "did you mean bad-rps?"]),
+    "ragged payoffs": (edited('name = "bad-rps"', "payoffs = [[[1], [2, 3]], [[1], [2]]]"), ["game.payoffs[1][2]"]),
+    "infinite payoff": (
+        edited('name = "bad-rps"', "payoffs = [[[1, inf]], [[1, 2]]]"),
+        ["game.payoffs[1][1][2]", "inf"],
+    ),
+    "number of players": (edited("[everyone]", "[[players]]"), ["players", "expected 2 tables", "1 came"]),
+    "zero rounds": (edited("rounds = 30", "rounds = 0"), ["rounds", "at least 1", "0 came"]),
+    "negative rate": (edited("perturb = 0.5", "settings = { rate = -0.5 }"), ["everyone.settings.rate", "-0.5"]),
+    "missing game file": (edited('name = "bad-rps"', 'file = "gone.nfg"'), ["game.file", "gone.nfg"]),
+    "too large": (
+        edited('name = "bad-rps"', 'name = "uniform"\nsettings = { players = 50 }'),
+        ["game.settings", "TiB"],
+    ),
+    "no TOML": ("rounds = = 3", ["not valid TOML", "line 1"]),
+    "not UTF-8": (GOOD.encode("utf-16"), ["not UTF-8"]),
+}
+
+
+@pytest.mark.parametrize("command", ["run", "check"])
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_mistake_gives_one_message_and_nothing_is_written(run: Run, case: str, command: str) -> None:
+    content, words = REFUSED[case]
+    Path("mine.toml").write_bytes(content if isinstance(content, bytes) else content.encode())
+    code, out, err = run(command, "mine.toml")
+    assert (code, out) == (2, "")
+    assert err.startswith("gamesim: mine.toml")
+    assert err.count("gamesim:") == 1 and "Traceback" not in err
+    for word in words:
+        assert word in err
+    assert os.listdir() == ["mine.toml"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["run", "gone.toml"], "there is no file gone.toml"),
+        (["run", "chikcen"], "did you mean chicken?"),
+        (["run", "."], "is a folder"),
+        (["run", "chicken", "--rounds", "0"], "rounds must be a whole number of at least 1"),
+        (["run", "chicken", "--rounds", "many"], "'many' came"),
+        (["run", "chicken", "--seed", "-3"], "seed must be"),
+        (["run", "chicken", "--seeed", "3"], "--seeed"),
+        (["run", "chicken", "--out", f"{__file__}/here"], "cannot be written"),
+        (["show", "chikcen"], "did you mean chicken?"),
+        (["list", "cats"], "cats"),
+        ([], "COMMAND"),
+    ],
+)
+def test_wrong_arguments(run: Run, arguments: list[str], words: str) -> None:
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert words in err and "Traceback" not in err
+    assert os.listdir() == []
+
+
+def test_a_folder_with_a_scenario_is_pointed_to(run: Run) -> None:
+    Path("here").mkdir()
+    Path("here/scenario.toml").write_text(GOOD)
+    assert "did you mean here/scenario.toml?" in run("run", "here")[2]
+
+
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="nothing is forbidden to root")
+def test_what_must_not_be_read_or_written(run: Run) -> None:
+    Path("secret.toml").write_text(GOOD)
+    Path("secret.toml").chmod(0)
+    assert "cannot be read" in run("run", "secret.toml")[2]
+    Path("shut").mkdir(mode=0o500)
+    assert "cannot be written" in run("run", "chicken", "--out", "shut/run")[2]
+
+
+def test_too_little_memory_is_said(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(_: object) -> None:
+        raise MemoryError("no room")
+
+    monkeypatch.setattr(scenario.Scenario, "simulation", full)
+    code, _, err = run("run", "chicken", "--no-figures")
+    assert code == 2 and "does not fit into memory" in err
+    assert os.listdir() == []
+
+
+def test_rounds_as_people_write_them(run: Run) -> None:
+    for written in ("1e2", "1_00", "100"):
+        told = json.loads(run("run", "chicken", "--rounds", written, "--json", "--no-figures", "--force")[1])
+        assert told["rounds"] == 100
+
+
+def test_check_runs_nothing(run: Run) -> None:
+    Path("mine.toml").write_text(GOOD)
+    code, out, _ = run("check", "mine.toml")
+    assert code == 0 and "mine.toml is valid: bad-rps (3×3), hedge, 30 rounds" in out
+    assert os.listdir() == ["mine.toml"]
+
+
+def test_lists_name_everything(run: Run) -> None:
+    for what, known in (
+        ("players", gamesim.players.names()),
+        ("games", gamesim.games.names()),
+        ("scenarios", scenario.shipped()),
+    ):
+        code, out, _ = run("list", what)
+        words = out.split()
+        assert code == 0
+        assert not [name for name in known if name not in words]
+    players = run("list", "players")[1]
+    groups = ("guarantee no swap", "\nwavelet", "guarantee no external", "\nhedge", "guarantee nothing", "\nfixed")
+    assert sorted(groups, key=players.index) == list(groups)
+
+
+def test_show_tells_of_learners_games_and_scenarios(run: Run) -> None:
+    hedge = run("show", "hedge")[1]
+    assert "Freund and Schapire" in hedge and "rate" in hedge and "external regret ≤" in hedge
+    chicken = " ".join(run("show", "chicken")[1].split())
+    for words in ("7, 2", "(chicken out, dare), (dare, chicken out)", "CE 7.2 to 10.5", "scenario chicken"):
+        assert words in chicken
+    jordan = run("show", "jordan")[1]
+    assert "Third plays tails" in jordan and "Pure Nash equilibria: none" in jordan
+    both = run("show", "uniform")[1]
+    assert "learner uniform" in both and "game uniform" in both
+
+
+@pytest.mark.parametrize("name", sorted({**gamesim.players.names(), **gamesim.games.names()}))
+def test_everything_can_be_shown(run: Run, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("gamesim.catalogue.why_left_out", lambda *_: "the linear programs are tested elsewhere")
+    code, out, _ = run("show", name)
+    assert code == 0 and name in out
+
+
+def in_a_process(*arguments: str, **options: Any) -> subprocess.Popen[str]:
+    call = [sys.executable, "-c", "import sys; from gamesim.cli import main; sys.exit(main())", *arguments]
+    return subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_ctrl_c_keeps_what_there_is() -> None:
+    with in_a_process("run", "jordan", "--rounds", "1e12", "--json", "--no-figures") as process:
+        assert process.stderr is not None
+        assert "running jordan" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=120)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    told = json.loads(out)
+    record = gamesim.load("runs/jordan-0/record")
+    assert 1 <= told["rounds"] == record.rounds < 10**12
+    assert told["gap"]["ce"] == pytest.approx(record.gap("ce"))
+    assert record.average[0].sum() == pytest.approx(1)
+    summary = json.loads(Path("runs/jordan-0/summary.json").read_text())
+    assert summary["stopped"] and summary["verdict"].startswith("Stopped after ")
+    assert os.listdir("runs") == ["jordan-0"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes")
+def test_a_broken_pipe_is_no_accident() -> None:
+    with in_a_process("list", "games") as process:
+        assert process.stdout is not None and process.stderr is not None
+        process.stdout.close()
+        assert process.stderr.read() == ""
+    assert process.returncode == 1
+
+
+def test_help_loads_no_numerical_library() -> None:
+    code = (
+        "import sys; from gamesim.cli import main; main(['run', '--help']); print({'numpy', 'rich'} & set(sys.modules))"
+    )
+    answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert answer.stdout.endswith("set()\n")
+    assert "totals" in answer.stdout
+
+
+def test_version(run: Run) -> None:
+    assert run("--version")[1].startswith("gamesim 0.")

@@ -1,0 +1,110 @@
+"""The report: bounds in payoff units, trends, verdicts and what is left out, against answers worked out by hand."""
+
+import json
+from dataclasses import replace
+from math import log, sqrt
+
+import numpy as np
+import pytest
+
+import gamesim
+from gamesim import players, report
+from gamesim.game import Table
+
+# Non-square and asymmetric, with payoff ranges of 4 and 10: a unit of loss is worth 2 and 5.
+GAME = Table.of([[[0, 4, 1], [2, 0, 3]], [[5, 0, 10], [0, 7, 1]]], name="uneven")
+
+
+def test_bounds_are_in_payoff_units_and_a_given_start_costs_two_losses() -> None:
+    learners = [players.make("hedge", rate=0.1), players.make("wavelet")]
+    record = gamesim.simulate(GAME, learners, 200, start=[[0.9, 0.1], None])
+    first, second = report.summarise(record).players
+    assert first.bound["external"] == pytest.approx(2 * (log(2) / 0.1 + 0.1 * 200 / 2 + 2))
+    assert first.bound["internal"] is None and first.bound["swap"] is None
+    promise = learners[1].guarantee()
+    assert promise is not None and promise.regret == "swap"
+    for kind in report.KINDS:
+        assert second.bound[kind] == pytest.approx(5 * promise.bound(200, 3))
+    assert first.settings == {"rate": 0.1}
+
+
+def test_the_measures_are_the_records() -> None:
+    record = gamesim.simulate(GAME, ["hedge", "regret-matching"], 300, replicas=3, perturb=0.5)
+    summary = report.summarise(record, title="x")
+    assert summary.gap["ce"] == pytest.approx(np.mean([one.gap("ce") for one in record]))
+    assert summary.distance["cce"] == pytest.approx(np.mean([one.distance("cce") for one in record]))
+    assert summary.nash_gap == pytest.approx(np.mean([one.nash_gap() for one in record]))
+    assert summary.replicas is not None
+    assert [one["seed"] for one in summary.replicas] == [0, 1, 2]
+    assert summary.replicas[1]["players"][1]["regret"]["swap"] == pytest.approx(record[1].regret("swap")[1])
+    assert summary.optimum == 11
+    assert "on average over 3 replicas" in summary.verdict
+
+
+def test_distances_are_left_out_when_told_or_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    record = gamesim.simulate(GAME, "hedge", 20)
+    assert report.summarise(record).distance_left_out is None
+    never = report.summarise(record, distance="never")
+    assert never.distance == {"ce": None, "cce": None} and never.welfare_range == {"ce": None, "cce": None}
+    assert never.distance_left_out == "the scenario says never"
+    monkeypatch.setattr(report, "QUICK", 17)  # the CE constraints of a 2×3 game: (1 + 2) · 6 entries
+    assert "take long with 6 cells" in (report.summarise(record).distance_left_out or "")
+    assert report.summarise(record, distance="always").distance["ce"] is not None
+    monkeypatch.setattr(report, "QUICK", 18)
+    assert report.summarise(record).distance_left_out is None
+
+
+def test_json_knows_no_nan() -> None:
+    summary = replace(report.summarise(gamesim.simulate(GAME, "hedge", 5)), welfare=float("nan"))
+    assert json.loads(json.dumps(summary.as_json(), allow_nan=False))["welfare"] is None
+    assert json.loads(json.dumps(summary.as_full_json(), allow_nan=False))["welfare"] is None
+
+
+@pytest.mark.parametrize("exponent", [-1.0, -0.5, 0.0, 0.3])
+def test_the_slope_of_a_power_is_its_exponent(exponent: float) -> None:
+    rounds = np.array([1, 3, 10, 32, 100, 316, 1000])
+    values = 7.0 * rounds**exponent
+    values[:2] = 50  # the early half does not count
+    assert report.slope(rounds, values) == pytest.approx(exponent)
+
+
+def test_no_slope_without_three_late_points() -> None:
+    assert report.slope(np.array([1, 2]), np.array([1.0, 0.5])) is None
+    assert report.slope(np.array([1, 10, 100, 1000]), np.array([1.0, 0.1, 0.1, 0.0])) is None
+
+
+def test_verdicts() -> None:
+    perturbed = {"perturb": 0.2, "seed": 0}
+    shapley = report.summarise(gamesim.simulate("shapley", "hedge", 20000, **perturbed))  # type: ignore[arg-type]
+    assert "of a coarse correlated equilibrium but of no correlated one" in shapley.verdict
+    assert shapley.gap["ce"] > 0.05
+    assert shapley.gap["cce"] < 0.005
+    dilemma = report.summarise(gamesim.simulate("prisoners-dilemma", "hedge", 5000))
+    assert dilemma.verdict.startswith("After 5,000 rounds play is within")
+    assert "of a correlated equilibrium: no player gains more" in dilemma.verdict
+    away = report.summarise(gamesim.simulate("prisoners-dilemma", "uniform", 1000), stopped=True)
+    # Against a uniform opponent cooperating pays 1.5 and defecting 3: half of the play gains 1.5 by defecting.
+    assert away.gap == pytest.approx({"ce": 0.75, "cce": 0.75})
+    assert away.verdict.startswith(
+        "Stopped after 1,000 rounds, play is within 0.75 of a correlated equilibrium and 0.75"
+    )
+    assert "the CE gap stays" in away.verdict
+    exact = report.summarise(gamesim.simulate("rock-paper-scissors", "uniform", 100))
+    assert "is 0 up to rounding" in exact.verdict
+    assert "no trend yet" in report.summarise(gamesim.simulate("chicken", "hedge", 1)).verdict
+
+
+def test_a_slow_fall_is_called_no_equilibrium_of_either_kind() -> None:
+    summary = report.summarise(gamesim.simulate("shapley", "hedge", 200, perturb=0.2))
+    slow = report._with_verdict(replace(summary, gap={"ce": 0.2, "cce": 0.1}, slope={"ce": -0.2, "cce": -0.5}))
+    assert "no correlated one" not in slow.verdict and "falls slowly like rounds^-0.20" in slow.verdict
+    at_rate = report._with_verdict(replace(summary, gap={"ce": 0.2, "cce": 0.1}, slope={"ce": -0.25, "cce": -0.5}))
+    assert "within 0.2 of a correlated equilibrium: no player" in at_rate.verdict
+
+
+def test_anytime_hedge_stays_below_the_bound_that_is_shown() -> None:
+    record = gamesim.simulate(GAME, "hedge", 1000)
+    for i, one in enumerate(report.summarise(record).players):
+        d, scale = GAME.sizes[i], GAME.scale[i]
+        assert one.bound["external"] == pytest.approx(scale * 2 * (sqrt(2 * 1000 * log(d)) + sqrt(log(d) / 8)))
+        assert one.regret["external"] <= (one.bound["external"] or 0)

@@ -34,12 +34,12 @@ class Game:
 
     kernel: ClassVar[Callable[[Integers, Vector, Vector, Vector, Vector], None]]
 
-    @property
+    @cached_property
     def sizes(self) -> tuple[int, ...]:
         """How many actions each player has."""
         return tuple(len(labels) for labels in self.actions)
 
-    @property
+    @cached_property
     def cells(self) -> int:
         """How many action profiles there are."""
         return prod(self.sizes)

@@ -1,0 +1,125 @@
+"""What the page lets people choose from: learners, games and lessons, each from the one list that there is of them."""
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import fields
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+from gamesim import games, players
+from gamesim.catalogue import EXAMPLE_ROUNDS
+from gamesim.errors import InputError
+from gamesim.game import Game, Table
+from gamesim.lab.limits import LIMITS, refuse_beyond
+from gamesim.scenario import EveryonePart, Scenario, read, shipped
+
+
+def choices(first: Scenario | None) -> dict[str, Any]:
+    """Return everything that the page offers, and the scenario that it opens with."""
+    lessons = [lesson for name, path in shipped().items() if (lesson := _lesson(name, read(path))) is not None]
+    chicken = next(one for one in lessons if one["name"] == "chicken")
+    return {
+        "scenario": chicken["scenario"] if first is None else as_data(first),
+        "lessons": lessons,
+        "learners": _learners(),
+        "games": _games(),
+        "limits": LIMITS,
+    }
+
+
+def as_data(scenario: Scenario) -> dict[str, Any]:
+    """Return a scenario as a page sends it: one run, a table for each player, and a game that needs no file."""
+    game = scenario.played_game
+    data = scenario.model_dump(exclude_defaults=True, exclude={"replicas", "everyone", "players", "game"})
+    if scenario.game.file is not None:
+        if not isinstance(game, Table):
+            raise InputError(f"the lab shows games with a payoff table, and {game.name} has none")
+        data["game"] = {"payoffs": game.payoffs.tolist(), "players": [*game.players], "actions": _lists(game.actions)}
+    else:
+        data["game"] = scenario.game.model_dump(exclude_defaults=True)
+    data["players"] = [one.model_dump(exclude_defaults=True) for one in entries(scenario)]
+    return data
+
+
+def entries(scenario: Scenario) -> Sequence[EveryonePart]:
+    """Return what a scenario says of each player."""
+    if scenario.everyone is not None:
+        return [scenario.everyone] * len(scenario.played_game.players)
+    return scenario.players or []
+
+
+def game_data(game: Game) -> dict[str, Any]:
+    """Return a game as the page draws it."""
+    low, high = game.range
+    return {
+        "name": game.name,
+        "players": list(game.players),
+        "actions": _lists(game.actions),
+        "payoffs": game.payoffs.tolist() if isinstance(game, Table) else None,
+        "low": low.tolist(),
+        "high": high.tolist(),
+    }
+
+
+def _lists(actions: tuple[tuple[str, ...], ...]) -> list[list[str]]:
+    return [list(labels) for labels in actions]
+
+
+def _lesson(name: str, scenario: Scenario) -> dict[str, Any] | None:
+    """Return a shipped scenario as a lesson, or None if it is too large to be watched."""
+    single = scenario.model_copy(update={"replicas": None})
+    try:
+        refuse_beyond(single)
+        data = as_data(single)
+    except InputError:
+        return None
+    return {"name": name, "title": scenario.title, "look": " ".join(scenario.comment.split()), "scenario": data}
+
+
+def _learners() -> list[dict[str, Any]]:
+    found = []
+    for name, kind in sorted(players.names().items()):
+        promise = players.make(name).over(EXAMPLE_ROUNDS).guarantee()
+        found.append(
+            {
+                "name": name,
+                "about": (kind.__doc__ or "").strip().splitlines()[0],
+                "guarantee": str(promise) if promise else "guarantees nothing",
+                "feedback": kind.feedback,
+                "settings": [
+                    _setting(one.name, get_type_hints(kind)[one.name], one.default)
+                    for one in fields(kind)
+                    if one.name != "horizon"  # the number of rounds says it
+                ],
+            }
+        )
+    return found
+
+
+def _games() -> list[dict[str, Any]]:
+    found = []
+    for name, make in sorted(games.names().items()):
+        hints = get_type_hints(make)
+        if issubclass(hints["return"], Table):
+            text = inspect.getdoc(make) or ""
+            teaches = " ".join(text.split(">>>")[0].partition("Teaches:")[2].split())
+            takes = inspect.signature(make).parameters.values()
+            found.append(
+                {
+                    "name": name,
+                    "about": text.splitlines()[0],
+                    "teaches": teaches,
+                    "settings": [_setting(one.name, hints[one.name], one.default) for one in takes],
+                }
+            )
+    return found
+
+
+def _setting(name: str, hint: Any, default: Any) -> dict[str, Any]:
+    """Say how the page asks for a setting: a choice, a switch, or JSON that the scenario's own check reads."""
+    arms = [one for one in get_args(hint) if one is not NoneType] if NoneType in get_args(hint) else [hint]
+    shown = list(default) if isinstance(default, tuple) else default
+    if get_origin(arms[0]) is Literal:
+        return {"name": name, "kind": "choice", "choices": list(get_args(arms[0])), "default": shown}
+    kinds = {bool: "switch", int: "whole number", float: "number", str: "text"}
+    return {"name": name, "kind": kinds.get(arms[0], "list") if len(arms) == 1 else "list", "default": shown}

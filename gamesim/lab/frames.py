@@ -1,0 +1,159 @@
+"""The numbers that a page is sent: Float32, little-endian, with their layout told once in JSON.
+
+A frame holds one part for each run, one after the other. A part is
+
+    shape, status, curve_start, curve_rows, path_stride, path_start, path_rows    the head: seven numbers
+    state                                                 the fields in the order of `fields`
+    curve_rows × a row of `row_fields`                    measures at checkpoints, from row `curve_start` on
+    path_rows × one number per action of every player     strategies of every path_stride-th round, from path_start on
+
+`shape` is the number of the message that told the layout: numbers of an earlier game can be told from those of this
+one. Rows that a page has are not sent again; a new path_stride means that the path is sent anew. A field with two
+numbers is their sum: 48 bits, so that rounds and gaps arrive to every digit that is shown.
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gamesim.game import Game
+from gamesim.loop import BLOCK
+from gamesim.player import Player
+from gamesim.record import Record
+
+Numbers = NDArray[np.float32]
+
+KINDS = ("external", "internal", "swap")
+PAUSED, PLAYING, DONE = 0, 1, 2
+SMALL = 16  # cells up to which the joint is part of every curve row, for the path through the simplex
+PATH = 48  # actions of all players up to which their strategies are sent as a path
+BOUND_POINTS = 41
+
+
+def fields(game: Game) -> list[tuple[str, int]]:
+    """Return the names and lengths of the numbers in a state.
+
+    >>> from gamesim import games
+    >>> fields(games.make("chicken"))[:3]
+    [('rounds', 2), ('speed', 1), ('gap_ce', 2)]
+    """
+    players, actions = len(game.players), sum(game.sizes)
+    return [
+        ("rounds", 2),
+        ("speed", 1),
+        ("gap_ce", 2),
+        ("gap_cce", 2),
+        ("gap_nash", 2),
+        ("payoffs", players),
+        *((kind, players) for kind in KINDS),
+        ("strategy", actions),
+        ("average", actions),
+        ("together", actions),
+        ("alone", actions),
+        ("joint", game.cells),
+    ]
+
+
+def row_fields(game: Game) -> list[tuple[str, int]]:
+    """Return the names and lengths of the numbers in a row of the curve."""
+    players = len(game.players)
+    joint = [("joint", game.cells)] if game.cells <= SMALL else []
+    return [("round", 1), ("gap_ce", 1), ("gap_cce", 1), ("payoffs", players), *((k, players) for k in KINDS), *joint]
+
+
+def pair(value: float) -> list[np.float32]:
+    """Return two numbers that sum to this one, to 48 bits."""
+    high = np.float32(value)
+    return [high, np.float32(value - float(high)) if np.isfinite(high) else np.float32(0)]
+
+
+def state(record: Record | None, game: Game, speed: float) -> Numbers:
+    """Return the numbers of a state; before the first round nothing but the round is a number."""
+    size = sum(length for _, length in fields(game))
+    if record is None:
+        empty = np.full(size, np.nan, dtype=np.float32)
+        empty[:3] = 0
+        return empty
+    profiles = [record.profile(i) for i in range(len(game.players))]
+    joint = record.joint
+    parts: list[Any] = [
+        pair(record.rounds),
+        [speed],
+        pair(record.gap("ce")),
+        pair(record.gap("cce")),
+        pair(record.nash_gap()),
+        record.payoffs,
+        *(record.regret(kind) for kind in KINDS),
+        record.arrays["continue_strategies"][0, (record.rounds - 1) % BLOCK],
+        *record.average,
+        *(together for together, _ in profiles),
+        *(alone for _, alone in profiles),
+        np.full(game.cells, np.nan) if joint is None else joint.ravel(),
+    ]
+    return np.concatenate([np.asarray(part, dtype=np.float32) for part in parts])
+
+
+def bounds(player: Any, actions: int, scale: float, started: bool, rounds: int) -> dict[str, Any] | None:
+    """Return the regret that a learner promises to stay below, in payoff units, along the rounds of a run.
+
+    A first strategy that was given or perturbed is not the learner's own: it can cost a loss of 2, once.
+    """
+    promise = player.guarantee() if isinstance(player, Player) else None
+    if promise is None:
+        return None
+    at = np.unique(np.round(np.geomspace(1, rounds, BOUND_POINTS)).astype(np.int64))
+    values = [float(scale * (promise.bound(int(t), actions) + (2 if started else 0))) for t in at]
+    if not np.isfinite(values).all():
+        return None
+    return {"regret": promise.regret, "rounds": at.tolist(), "values": values}
+
+
+@dataclass
+class Film:
+    """What one page has been sent of one run, and so what it still needs."""
+
+    game: Game
+    shape: int
+    curve: Numbers = field(init=False)
+    sent_rows: int = 0
+    stride: int = 0
+    sent_path: int = 0
+
+    def __post_init__(self) -> None:
+        self.curve = np.zeros((0, sum(length for _, length in row_fields(self.game))), dtype=np.float32)
+
+    def frame(self, record: Record | None, status: int, speed: float) -> Numbers:
+        """Return the next part of a frame: the state, and the rows of curve and path that are new."""
+        path, stride = np.zeros((0, sum(self.game.sizes))), 1
+        if record is not None:
+            self._extend_curve(record)
+            rounds, strategies = record.trajectory
+            stride = int(rounds[1] - rounds[0]) if len(rounds) > 1 else 1
+            if sum(self.game.sizes) <= PATH:
+                path = np.concatenate(strategies, axis=1)
+        if stride != self.stride:
+            self.stride, self.sent_path = stride, 0
+        rows, steps = self.curve[self.sent_rows :], path[self.sent_path :]
+        head = [self.shape, status, self.sent_rows, len(rows), stride, self.sent_path, len(steps)]
+        self.sent_rows, self.sent_path = len(self.curve), len(path)
+        parts = [np.array(head), state(record, self.game, speed), rows.ravel(), steps.ravel()]
+        return np.concatenate([part.astype(np.float32) for part in parts])
+
+    def _extend_curve(self, record: Record) -> None:
+        kept = len(record.arrays["checkpoints"])
+        if kept == len(self.curve):
+            return
+        curve = record.curve
+        columns: list[Any] = [
+            curve.rounds,
+            curve.gap("ce"),
+            curve.gap("cce"),
+            curve.payoffs(),
+            *map(curve.regret, KINDS),
+        ]
+        if self.game.cells <= SMALL:
+            columns.append(curve.joint())
+        table = [np.asarray(column).reshape(len(curve.rounds), -1) for column in columns]
+        self.curve = np.concatenate(table, axis=1)[:kept].astype(np.float32)

@@ -29,7 +29,8 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
     state[3 * d] = rounds + 1
     total = 0.0
     for i in range(d):
-        strategy[i] = coins[i] * np.exp(wealth[i] - richest) if coins[i] > ROUNDING else 0.0
+        bets = coins[i] > ROUNDING and wealth[i] - richest > -650  # less than that is slow to reckon with, and nothing
+        strategy[i] = coins[i] * np.exp(wealth[i] - richest) if bets else 0.0
         total += strategy[i]
     for i in range(d):
         strategy[i] = strategy[i] / total if total > 0 else 1 / d

@@ -12,13 +12,17 @@ from gamesim.player import Guarantee, Player
 
 @kernel
 def softmin(rate: float, losses: Vector, strategy: Vector) -> None:
-    """Write the strategy in proportion to exp(-rate · losses); the least loss is taken off first, against underflow."""
+    """Write the strategy in proportion to exp(-rate · losses); the least loss is taken off first, against underflow.
+
+    A weight below 1e-300 becomes 0: numbers near the smallest ones make every later step many times slower.
+    """
     least = losses[0]
     for i in range(strategy.size):
         least = min(least, losses[i])
     total = 0.0
     for i in range(strategy.size):
-        strategy[i] = np.exp(-rate * (losses[i] - least))
+        exponent = -rate * (losses[i] - least)
+        strategy[i] = np.exp(exponent) if exponent > -690 else 0.0
         total += strategy[i]
     for i in range(strategy.size):
         strategy[i] /= total

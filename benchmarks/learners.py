@@ -1,0 +1,74 @@
+"""Time of one round (play and observe) of every learner, beside Hedge and the wavelet, in one run on one thread.
+
+Losses are those of a game that does not settle: random walks within [-1, 1], the same for all learners. Under bandit
+feedback all losses but that of a drawn action are NaN. The least of several repetitions counts, since the machine may
+be busy.
+
+    python benchmarks/learners.py [rounds at 16 actions]
+"""
+
+import sys
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gamesim import players
+from gamesim.compiled import LEARNER_KERNEL, Vector, address, call_learner, kernel
+from gamesim.player import Player
+
+REPETITIONS = 5
+
+
+@kernel
+def _run(play: int, observe: int, settings: Vector, state: Vector, strategy: Vector, losses: Vector) -> None:
+    d = strategy.size
+    for first in range(0, losses.size, d):
+        call_learner(play, settings, 0, settings.size, state, 0, state.size, strategy, 0, d)
+        call_learner(observe, settings, 0, settings.size, state, 0, state.size, losses, first, first + d)
+
+
+def microseconds(player: Player, losses: NDArray[np.float64]) -> float:
+    """Return the time of one round."""
+    rounds, actions = losses.shape
+    player = player.over(rounds)
+    play, observe = (address(function, LEARNER_KERNEL) for function in player.kernels)
+    if player.feedback == ("bandit",):
+        seen = np.random.default_rng(0).integers(actions, size=rounds)[:, None] == np.arange(actions)
+        losses = np.where(seen, losses, np.nan)
+    best = np.inf
+    for _ in range(REPETITIONS):
+        settings, state = player.kernel_settings(actions), player.first_state(actions)
+        start = perf_counter()
+        _run(play, observe, settings, state, np.zeros(actions), losses.ravel())
+        best = min(best, perf_counter() - start)
+    return 1e6 * best / rounds
+
+
+def walk(rounds: int, actions: int) -> NDArray[np.float64]:
+    """Return losses that drift: random walks reflected at ±1."""
+    steps = np.random.default_rng(1).normal(scale=0.1, size=(rounds, actions))
+    return np.abs((np.cumsum(steps, axis=0) + 1) % 4 - 2) - 1
+
+
+def main() -> None:
+    at_16 = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
+    learners = [*players.names(), *(f"blum-mansour {rows}" for rows in ("adahedge", "regret-matching", "hedge"))]
+    times: dict[str, list[float]] = {name: [] for name in learners}
+    for actions, rounds in ((16, at_16), (64, max(at_16 // 10, 10))):
+        losses = walk(rounds, actions)
+        microseconds(players.make("hedge"), losses)  # warm up the clock of the processor
+        for learner in learners:
+            name, _, rows = learner.partition(" ")
+            times[learner].append(microseconds(players.make(name, **({"rows": rows} if rows else {})), losses))
+    print(f"{'µs a round':32}" + "".join(f"{f'd = {d}':>10}{'/ hedge':>9}{'/ wavelet':>10}" for d in (16, 64)))
+    for learner, measured in times.items():
+        cells = "".join(
+            f"{time:10.3f}{time / times['hedge'][k]:9.2f}{time / times['wavelet'][k]:10.2f}"
+            for k, time in enumerate(measured)
+        )
+        print(f"{learner:32}{cells}")
+
+
+if __name__ == "__main__":
+    main()

@@ -180,7 +180,10 @@ def learn(settings: Vector, own: Vector, strategy: Vector, default: Vector, size
         while i & half:
             first, second = level_of(i + 1 - 2 * half, size), level_of(i + 1 - half, size)
             if (filled >> first | filled >> second) & 1:
-                left, right = part(pending, first * size, (first + 1) * size), part(pending, second * size, (second + 1) * size)
+                left, right = (
+                    part(pending, first * size, (first + 1) * size),
+                    part(pending, second * size, (second + 1) * size),
+                )
                 if not (filled >> first) & 1:
                     fill(left, 0.0)
                 if not (filled >> second) & 1:

@@ -3,8 +3,13 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.special import erfi
 
-from gamesim.players.wavelet import Wavelet
+from gamesim.errors import InputError
+from gamesim.players import make
+from gamesim.players.reduction import reduction_size
+from gamesim.players.relabelling import owners
+from gamesim.players.wavelet import Wavelet, WaveletContinuous
 from tests.algorithm_one import AlgorithmOne
 
 Array = NDArray[np.float64]
@@ -48,3 +53,183 @@ def test_it_agrees_with_algorithm_one_in_every_round(actions: int, clock: str) -
         oracle.observe(loss)
         for learner, seen in zip(learners, loss, strict=True):
             learner.observe(seen)
+
+
+def comparators(matrix: Array, random: np.random.Generator) -> list[Array]:
+    """The best external, internal and swap deviation in hindsight, halves of an order, blends, and random rules."""
+    actions = len(matrix)
+    eye = np.eye(actions)
+    external = np.tile(eye[matrix.sum(axis=0).argmin()], (actions, 1))
+    gains = np.diag(matrix)[:, np.newaxis] - matrix
+    internal = eye.copy()
+    i, j = np.unravel_index(gains.argmax(), gains.shape)
+    internal[i] = eye[j]
+    swap = eye[matrix.argmin(axis=1)]
+    halves = np.repeat(eye[random.integers(0, actions, 2)], [actions // 2, actions - actions // 2], axis=0)
+    return [external, internal, swap, halves, (external + swap + eye) / 3, random.dirichlet(np.ones(actions), actions)]
+
+
+@pytest.mark.parametrize("clock", ["blocks", "continuous"])
+@pytest.mark.parametrize("actions", [2, 3, 5, 8, 13, 16])
+def test_measured_regret_never_exceeds_the_certificate(actions: int, clock: str) -> None:
+    random = np.random.default_rng(100 + actions)
+    shares = []
+    for at, adversary in enumerate(adversaries(actions, random)):
+        order = tuple(int(action) for action in random.permutation(actions)) if at % 2 else None
+        player = Wavelet(order=order, clock=clock, scale=(1.0, 0.3)[at % 3 == 2])  # type: ignore[arg-type]
+        learner = player.start(actions)
+        matrix = np.zeros((actions, actions))  # Σ p ⊗ l
+        for t in range(1, 1001):
+            p = learner.play()
+            loss = adversary(t, p)
+            matrix += np.outer(p, loss)
+            learner.observe(loss)
+            if t in (1, 10, 100, 1000):
+                for phi in comparators(matrix, random):
+                    regret = np.trace(matrix) - (phi * matrix).sum()
+                    certificate = player.certificate(learner.state, phi)
+                    shares.append(regret / max(certificate, 1e-12))
+                    assert regret <= certificate + 1e-9
+                swap = np.trace(matrix) - matrix.min(axis=1).sum()
+                assert swap <= player.guarantee().bound(t, actions) + 1e-9
+    assert len(shares) >= 100
+    assert max(shares) > 0.1  # it is a sharp bound, not a wide one
+
+
+@pytest.mark.parametrize("clock", ["blocks", "continuous"])
+@pytest.mark.parametrize("actions", [2, 3, 8, 11])
+def test_no_certificate_exceeds_the_guarantee(actions: int, clock: str) -> None:
+    random = np.random.default_rng(actions)
+    player = Wavelet(clock=clock)  # type: ignore[arg-type]
+    bound = player.guarantee().bound
+    learner = player.start(actions)
+    for t in range(1, 3001):
+        p = learner.play()
+        learner.observe(np.where(p >= np.median(p), 1.0, -1.0) * random.choice([0.5, 1.0]))
+        if t in (300, 3000) and bound(t, actions) < 2 * t:
+            for _ in range(10):
+                phi = np.eye(actions)[random.integers(0, actions, actions)]
+                assert player.certificate(learner.state, phi) <= bound(t, actions) * (1 + 1e-9)
+
+
+def test_the_certificate_of_a_simple_rule_is_small() -> None:
+    """What the theorem is about: constant rules and small modifications cost less than arbitrary swaps."""
+    actions = 16
+    random = np.random.default_rng(0)
+    player = WaveletContinuous()
+    learner = player.start(actions)
+    for _ in range(4000):
+        learner.observe(random.uniform(-1, 1, actions))
+    eye = np.eye(actions)
+    internal = eye.copy()
+    internal[3] = eye[9]
+    swap = eye[random.permutation(actions)]
+    constant = np.tile(eye[5], (actions, 1))
+    uniform = np.full((actions, actions), 1 / actions)
+    certificate = [player.certificate(learner.state, phi) for phi in (eye, uniform, constant, internal, swap)]
+    assert max(certificate[1:4]) < certificate[4] / 1.5
+    assert certificate[1] < certificate[2]
+
+
+def test_the_certificate_by_hand() -> None:
+    """Two actions, one round of losses (1, -1) on the uniform strategy, continuous clock."""
+    learner = WaveletContinuous().start(2)
+    learner.observe([1.0, -1.0])
+    # gradients p_i (l_j - 0): (½, -½) in both rows; the all-one features see 1 and -1, all others and the trace 0
+    steps = 2 * np.sqrt(1 / 2)
+    scale = 2 / 4  # D / (d² m)
+    z = np.linspace(0, 3, 300_001)
+
+    def conjugate(u: float) -> float:
+        return float(scale * np.exp(np.interp(np.sqrt(2 / np.pi) * u / scale, erfi(z), z) ** 2))
+
+    def certificate(phi: list[list[float]]) -> float:
+        return WaveletContinuous().certificate(learner.state, phi)
+
+    # all to the second: without the identity the all-one coefficients are 0, 1; with it they are -½, ½, which is better
+    assert conjugate(0.5) + conjugate(0.5) < conjugate(0) + conjugate(1)
+    assert certificate([[0, 1], [0, 1]]) == pytest.approx(steps * 2 * conjugate(0.5), rel=1e-6)
+    # evenly to both: ½, ½ without the identity, 0, 0 with it
+    assert certificate([[0.5, 0.5], [0.5, 0.5]]) == pytest.approx(steps * 2 * scale, rel=1e-6)
+    # exchange the two: ½, ½ or 0, 0
+    assert certificate([[0, 1], [1, 0]]) == pytest.approx(steps * 2 * scale, rel=1e-6)
+    # three quarters to the second: ¼, ¾ or -¼, ¼
+    assert certificate([[0.25, 0.75], [0.25, 0.75]]) == pytest.approx(steps * 2 * conjugate(0.25), rel=1e-6)
+
+
+@pytest.mark.parametrize("clock", ["blocks", "continuous"])
+@pytest.mark.parametrize("actions", [5, 100])
+def test_playing_changes_nothing_and_a_copied_state_goes_on_bit_for_bit(actions: int, clock: str) -> None:
+    random = np.random.default_rng(1)
+    matrix = random.uniform(-1, 1, (actions, actions))
+    first, second = (Wavelet(clock=clock).start(actions) for _ in range(2))  # type: ignore[arg-type]
+    for t in range(60):
+        p = first.play()
+        np.testing.assert_array_equal(first.play(), p)
+        if t == 30:
+            second.state = first.state.copy()
+        if t >= 30:
+            np.testing.assert_array_equal(second.play(), p)
+            second.observe(matrix @ p / np.abs(matrix @ p).max())
+        first.observe(matrix @ p / np.abs(matrix @ p).max())
+
+
+@pytest.mark.parametrize("actions", [70, 100, 200])
+def test_with_many_actions_the_strategy_is_a_fixed_point_of_the_projected_matrix(actions: int) -> None:
+    random = np.random.default_rng(actions)
+    player = WaveletContinuous()
+    learner = player.start(actions)
+    owner = owners(actions)
+    size = owner.size
+    spent = np.full(actions, 0.0)
+    for t in range(25):
+        p = learner.play()
+        augmented = learner.state[1 : 1 + size]
+        phi = learner.state[1 + 2 * size : 1 + 2 * size + size * size].reshape(size, size)
+        improper = learner.state[reduction_size(size) :][: size * size].reshape(size, size)
+        positive = np.maximum(improper, 0)
+        if t > 0:
+            np.testing.assert_allclose(phi * positive.sum(axis=1, keepdims=True), positive, atol=1e-13)
+        assert np.abs(augmented @ phi - augmented).sum() <= 1e-10
+        np.testing.assert_allclose(np.bincount(owner, augmented), p, rtol=1e-15)
+        spent += p
+        learner.observe(np.clip(random.uniform(-0.3, 0.3, actions) + spent / spent.max() - 0.5, -1, 1))
+
+
+def test_a_good_action_is_found() -> None:
+    for player in (Wavelet(), WaveletContinuous(), Wavelet(order=(4, 2, 0, 1, 3))):
+        learner = player.start(5)
+        for _ in range(400):
+            learner.observe([0.5, 0.3, -0.2, 0.4, 0.9])
+        assert learner.play()[2] > 0.98
+
+
+def test_one_action_is_played() -> None:
+    learner = Wavelet().start(1)
+    learner.observe([0.7])
+    np.testing.assert_array_equal(learner.play(), [1.0])
+    assert learner.player.certificate(learner.state, [[1.0]]) >= 0
+    assert Wavelet().guarantee().bound(100, 1) == 0
+
+
+def test_mistakes_are_told() -> None:
+    with pytest.raises(InputError, match="scale must be a positive number"):
+        make("wavelet", scale=-1)
+    with pytest.raises(InputError, match="each of the 2 actions once"):
+        make("wavelet", order=[0, 2])
+    with pytest.raises(InputError, match="clock"):
+        make("wavelet", clock="sundial")
+    with pytest.raises(InputError, match="each of the 4 actions once"):
+        make("wavelet", order=[1, 0]).start(4)
+    state = Wavelet().first_state(3)
+    with pytest.raises(InputError, match="rows are distributions"):
+        Wavelet().certificate(state, [[1, 0, 0], [0, 1, 0], [0, 1, 1]])
+    with pytest.raises(InputError, match="another number of actions"):
+        Wavelet().certificate(state, np.eye(5))
+
+
+def test_the_two_names_differ_by_their_clock() -> None:
+    assert make("wavelet") == Wavelet(clock="blocks")
+    assert isinstance(make("wavelet-continuous"), WaveletContinuous)
+    assert make("wavelet-continuous") == WaveletContinuous(clock="continuous")
+    assert Wavelet.ordered and WaveletContinuous.ordered

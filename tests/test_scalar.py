@@ -1,0 +1,224 @@
+from decimal import Decimal, localcontext
+from itertools import product
+from math import log, sqrt
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.special import dawsn, erfi
+
+from gamesim.compiled import kernel
+from gamesim.players.scalar import (
+    BLOCKS,
+    CONTINUOUS,
+    LARGEST,
+    LARGEST_POTENTIAL,
+    advance_blocks,
+    advance_continuous,
+    conjugate,
+    potential,
+    predict,
+    regret_bound,
+)
+
+Array = NDArray[np.float64]
+G = 2.0
+COMPARATORS = np.concatenate([-(10.0 ** np.arange(2, -5, -0.5)), [0.0], 10.0 ** np.arange(-4, 2.5, 0.5)])
+SCALES = (1.0, 0.05, 1 / 16**2)
+
+
+def lemma(scale: float, mass: Array, u: float) -> Array:
+    """The bound of the paper's Lemma on the scalar learner."""
+    inner = 2 * scale + 2 * sqrt(2) * abs(u) * sqrt(log(1 + abs(u) / (sqrt(2) * scale))) + 4 * sqrt(2) * abs(u)
+    return np.sqrt(G**2 + G * mass) * inner
+
+
+class Row:
+    """Scalar learners side by side, with the loss that they have paid."""
+
+    def __init__(self, clock: float, width: int, scale: float) -> None:
+        self.clock, self.scale = clock, scale
+        self.sums, self.masses, self.times, self.totals, self.predictions = np.zeros((5, width))
+        self.paid, self.gradients, self.absolute = np.zeros((3, width))
+
+    def observe(self, gradient: Array) -> None:
+        self.paid += gradient * self.predictions
+        self.gradients += gradient
+        self.absolute += np.abs(gradient)
+        scales, changed = np.full(gradient.size, self.scale), np.zeros(gradient.size)
+        if self.clock == BLOCKS:
+            advance_blocks(
+                gradient, self.sums, self.masses, self.times, self.totals, self.predictions, scales, 1.0, changed
+            )
+        else:
+            advance_continuous(gradient, self.times, self.totals, self.predictions, scales, 1.0, changed)
+
+    def regret(self, u: float) -> Array:
+        return self.paid - u * self.gradients
+
+    def bound(self, u: float) -> Array:
+        rounds = self.times + (self.masses > 0)
+        return regret_bound(self.clock, np.array([self.scale]), rounds, np.array([u]))
+
+
+def test_the_potential_is_dawsons() -> None:
+    z = np.linspace(0, 5, 400)
+    expected = np.exp(z**2) * (2 * z * dawsn(z) - 1)
+    found = np.array([potential(square) for square in z**2])
+    np.testing.assert_allclose(found, expected, rtol=2e-13, atol=2e-14)
+
+
+@pytest.mark.parametrize("square", [0.3, 7.8, 7.9, 50.0, 300.0, LARGEST])
+def test_the_potential_is_its_series_where_dawson_cancels(square: float) -> None:
+    with localcontext() as context:
+        context.prec = 60
+        term, value = Decimal(1), Decimal(-1)
+        for m in range(1, 3000):
+            term *= Decimal(square) / m
+            value += term / (2 * m - 1)
+    assert potential(square) == pytest.approx(float(value), rel=1e-13)
+
+
+def test_the_held_value_is_close_to_the_potential_where_it_is_held() -> None:
+    assert pytest.approx(potential(LARGEST), rel=0.01) == LARGEST_POTENTIAL
+
+
+def test_the_conjugate_is_the_potentials() -> None:
+    z = np.linspace(-6, 6, 20001)
+    values = np.array([potential(square) for square in z**2])
+    for scale, u in product(SCALES, COMPARATORS):
+        brute = (u * z * sqrt(2) - scale * values).max()  # n = 1: S = z √2
+        found = conjugate(np.array([scale]), np.array([u]))[0]
+        assert found == pytest.approx(brute, rel=1e-5)
+        assert found >= brute * (1 - 1e-12)
+        root = sqrt(log(found / scale)) if found > scale else 0.0
+        assert erfi(root) == pytest.approx(sqrt(2 / np.pi) * abs(u) / scale, rel=1e-6, abs=1e-7)
+
+
+def sequences(width: int, rounds: int, random: np.random.Generator) -> list[Array]:
+    """Gradients by round: of all sizes, drifting, switching, rare, one-sided."""
+    drift = random.uniform(-1, 1, width)
+    size = 10 ** random.uniform(-3, 0, width)
+    kinds = np.arange(width) % 5
+    signs = random.choice([-1.0, 1.0], (rounds // 20 + 1, width))
+    all_rounds = []
+    for t in range(rounds):
+        noise = random.uniform(-1, 1, width)
+        options = [
+            noise,
+            drift + 0.5 * noise,
+            signs[t // 20],
+            (random.random(width) < 0.05) * np.sign(noise),
+            np.ones(width),
+        ]
+        all_rounds.append(G * np.clip(np.choose(kinds, options), -1, 1) * np.where(kinds < 2, size, 1))
+    return all_rounds
+
+
+@pytest.mark.parametrize("scale", SCALES)
+@pytest.mark.parametrize("clock", [BLOCKS, CONTINUOUS])
+def test_regret_stays_within_the_lemma_for_every_comparator(clock: float, scale: float) -> None:
+    row = Row(clock, 300, scale)
+    for t, gradient in enumerate(sequences(300, 1200, np.random.default_rng(2))):
+        row.observe(gradient)
+        if t % 100 == 99 or t < 10:
+            for u in COMPARATORS:
+                allowed = lemma(scale, row.absolute, u) if clock == BLOCKS else lemma(scale, row.absolute, u) / 2
+                assert (row.regret(u) <= row.bound(u) + 1e-9).all()
+                assert (row.bound(u) <= allowed * (1 + 1e-9)).all()
+
+
+@pytest.mark.parametrize("clock", [BLOCKS, CONTINUOUS])
+def test_regret_stays_within_the_bound_against_adversaries(clock: float) -> None:
+    width = 200
+    random = np.random.default_rng(4)
+    row = Row(clock, width, 0.1)
+    lured = random.choice([0.3, 1.0, 3.0, 10.0], width)  # let it bet this much, then turn against it
+    turned = np.zeros(width, dtype=bool)
+    kind = np.arange(width) % 2
+    size = random.choice([0.01, 0.3, 1.0], width)
+    for t in range(1500):
+        turned ^= np.where(turned, row.predictions < 0.1, row.predictions > lured)
+        against = np.where(row.predictions >= 0, 1.0, -1.0)  # always charge what it predicts
+        row.observe(G * size * np.where(kind == 0, against, np.where(turned, 1.0, -1.0)))
+        for u in (-3.0, -0.5, 0.0, 0.5, 3.0) if t % 10 == 0 else ():
+            assert (row.regret(u) <= row.bound(u) + 1e-9).all()
+
+
+def worst_loss(clock: float, scale: float, step: float, rounds: int) -> list[tuple[Array, Array, float]]:
+    """The largest loss over all sequences of gradients ±step, by dynamic programming.
+
+    Gives, after every block of rounds in which x is held: the possible Σc, the largest loss for each, the clock's time.
+    """
+    held = int(G / step) if clock == BLOCKS else 1
+    moves = [sum(signs) * step for signs in product((-1, 1), repeat=held)]
+    unit = 2 * G if clock == BLOCKS else G
+    loss = {0.0: 0.0}
+    history = []
+    for t in range(rounds // held):
+        time = float(t) if clock == BLOCKS else t * step / G
+        following: dict[float, float] = {}
+        for total, paid in loss.items():
+            x = predict(scale, time, -total / unit) if t > 0 else 0.0
+            for move in moves:
+                following[total + move] = max(following.get(total + move, -np.inf), paid + move * x)
+        loss = following
+        after = float(t + 1) if clock == BLOCKS else (t + 1) * step / G
+        history.append((np.array(list(loss)), np.array(list(loss.values())), after))
+    return history
+
+
+@pytest.mark.parametrize("step", [1.0, 2.0])
+@pytest.mark.parametrize("clock", [BLOCKS, CONTINUOUS])
+def test_the_worst_of_all_sign_sequences_is_within_the_bound(clock: float, step: float) -> None:
+    for scale in (1.0, 1 / 64):
+        history = worst_loss(clock, scale, step, 300)
+        for totals, paid, time in history:
+            comparators = np.array([0.0, 0.01, 0.1, 0.5, 1.0, 2.0, 30.0])
+            worst = (paid - np.outer(comparators, totals)).max(axis=1)
+            assert (worst <= regret_bound(clock, np.array([scale]), np.array([time]), comparators) + 1e-9).all()
+        # and the learner itself never does worse than the programme says can happen
+        row = Row(clock, 400, scale)
+        random = np.random.default_rng(5)
+        for t in range(300):
+            signs = np.where(random.random(400) < np.linspace(0.5, 1, 400), 1.0, -1.0)
+            row.observe(step * np.where(np.arange(400) % 3 == t // 40 % 3, -signs, signs))
+        totals, paid, _ = history[-1]
+        for u in (0.0, 0.5, 2.0):
+            assert row.regret(u).max() <= (paid - u * totals).max() + 1e-9
+
+
+@kernel
+def feed(clock: float, gradient: Array, rounds: int, parts: Array, scales: Array, changed: Array) -> float:
+    """Feed one gradient again and again; return the largest prediction."""
+    largest = 0.0
+    for _ in range(rounds):
+        if clock == 0.0:
+            advance_blocks(gradient, parts[0], parts[1], parts[2], parts[3], parts[4], scales, 1.0, changed)
+        else:
+            advance_continuous(gradient, parts[2], parts[3], parts[4], scales, 1.0, changed)
+        if not abs(parts[4, 0]) < np.inf:
+            return np.inf
+        largest = max(largest, abs(parts[4, 0]))
+    return largest
+
+
+@pytest.mark.parametrize("sign", [-1.0, 1.0])
+@pytest.mark.parametrize("clock", [BLOCKS, CONTINUOUS])
+def test_one_sign_for_a_million_rounds_never_overflows(clock: float, sign: float) -> None:
+    parts = np.zeros((5, 1))
+    largest = feed(clock, np.array([sign * G]), 1_000_000, parts, np.array([1.0]), np.zeros(1))
+    assert 1e270 < largest < 1e300
+    assert np.isfinite(parts).all()
+    assert np.sign(parts[4, 0]) == -sign
+
+
+def test_the_paper_s_clock_by_hand() -> None:
+    row = Row(BLOCKS, 1, 1.0)
+    row.observe(np.array([-1.5]))
+    assert row.predictions[0] == 0  # the block is open
+    row.observe(np.array([-1.0]))
+    z = (2.5 / 4 + np.array([1, -1])) / sqrt(2 * 2)
+    values = np.sqrt(2) * np.exp(z**2) * (2 * z * dawsn(z) - 1)
+    assert row.predictions[0] == pytest.approx((values[0] - values[1]) / 2, rel=1e-13)
+    assert (row.times[0], row.totals[0], row.sums[0], row.masses[0]) == (1, 0.625, 0, 0)

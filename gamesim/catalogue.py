@@ -176,9 +176,7 @@ def _show_settings(make: Callable[..., Any], console: "Console") -> None:
     grid = _rows()
     for one in takes:
         kind = inspect.formatannotation(one.annotation).replace("collections.abc.", "").replace("typing.", "")
-        default = (
-            "" if one.default is one.empty else f" = {'left to the learner' if one.default is None else one.default}"
-        )
+        default = "" if one.default is one.empty else f" = {'unset' if one.default is None else one.default}"
         grid.add_row(f"  {one.name}", f"{kind.replace(' | None', '')}{default}")
     console.print(grid)
 

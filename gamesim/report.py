@@ -273,14 +273,14 @@ def _with_verdict(summary: Summary) -> Summary:
 def number(value: float | None) -> str:
     """Return a number with three digits that count.
 
-    >>> number(0.0012345), number(12.0), number(-1e-16), number(None)
-    ('0.00123', '12', '0', '–')
+    >>> number(0.0012345), number(12.0), number(1773.9), number(-1e-16), number(None)
+    ('0.00123', '12', '1,774', '0', '–')
     """
     if value is None:
         return "–"
     if abs(value) < 1e-12:  # rounding
         return "0"
-    return f"{value:.3g}" if abs(value) < 1e5 else f"{value:,.0f}"
+    return f"{value:.3g}" if abs(value) < 999.5 else f"{value:,.0f}"
 
 
 # On the terminal.
@@ -305,8 +305,8 @@ def show(summary: Summary, console: "Console") -> None:
     console.print(_player_grid(summary))
     if len(summary.players) > SHOWN:
         console.print(f"… and {len(summary.players) - SHOWN:,} more players, in summary.json", style="dim")
-    drawn = "" if summary.feedback == "expected" else "; actions are drawn, so it holds up to the luck of the draws"
-    console.print(f"Regrets are a round, in payoff units, over what the learner promises (≤){drawn}.", style="dim")
+    drawn = "" if summary.feedback == "expected" else ", up to the luck of the draws"
+    console.print(f"Payoffs and regrets are a round; ≤ is what the learner promises{drawn}.", style="dim")
     console.print()
     console.print(_gap_grid(summary))
     if summary.distance_left_out:

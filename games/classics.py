@@ -20,7 +20,7 @@ def prisoners_dilemma() -> Table:
     """The dilemma in which defecting is dominant and both defecting is worse for both.
 
     Source: Flood and Dresher (1950), named by Tucker; these payoffs are Axelrod's (1980).
-    Teaches: a dominant action is the only correlated, coarse correlated and Nash equilibrium; every learner finds it.
+    Teaches: a dominant action is the only correlated, coarse correlated and Nash equilibrium: learners must find it.
     """
     return bimatrix("prisoners-dilemma", [[(3, 3), (0, 5)], [(5, 0), (1, 1)]], ["cooperate", "defect"])
 
@@ -150,7 +150,8 @@ def pure_coordination(actions: int = 3) -> Table:
     """The meeting without a meeting point: 1 for both if they choose the same place, else 0.
 
     Source: Schelling (1960), "The Strategy of Conflict", chapter 3.
-    Teaches: as many strict equilibria as places; uniform play is an equilibrium too, and unstable under every learner.
+    Teaches: as many strict equilibria as places; uniform play is one too, and equal
+    learners stay there: it takes drawn actions (sampled feedback) or unequal starts to agree on a place.
     """
     at_least("actions", actions, 1)
     places = numbered(actions, 1)
@@ -161,7 +162,7 @@ def asymmetric_pennies(prize: float = 320.0) -> Table:
     """Matching pennies with one large prize, which in equilibrium changes the other player's strategy only.
 
     Source: Goeree and Holt (2001), "Ten little treasures of game theory and ten intuitive contradictions".
-    Teaches: people follow the prize; Nash's row player plays one half whatever it is, and learners agree on average.
+    Teaches: people follow the prize; Nash's row player plays one half, whatever the prize.
     """
     positive("prize", prize)
     return bimatrix("asymmetric-pennies", [[(prize, 40), (40, 80)], [(40, 80), (80, 40)]], PENNIES)
@@ -250,11 +251,11 @@ def sparrow(beta: float = 0.7) -> Table:
 
 
 def feeble_twin(loss: float = 2.0, win: float = 1.0, feebleness: float = 0.05) -> Table:
-    """Bad rock-paper-scissors with a twin of scissors that is always a little worse, and that learners keep playing.
+    """Bad rock-paper-scissors with a twin of scissors that is always a little worse, and yet may survive.
 
     Source: Hofbauer and Sandholm (2011), "Survival of dominated strategies under evolutionary dynamics".
-    Teaches: while play cycles, a strictly dominated action can do well against the past: no-external-regret is not
-    rationality, no-swap-regret is.
+    Teaches: while play cycles, dynamics such as the replicator's keep playing a strictly dominated action for long; no
+    correlated equilibrium plays it at all.
     """
     for name, value in (("loss", loss), ("win", win), ("feebleness", feebleness)):
         positive(name, value)
@@ -294,7 +295,7 @@ def aumann() -> Table:
 
     Source: Aumann (1974), "Subjectivity and correlation in randomized strategies"; Osborne and Rubinstein (1994),
     exercise 48.1.
-    Teaches: what a player does not know can help everyone; every Nash equilibrium pays less than 2 to each.
+    Teaches: what a player does not know can help everyone; every pure Nash equilibrium pays somebody nothing.
     """
     payoffs = np.zeros((3, 2, 2, 3))
     payoffs[:, 0, 0, 0] = 0, 0, 3

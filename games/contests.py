@@ -97,7 +97,7 @@ def blotto(soldiers: Sequence[int] = (5, 5), fields: int = 3) -> Table:
     A player's payoff is the number of fields won less the number lost; `soldiers` are the armies of the two.
 
     Source: Borel (1921); Gross and Wagner (1950), "A continuous Colonel Blotto game".
-    Teaches: large zero-sum games with many equilibria, in which learners find mixtures that nobody guesses.
+    Teaches: large zero-sum games with many equilibria; no pure action is safe.
 
     >>> blotto(soldiers=[2, 1], fields=2).payoffs[0]
     array([[1., 0.],

@@ -16,7 +16,8 @@ def el_farol(players: int = 5, capacity: int = 3) -> Table:
     Going pays 1 if at most `capacity` go and -1 if more do; staying at home pays 0.
 
     Source: Arthur (1994), "Inductive reasoning and bounded rationality".
-    Teaches: many pure equilibria, all unequal; learners sort themselves into those who go and those who do not.
+    Teaches: many pure equilibria, all unequal; with sampled feedback learners sort themselves into
+    those who go and those who do not, with expected feedback equal learners all mix alike.
 
     >>> el_farol(players=3, capacity=1).payoffs[0, 1].tolist()  # the first goes
     [[1.0, -1.0], [-1.0, -1.0]]
@@ -83,7 +84,8 @@ def volunteers_dilemma(players: int = 4, benefit: float = 2.0, cost: float = 1.0
     All get the `benefit` if at least one volunteers; each volunteer pays the `cost`.
 
     Source: Diekmann (1985), "Volunteer's dilemma".
-    Teaches: in the symmetric equilibrium help gets less likely the more there are to help; learners pick one volunteer.
+    Teaches: in the symmetric equilibrium help gets less likely the more there are to help; with
+    sampled feedback learners settle who volunteers.
     """
     names = crowd(players)
     if not 0 < cost < benefit:
@@ -99,7 +101,7 @@ def minority(players: int = 5) -> Table:
     """The crowd in which those in the minority win.
 
     Source: Challet and Zhang (1997), "Emergence of cooperation and organization in an evolutionary game".
-    Teaches: with an odd crowd somebody always loses; learners split as evenly as can be and stay there.
+    Teaches: with an odd crowd most always lose, and a loser who switches loses again: nobody has to settle.
     """
     names = crowd(players, least=3)
     if players % 2 == 0:

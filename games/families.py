@@ -42,7 +42,7 @@ def covariant(players: int = 2, actions: int | Sequence[int] = 4, correlation: f
 
     Source: Rinott and Scarsini (2000), "On the number of pure strategy Nash equilibria in random games"; GAMUT's
     "CovariantGame".
-    Teaches: the more the interests agree, the more pure equilibria there are and the faster learners settle.
+    Teaches: the more the interests agree, the more pure equilibria there are.
     """
     sizes = table_sizes(players, actions)
     least = -1 / (players - 1) if players > 1 else -1.0
@@ -62,7 +62,8 @@ def potential(players: int = 3, actions: int | Sequence[int] = 3, conflict: floa
     Payoffs are a uniform potential plus `conflict` times a uniform term that the player cannot influence.
 
     Source: Monderer and Shapley (1996), "Potential games".
-    Teaches: a pure equilibrium always exists and learners climb to one; how good it is for all is another matter.
+    Teaches: single players' improvements always end in a pure equilibrium; how good it is for all is another
+    matter.
     """
     sizes = table_sizes(players, actions)
     at_least("conflict", conflict, 0)
@@ -136,7 +137,7 @@ def unit_vector(actions: int | Sequence[int] = 4, seed: int = 0) -> Table:
     """Draw a game in which row has exactly one good answer, worth 1, to each column; column's payoffs are uniform.
 
     Source: Savani and von Stengel (2016), "Unit vector games".
-    Teaches: small games that are hard for equilibrium computation; learners cycle through the answers.
+    Teaches: small games that are hard for equilibrium computation.
     """
     rows, columns = table_sizes(2, actions)
     random = np.random.default_rng(seed)
@@ -172,7 +173,7 @@ def ordered_action(
     brought to [0, 1].
 
     Source: random fields as in Adler (1981), "The Geometry of Random Fields".
-    Teaches: where neighbouring actions are alike, learners that know the order learn faster.
+    Teaches: where neighbouring actions are alike, learners that know the order may learn faster.
     """
     sizes = table_sizes(players, actions)
     at_least("smoothness", smoothness, 0)
@@ -190,7 +191,7 @@ def sparse(players: int = 2, actions: int | Sequence[int] = 8, density: float = 
     """Draw a game in which most payoffs are 0, and a share `density` of them uniform in [0, 1].
 
     Source: Chen, Deng and Teng (2006), "Sparse games are hard".
-    Teaches: with few cells that matter, equilibria have small supports and learners find them, or never notice them.
+    Teaches: with few cells that matter, equilibria have small supports.
     """
     sizes = table_sizes(players, actions)
     if not 0 <= density <= 1:

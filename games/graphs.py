@@ -1,7 +1,7 @@
 """Graphs for network games: by the name of a networkx generator with its settings, or from a file."""
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +34,20 @@ def graph(name: str, settings: Mapping[str, Any], seed: int) -> "nx.Graph[str]":
     return plain
 
 
+class _Bounded(nx.Graph):  # type: ignore[type-arg]  # networkx's class takes its argument in stubs only
+    """A graph that refuses to grow beyond the limit, while it is being made."""
+
+    def add_edges_from(self, ebunch_to_add: Any, **attr: Any) -> None:
+        """Add edges, counting them as they come."""
+        super().add_edges_from(self._counted(ebunch_to_add), **attr)
+
+    def _counted(self, edges: Any) -> Iterator[Any]:
+        for count, edge in enumerate(edges):
+            if count > LARGEST:
+                raise InputError(f"the graph has more than {LARGEST} edges, which is the limit: take fewer nodes")
+            yield edge
+
+
 def _generated(name: str, settings: Mapping[str, Any], seed: int) -> "nx.Graph[Any]":
     generators = {
         key.removesuffix("_graph").replace("_", "-"): thing
@@ -51,9 +65,13 @@ def _generated(name: str, settings: Mapping[str, Any], seed: int) -> "nx.Graph[A
             raise InputError(f"the graph {name} has no setting {key!r}: {has}")
         if isinstance(value, int) and abs(value) > LARGEST:
             raise InputError(f"the graph {name}: {key} must be at most {LARGEST}, and {value} came")
-    random = {"seed": seed} if "seed" in parameters else {}
+    given: dict[str, Any] = {"seed": seed} if "seed" in parameters else {}
+    if "create_using" in parameters:
+        given["create_using"] = _Bounded
     try:
-        found: nx.Graph[Any] = generator(**settings, **random)
+        found: nx.Graph[Any] = generator(**settings, **given)
+    except InputError:  # which is a ValueError too, and says enough
+        raise
     except (nx.NetworkXException, TypeError, ValueError, ArithmeticError, LookupError) as error:
         raise InputError(f"the graph {name} with {dict(settings)}: {error}") from None
     return found

@@ -62,7 +62,7 @@ def hotelling(players: int = 2, places: int = 7) -> Table:
     One customer at each of `places` places walks to the nearest seller; equally near ones share.
 
     Source: Hotelling (1929), "Stability in competition"; Eaton and Lipsey (1975) for three sellers.
-    Teaches: minimal difference with two; with three there is no pure equilibrium and learners never rest.
+    Teaches: minimal difference with two; with three there is no pure equilibrium.
     """
     names = [f"Seller {k + 1}" for k in range(len(crowd(players)))]
     at_least("places", places, 1)
@@ -86,7 +86,8 @@ def travellers_dilemma(low: int = 2, high: int = 12, bonus: float = 2.0) -> Tabl
     Both are paid the lower claim; who claimed less gets the `bonus`, who claimed more pays it.
 
     Source: Basu (1994), "The traveler's dilemma: paradoxes of rationality in game theory" (claims 2 to 100).
-    Teaches: iterated reasoning ends at the least claim, people and slow learners stay near the top.
+    Teaches: iterated reasoning ends at the least claim, people stay near the top; learners walk
+    down claim by claim.
     """
     at_least("low", low, 0)
     at_least("high", high, low)
@@ -121,7 +122,7 @@ def nash_demand(pie: int = 10) -> Table:
     """The bargain in which both name their share, and get it only if the shares fit in the pie.
 
     Source: Nash (1953), "Two-person cooperative games".
-    Teaches: every exact division is an equilibrium; which one learners find tells where they started.
+    Teaches: every exact division is an equilibrium; which one is found depends on the start.
     """
     at_least("pie", pie, 1)
 
@@ -139,7 +140,8 @@ def trust(endowment: int = 2, factor: int = 3) -> Table:
     half of what arrives.
 
     Source: Berg, Dickhaut and McCabe (1995), "Trust, reciprocity, and social history".
-    Teaches: the trustee's keeping is weakly dominant, so nothing is sent; learners unlearn trust from both sides.
+    Teaches: the trustee's keeping is weakly dominant, so nothing is sent; and once nothing is, the
+    trustee has nothing left to learn from.
     """
     at_least("endowment", endowment, 1)
     if factor <= 1:

@@ -9,6 +9,7 @@ import pytest
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
+import gamesim
 from gamesim import equilibrium, games
 from gamesim.errors import InputError
 from gamesim.game import Game, Table
@@ -242,7 +243,7 @@ def test_two_players_with_a_secret_help_the_third() -> None:
     secret[0, 0, 1] = secret[1, 1, 1] = 0.5
     assert equilibrium.gap(game, secret, "ce") == 0
     assert np.tensordot(game.payoffs, secret, 3).tolist() == [2, 2, 2]
-    assert max(paid(game, profile).min() for profile in pure_by_brute_force(game)) < 2
+    assert max(paid(game, profile).min() for profile in pure_by_brute_force(game)) == 0
 
 
 def test_iterated_reasoning_ends_where_it_should() -> None:
@@ -326,6 +327,21 @@ def test_the_worst_affine_congestion_game_is_five_halves_and_no_coarse_equilibri
     assert (1, 1, 1) in pure_by_brute_force(game)
     assert cost[1, 1, 1] / cost.min() == 2.5
     assert best_joint(game, "cce", cost)[0] / cost.min() == pytest.approx(2.5)
+
+
+def test_equal_learners_stay_equal_until_actions_are_drawn() -> None:
+    """What the games of sorting say of themselves: by symmetry under expected feedback, and not under sampled."""
+    for name in ("el-farol", "volunteers-dilemma", "minority", "pure-coordination"):
+        together = gamesim.simulate(name, "hedge", rounds=1500).trajectory[1]
+        apart = gamesim.simulate(name, "hedge", rounds=1500, feedback="sampled", seed=1).trajectory[1]
+        np.testing.assert_allclose(
+            [own[-1] for own in together], together[0][-1][None].repeat(len(together), 0), atol=1e-9
+        )
+        assert max(together[0][-1]) < 0.9
+        if name != "minority":  # there a loser who switches loses again, and need not settle
+            assert all(max(own[-1]) > 0.95 for own in apart), name
+    shown = [own[-1].argmax() for own in apart]
+    assert len(set(shown)) == 1  # the last of them is coordination: all at one place
 
 
 def test_mistakes_in_settings_are_told() -> None:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import gamesim
 from gamesim import games
 from gamesim.errors import InputError
-from gamesim.games import interop
+from gamesim.games import graphs, interop
 from gamesim.games.networks import (
     LocalPublicGoods,
     NetworkGame,
@@ -149,6 +149,13 @@ def test_graphs_come_by_name_or_from_files(tmp_path: Path) -> None:
     (tmp_path / "bad.graphml").write_text("<graphml><oops>")
     with pytest.raises(InputError, match="is not a GraphML file"):
         polymatrix(str(tmp_path / "bad.graphml"), game="chicken")
+
+
+def test_a_graph_with_too_many_edges_is_refused_while_it_grows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(graphs, "LARGEST", 1000)
+    assert len(polymatrix("complete", {"n": 40}, "chicken").edges) == 780
+    with pytest.raises(InputError, match="more than 1000 edges, which is the limit"):
+        polymatrix("complete", {"n": 1000}, "chicken")
 
 
 def test_roads_come_from_files_with_polynomial_times(tmp_path: Path) -> None:

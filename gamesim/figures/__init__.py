@@ -12,14 +12,17 @@ from matplotlib.figure import Figure
 from gamesim.figures.animation import animate
 from gamesim.figures.curves import compare, gaps, regrets
 from gamesim.figures.joint import joint
+from gamesim.figures.nearest import nearest
 from gamesim.figures.network import network
+from gamesim.figures.payoff_space import payoff_space
 from gamesim.figures.profile import profile
 from gamesim.figures.strategies import strategies
 from gamesim.figures.style import svg, title_of, write
+from gamesim.figures.tetrahedron import tetrahedra, tetrahedron
 from gamesim.figures.triangles import triangles
 from gamesim.record import Record
 
-__all__ = ["animate", "compare", "draw_run", "figure_functions", "svg", "title_of", "write"]
+__all__ = ["animate", "compare", "draw_run", "figure_functions", "svg", "tetrahedra", "title_of", "write"]
 
 # The one list of a run's figures, in the order of a report; their files are named after them.
 _OF_A_RUN: tuple[Callable[[Record], Figure | None], ...] = (
@@ -28,7 +31,10 @@ _OF_A_RUN: tuple[Callable[[Record], Figure | None], ...] = (
     profile,
     strategies,
     triangles,
+    tetrahedron,
+    payoff_space,
     joint,
+    nearest,
     network,
 )
 

@@ -18,6 +18,7 @@ import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 from numpy.typing import NDArray
@@ -28,6 +29,7 @@ MARKERS = "os^Dv<>p"
 LIGHT, DARK = "#DDDDDD", "#444444"
 WIDTH = 7.2  # inches: a text column; scripts and pages scale it
 FEW = 6  # players or lines that can be told apart in one picture
+TIME = LinearSegmentedColormap.from_list("time", ["#9ECAE1", "#2171B5", "#08203F"])  # early is light, late is dark
 SHADES = "Blues"  # from white for nothing: reads the same in grey
 
 STYLE: Any = {

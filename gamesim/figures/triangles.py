@@ -3,17 +3,15 @@
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
-from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
-from gamesim.figures.style import COLOURS, DARK, FEW, WIDTH, canvas, short, styled
+from gamesim.figures.style import COLOURS, DARK, FEW, TIME, WIDTH, canvas, short, styled
 from gamesim.record import Record
 
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])  # where each action is played alone
 ARROWS = 10
 STILL = 0.002  # a path is drawn by points at least this far apart: the eye sees no more
-TIME = LinearSegmentedColormap.from_list("time", ["#9ECAE1", "#2171B5", "#08203F"])  # early is light, late is dark
 
 
 @styled

@@ -1,0 +1,109 @@
+"""What two players earn: all that is feasible, what the equilibria pay, and the way that play takes."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from scipy.spatial import ConvexHull
+
+from gamesim import equilibrium
+from gamesim.figures.style import COLOURS, TIME, WIDTH, canvas, number, short, styled
+from gamesim.game import Table
+from gamesim.games.interop import nash_equilibria
+from gamesim.record import Record
+
+Points = NDArray[np.float64]
+
+CELLS = 400  # of a joint up to which the equilibria's payoffs are drawn: each corner takes linear programs
+SEEN = 2e-3  # of the payoffs' range: corners that stand out by less are not seen
+SETS = {"cce": ("CCE", COLOURS[5], "///"), "ce": ("CE", COLOURS[0], "")}
+
+
+@styled
+def payoff_space(record: Record) -> Figure | None:
+    """Feasible, CCE and CE payoffs of two players, the Nash equilibria, and the average payoffs over the rounds."""
+    game, one = record.game, record[0]
+    if not isinstance(game, Table) or len(game.players) != 2:
+        return None
+    path = one.curve.payoffs()
+    which = "" if record.single else f" (replica 1 of {record.replicas})"
+    figure, (panel,) = canvas(
+        f"In {short(game.name, 40)}, {short(game.players[0], 20)} ends with {number(path[-1, 0])} a round and "
+        f"{short(game.players[1], 20)} with {number(path[-1, 1])}{which}",
+        size=(WIDTH, 5.4),
+    )
+    region(panel, outline(game.payoffs.reshape(2, -1).T), "#D9D9D9", "", "feasible")
+    if game.cells <= CELLS:
+        for kind, (name, colour, hatch) in SETS.items():
+            region(panel, equilibrium_payoffs(game, kind), colour, hatch, name)
+    nash = nash_joints(game)
+    if nash.size:
+        points = np.tensordot(nash, game.payoffs, axes=([1, 2], [1, 2]))
+        panel.plot(*points.T, "*", ms=13, color="white", mec="black", linestyle="none", zorder=6, label="Nash")
+    steps = LineCollection(list(np.stack([path[:-1], path[1:]], axis=1)), cmap=TIME, linewidths=2, zorder=4)
+    steps.set_array(np.arange(len(path) - 1.0))
+    panel.add_collection(steps)
+    panel.plot(*path[0], "o", color="white", mec="black", ms=6, zorder=5, label="first round")
+    panel.plot(*path[-1], "s", color="black", ms=6, zorder=7, label="all rounds")
+    panel.set_xlabel(f"payoff of {short(game.players[0], 30)} (a round)")
+    panel.set_ylabel(f"payoff of {short(game.players[1], 30)} (a round)")
+    panel.margins(0.06)
+    figure.legend(loc="outside lower left", ncols=6, columnspacing=1.2)
+    return figure
+
+
+def nash_joints(game: Table) -> Points:
+    """Return the Nash equilibria that are known of a two-player game, each as a joint."""
+    joints = [np.outer(*profile) for profile in nash_equilibria(game).profiles]
+    return np.array(joints).reshape(-1, *game.sizes)
+
+
+def equilibrium_payoffs(game: Table, kind: str) -> Points:
+    """Return the corners of what the equilibria pay: the best in a few directions, then beyond each edge so found."""
+    polytope = equilibrium.polytope(game, kind)
+    low, high = game.range
+    close = SEEN * float(max((high - low).max(), 1e-9))
+
+    def best(direction: Points) -> Points:
+        return np.array(polytope.payoffs(polytope.optimum(direction)))
+
+    def beyond(one: Points, other: Points) -> list[Points]:
+        """Return the corners strictly between two that follow each other clockwise."""
+        along = other - one
+        length = float(np.hypot(*along))
+        if length <= close:
+            return []
+        outward = np.array([-along[1], along[0]]) / length
+        found = best(outward)
+        if (found - one) @ outward <= close:
+            return []
+        return [*beyond(one, found), found, *beyond(found, other)]
+
+    right, top, left, bottom = (best(np.array(way, dtype=float)) for way in ((1, 0), (0, 1), (-1, 0), (0, -1)))
+    corners: list[Points] = []
+    for one, other in ((right, bottom), (bottom, left), (left, top), (top, right)):
+        corners += [one, *beyond(one, other)]
+    return outline(np.array(corners))
+
+
+def outline(points: Points) -> Points:
+    """Return the corners of the convex hull in order; of points in a line, its two ends; of one point, itself."""
+    centred = points - points.mean(axis=0)
+    size = float(np.abs(points).max()) or 1.0
+    _, sizes, axes = np.linalg.svd(centred, full_matrices=False)
+    if sizes[0] <= 1e-7 * size:
+        return points[:1]
+    if sizes[-1] <= 1e-7 * size:
+        along = centred @ axes[0]
+        return points[[int(along.argmin()), int(along.argmax())]]
+    return points[ConvexHull(points).vertices]
+
+
+def region(panel: Axes, corners: Points, colour: str, hatch: str, label: str) -> None:
+    """Draw a convex region: filled, or where it has shrunk to a line or a point, as that."""
+    if len(corners) > 2:
+        panel.fill(*corners.T, facecolor=colour, alpha=0.35, linewidth=0, zorder=2, label=label)
+        panel.fill(*corners.T, fill=False, hatch=hatch, edgecolor=colour, linewidth=1.4, zorder=2.5)
+    else:
+        panel.plot(*corners.T, marker="D", color=colour, linewidth=6, ms=9, alpha=0.6, zorder=3, label=label)

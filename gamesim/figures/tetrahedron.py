@@ -1,0 +1,194 @@
+"""The joints of a 2×2 game as a tetrahedron: the equilibria inside it, and the way that play takes to them.
+
+A corner is one action profile played for sure. Joints of independent players make a saddle surface between the corners,
+and the Nash equilibria are the points where it meets the CE polytope. With two actions each, to be told an action and
+play the other is to play the other throughout, so CE and CCE are then the same set.
+"""
+
+from collections.abc import Mapping
+from itertools import pairwise
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+from scipy.spatial import ConvexHull
+
+from gamesim import equilibrium
+from gamesim.figures.payoff_space import nash_joints
+from gamesim.figures.style import COLOURS, DARK, TIME, WIDTH, canvas, number, short, styled
+from gamesim.game import Table
+from gamesim.incentives import written_out
+from gamesim.record import Record
+
+Points = NDArray[np.float64]
+
+# Corners of a cube, seen a little from the side and from above; row k is where cell k of the joint is.
+CUBE = np.array([[1.0, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
+TURN, TILT = np.radians(12), np.radians(12)
+VIEW = np.array(
+    [
+        [-np.sin(TURN), np.cos(TURN), 0.0],
+        [-np.sin(TILT) * np.cos(TURN), -np.sin(TILT) * np.sin(TURN), np.cos(TILT)],
+        [np.cos(TILT) * np.cos(TURN), np.cos(TILT) * np.sin(TURN), np.sin(TILT)],
+    ]
+)
+SETS = {"cce": ("CCE", COLOURS[5], "///"), "ce": ("CE", COLOURS[0], "")}
+
+
+@styled
+def tetrahedron(record: Record) -> Figure | None:
+    """The simplex of joints of a 2×2 game, with both sets of equilibria, the Nash points and the path of play."""
+    if not is_two_by_two(record):
+        return None
+    one = record[0]
+    which = "" if record.single else f" (replica 1 of {record.replicas})"
+    figure, (panel,) = canvas(
+        f"The joint of {short(one.game.name, 40)} ends at a distance of {number(one.distance('ce'))} "
+        f"from the correlated equilibria{which}",
+        size=(WIDTH, 6.4),
+    )
+    _draw(panel, one)
+    figure.legend(loc="outside lower left", ncols=3)
+    return figure
+
+
+@styled
+def tetrahedra(records: Mapping[str, Record]) -> Figure | None:
+    """The tetrahedra of several runs of 2×2 games side by side, of each the first replica."""
+    if not records or not all(is_two_by_two(record) for record in records.values()):
+        return None
+    near = min(records, key=lambda label: float(records[label][0].distance("ce")))
+    columns = min(len(records), 2)
+    rows = -(-len(records) // columns)
+    figure, panels = canvas(
+        f"Of {len(records)} runs, the joint of {short(near, 40)} ends nearest to the correlated equilibria, "
+        f"at a distance of {number(records[near][0].distance('ce'))}",
+        columns,
+        rows,
+        size=(WIDTH, 1.3 + 3.6 * rows),
+    )
+    for panel, (label, record) in zip(panels, records.items(), strict=False):
+        _draw(panel, record[0])
+        panel.set_title(f"{short(label, 30)}: distance {number(record[0].distance('ce'))}")
+    for panel in panels[len(records) :]:
+        panel.set_axis_off()
+    handles, labels = panels[0].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower left", ncols=3)
+    return figure
+
+
+def is_two_by_two(record: Record) -> bool:
+    """Whether a record has a tetrahedron."""
+    return isinstance(record.game, Table) and record.game.sizes == (2, 2)
+
+
+def _draw(panel: Axes, record: Record) -> None:
+    """Draw the tetrahedron, its equilibria and the path of one run."""
+    game = written_out(record.game)
+    joints = record.curve.joint()
+    if joints is None:
+        return
+    panel.set_axis_off()
+    panel.set_aspect("equal")
+    _frame(panel, [f"{short(row, 14)},\n{short(column, 14)}" for row in game.actions[0] for column in game.actions[1]])
+    corners = {kind: equilibrium.polytope(game, kind).vertices() for kind in SETS}
+    same = len(corners["ce"]) == len(corners["cce"]) and np.allclose(corners["ce"], corners["cce"], atol=1e-7)
+    for kind, (name, colour, hatch) in SETS.items():
+        if kind == "ce" or not same:
+            _solid(panel, flat(corners[kind]), colour, hatch, "CE and CCE (the same set)" if same else name)
+    nash = nash_joints(game)
+    if nash.size:
+        places = seen(flat(nash))[:, :2].T
+        panel.plot(*places, "*", ms=12, color="white", mec="black", zorder=6, label="Nash equilibrium")
+    _path(panel, seen(flat(joints))[:, :2])
+
+
+def flat(joints: Points) -> Points:
+    """Return joints as points in the cube."""
+    points: Points = joints.reshape(-1, 4) @ CUBE
+    return points
+
+
+def seen(points: Points) -> Points:
+    """Return points as the viewer has them: to the right, up, and towards the eye."""
+    places: Points = points @ VIEW.T
+    return places
+
+
+def _frame(panel: Axes, labels: list[str]) -> None:
+    """Draw the tetrahedron, the edge behind it dashed, the surface of independent play, and each corner's name."""
+    places = seen(CUBE)
+    behind = int(places[:, 2].argmin())
+    for i in range(4):
+        for j in range(i):
+            style = (0, (4, 3)) if behind in (i, j) and _hidden(places, i, j) else "-"
+            panel.plot(*places[[i, j], :2].T, color=DARK, linewidth=1, linestyle=style, zorder=1)
+    share = np.linspace(0, 1, 11)
+    lines = []
+    for p in share:
+        rows = [np.outer([p, 1 - p], [q, 1 - q]) for q in (0, 1)]
+        columns = [np.outer([q, 1 - q], [p, 1 - p]) for q in (0, 1)]
+        lines += [seen(flat(np.array(ends)))[:, :2] for ends in (rows, columns)]
+    mesh = LineCollection(lines, colors="#BBBBBB", linewidths=0.6, zorder=0.5, label="independent play")
+    panel.add_collection(mesh)
+    for place, label in zip(places[:, :2], labels, strict=True):
+        away = 8 * place / np.hypot(*place)
+        side = "left" if place[0] > 0 else "right"
+        height = "bottom" if place[1] > 0 else "top"
+        text = panel.annotate(label, place, away, textcoords="offset points", ha=side, va=height, fontsize=8.5)
+        text.set_in_layout(False)  # the margins below leave room for the names
+    panel.margins(0.24, 0.12)
+
+
+def _hidden(places: Points, i: int, j: int) -> bool:
+    """Whether an edge lies behind the tetrahedron: its middle has the other two corners on both sides, in front."""
+    others = [k for k in range(4) if k not in (i, j)]
+    along = places[j, :2] - places[i, :2]
+    side = [float(along[0] * (places[k, 1] - places[i, 1]) - along[1] * (places[k, 0] - places[i, 0])) for k in others]
+    return side[0] * side[1] < 0 and places[others, 2].mean() > places[[i, j], 2].mean()
+
+
+def edges(points: Points) -> tuple[Points, list[tuple[int, int]]]:
+    """Return the corners of a convex body in space, of any dimension up to 3, and the pairs joined by an edge."""
+    centred = points - points.mean(axis=0)
+    _, sizes, axes = np.linalg.svd(centred, full_matrices=False)
+    dimension = int((sizes > 1e-7).sum())
+    if dimension == 0:
+        return points[:1], []
+    within = centred @ axes[:dimension].T
+    if dimension == 1:
+        return points[[int(within.argmin()), int(within.argmax())]], [(0, 1)]
+    hull = ConvexHull(within)
+    if dimension == 2:
+        return points, [(int(a), int(b)) for a, b in hull.simplices]
+    found: dict[tuple[int, int], list[Points]] = {}
+    for face, normal in zip(hull.simplices, hull.equations[:, :3], strict=True):
+        for a, b in pairwise([*sorted(face), min(face)]):
+            found.setdefault((min(int(a), int(b)), max(int(a), int(b))), []).append(normal)
+    return points, [pair for pair, (one, two) in found.items() if one @ two < 1 - 1e-9]
+
+
+def _solid(panel: Axes, points: Points, colour: str, hatch: str, label: str) -> None:
+    """Draw a convex body: its outline filled, its edges over it."""
+    corners, pairs = edges(points)
+    places = seen(corners)[:, :2]
+    if len(places) > 2:
+        outline = places[ConvexHull(places).vertices]
+        panel.fill(*outline.T, facecolor=colour, alpha=0.25, linewidth=0, zorder=2, label=label)
+        if hatch:
+            panel.fill(*outline.T, fill=False, hatch=hatch, edgecolor=colour, linewidth=0, zorder=2)
+    for pair in pairs:
+        panel.plot(*places[list(pair)].T, color=colour, linewidth=1.4, zorder=3)
+    small = len(places) <= 2  # a line or a point: then its ends stand for it in the legend
+    panel.plot(*places.T, "o", color=colour, ms=8 if small else 3.5, zorder=3, label=label if small else None)
+
+
+def _path(panel: Axes, places: Points) -> None:
+    """Draw the way of the joint from checkpoint to checkpoint, darkening with time."""
+    steps = LineCollection(list(np.stack([places[:-1], places[1:]], axis=1)), cmap=TIME, linewidths=2, zorder=4)
+    steps.set_array(np.arange(len(places) - 1.0))
+    panel.add_collection(steps)
+    panel.plot(*places[0], "o", color="white", mec="black", ms=6, zorder=5, label="first round")
+    panel.plot(*places[-1], "s", color="black", ms=6, zorder=7, label="last round")

@@ -1,0 +1,459 @@
+import shutil
+from collections.abc import Callable
+from functools import cache
+from math import log, sqrt
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import matplotlib
+import numpy as np
+import pytest
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection, PathCollection
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from PIL import Image
+
+import gamesim
+from gamesim import Record, Table, figures, games
+from gamesim.equilibrium import polytope
+from gamesim.errors import InputError
+from gamesim.figures import curves, style
+from gamesim.figures.payoff_space import equilibrium_payoffs
+from gamesim.figures.tetrahedron import edges, flat, seen
+from gamesim.figures.triangles import CORNERS
+from gamesim.report import slope
+
+ODD = Table.of(
+    np.array([[[1, 2, 3], [2, 1, 0.5]], [[0, 1, 30], [3, 1, 2]]]),
+    name="A $very$ long name of a game_with <odd> & letters 鶏",
+    players=["_Somebody with a long name", "Ünß"],
+    actions=[["cooperate with all the neighbours in town", "$x^2$"], ["a", "_b", "鶏のゲーム"]],
+)
+
+
+@cache
+def run(game: str, learner: str = "hedge", rounds: int = 300, replicas: int | None = None, **settings: Any) -> Record:
+    made = ODD if game == "odd" else games.make(game, **settings)
+    feedback = "expected" if replicas is None else "sampled"
+    return gamesim.simulate(made, learner, rounds=rounds, perturb=0.3, seed=1, replicas=replicas, feedback=feedback)
+
+
+@style.styled
+def drawn(figure: Figure | None) -> Figure:
+    assert figure is not None
+    figure.draw_without_rendering()
+    return figure
+
+
+def data(axes: Axes, index: int) -> np.ndarray[Any, Any]:
+    return np.asarray(axes.lines[index].get_ydata(), dtype=float)
+
+
+def corners_of(line: Line2D) -> list[tuple[float, float]]:
+    x, y = (np.asarray(part, dtype=float).tolist() for part in line.get_data())
+    return list(zip(x, y, strict=True))
+
+
+def labels(axes: Axes) -> list[str]:
+    legend = axes.get_legend()
+    return [] if legend is None else [text.get_text() for text in legend.get_texts()]
+
+
+def curve_in(axes: Axes, values: np.ndarray[Any, Any]) -> bool:
+    return any(
+        len(line.get_xdata()) == len(values) and np.allclose(np.asarray(line.get_ydata(), dtype=float), values)  # type: ignore[arg-type]
+        for line in axes.lines
+    )
+
+
+# Every figure, of every kind of run.
+
+SHAPES: dict[str, Callable[[], Record]] = {
+    "2x2": lambda: run("chicken"),
+    "one round": lambda: run("chicken", rounds=1),
+    "odd labels": lambda: run("odd", rounds=50),
+    "no regret": lambda: gamesim.simulate("rock-paper-scissors", "uniform", rounds=20),
+    "three players": lambda: run("jordan"),
+    "twenty actions": lambda: run("uniform", actions=(3, 20)),
+    "eight players": lambda: run("el-farol", players=8),
+    "replicas": lambda: run("chicken", "regret-matching", replicas=3),
+    "one player": lambda: gamesim.simulate(Table.of([[1.0, 2.0, 3.0]]), "hedge", rounds=20),
+    "one action": lambda: gamesim.simulate(Table.of([[[1.0]], [[2.0]]]), "hedge", rounds=20),
+    "network": lambda: run("network-coordination"),
+    "larger network": lambda: run("polymatrix", rounds=40),
+}
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_figure_has_a_sentence_and_labelled_axes(shape: str) -> None:
+    record = SHAPES[shape]()
+    before = dict(matplotlib.rcParams)
+    for name, draw in figures.figure_functions().items():
+        figure = draw(record)
+        if figure is None:
+            continue
+        assert len(figures.title_of(figure).split()) >= 4, name
+        shown = [axes for axes in figure.axes if axes.axison and axes.get_label() != "<colorbar>"]
+        for axes in shown:
+            shared = [other.get_xlabel() for other in axes.get_shared_x_axes().get_siblings(axes)]
+            assert any(shared), name
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_a_run_is_drawn_as_vectors_and_pixels_and_always_the_same(tmp_path: Path) -> None:
+    record = run("odd", rounds=50)
+    paths = figures.draw_run(record, tmp_path)
+    fitting = {
+        name: figure for name, draw in figures.figure_functions().items() if (figure := draw(record)) is not None
+    }
+    assert [path.name for path in paths] == [f"{name}.{kind}" for name in fitting for kind in ("svg", "png")]
+    for path in paths:
+        if path.suffix == ".svg":
+            root = ElementTree.fromstring(path.read_text())
+            assert root.findtext("{http://www.w3.org/2000/svg}title") == figures.title_of(fitting[path.stem])
+            assert "dc:date" not in path.read_text()
+        else:
+            with Image.open(path) as picture:
+                assert picture.width > 500
+    (tmp_path / "again").mkdir()
+    for name in ("strategies", "joint"):
+        for again in figures.write(fitting[name], tmp_path / "again" / name):
+            assert again.read_bytes() == (tmp_path / again.name).read_bytes()
+
+
+def test_a_wide_sentence_is_broken_into_lines_of_like_length() -> None:
+    figure, _ = style.canvas("one two three four " * 6)
+    lines = figure.get_suptitle().split("\n")
+    assert len(lines) == 2
+    assert abs(len(lines[0]) - len(lines[1])) < 12
+
+
+# Gaps and regrets.
+
+
+def test_gaps_show_what_the_record_measures() -> None:
+    record = run("shapley", rounds=2000)
+    figure = drawn(curves.gaps(record))
+    gap, distance = figure.axes
+    for axes, measure, words in (
+        (gap, record.curve.gap, "{} gap"),
+        (distance, record.curve.distance, "distance to {}"),
+    ):
+        for kind in ("ce", "cce"):
+            values = measure(kind)
+            assert curve_in(axes, values)
+            said = f"{words.format(kind.upper())}: slope {slope(record.curve.rounds, values):.2f}".replace("-", "−")
+            assert said in [label.replace("−0.00", "0.00") for label in labels(axes)]
+        assert axes.get_xscale() == axes.get_yscale() == "log"
+    assert f"CE gap is {record.gap('ce'):.3g}" in figures.title_of(figure)
+
+
+def test_gaps_say_why_distances_are_left_out() -> None:
+    figure = drawn(curves.gaps(run("network-coordination")))
+    assert len(figure.axes) == 1
+    assert "Distances left out" in figure.get_supxlabel()
+
+
+def test_distances_of_many_replicas_are_those_of_the_first() -> None:
+    record = run("chicken", "regret-matching", rounds=200, replicas=12)
+    figure = drawn(curves.gaps(record))
+    assert "replica 1 of 12" in figure.get_supxlabel()
+    first = record[0].curve.distance("ce")
+    assert curve_in(figure.axes[1], np.where(first > curves.ZERO, first, np.nan)) or (first <= curves.ZERO).any()
+
+
+def test_regrets_show_totals_and_declared_bounds_in_payoff_units() -> None:
+    record = run("odd", rounds=200)
+    figure = drawn(curves.regrets(record))
+    rounds = record.curve.rounds
+    for axes, kind in zip(figure.axes, ("external", "internal", "swap"), strict=True):
+        for i in range(2):
+            assert curve_in(axes, record.curve.regret(kind)[:, i])
+    # Hedge's bound with T rounds, d actions and losses of range 2, and once a loss of 2 for the perturbed start;
+    # Column's payoffs range over 30 and it has 3 actions.
+    column = [15 * (2 * (sqrt(2 * t * log(3)) + sqrt(log(3) / 8)) + 2) for t in rounds]
+    assert curve_in(figure.axes[0], np.array(column))
+    assert "bound of Ünß" in labels(figure.axes[0])
+    assert not any("bound" in label for axes in figure.axes[1:] for label in labels(axes))
+
+
+def test_a_crowd_is_shown_by_its_largest_and_its_median() -> None:
+    record = run("el-farol", players=8)
+    figure = drawn(curves.regrets(record))
+    regret = record.curve.regret("swap")
+    assert curve_in(figure.axes[2], regret.max(axis=1))
+    assert curve_in(figure.axes[2], np.median(regret, axis=1))
+    assert any("largest of 8" in label for label in labels(figure.axes[2]))
+
+
+def test_zeros_are_marked_on_the_edge_of_a_logarithmic_axis() -> None:
+    figure, panels = style.canvas("zeros and others")
+    rounds = np.array([1, 10, 100, 1000, 10_000])
+    _, fitted = curves.line(panels[0], rounds, np.array([[0.5, 0.0, -2.0, 0.25, 0.125]]), 0)
+    curves.log_axes(panels[0], rounds, "gap")
+    drawn(figure)
+    assert fitted is None
+    np.testing.assert_array_equal(data(panels[0], 0), [0.5, np.nan, np.nan, 0.25, 0.125])
+    assert np.asarray(panels[0].lines[1].get_xdata()).tolist() == [10, 100]
+    low, high = panels[0].get_ylim()
+    assert low < 0.125
+    assert high > 0.5
+
+
+def test_a_run_without_any_regret_says_so() -> None:
+    figure = drawn(curves.gaps(gamesim.simulate("rock-paper-scissors", "uniform", rounds=30)))
+    assert all("0 at every checkpoint" in [text.get_text() for text in axes.texts] for axes in figure.axes)
+
+
+def test_the_fit_finds_the_power_and_the_factor() -> None:
+    rounds = np.array([1, 10, 100, 1000, 10_000])
+    found = curves.fit(rounds, 3 * rounds**-0.5)
+    assert found is not None
+    assert (round(found.slope, 6), round(found.factor, 6), found.first, found.last) == (-0.5, 3.0, 100, 10_000)
+
+
+def test_the_band_is_the_confidence_interval_of_the_mean() -> None:
+    mean, low, high = curves.band(np.array([[1.0, 4.0], [3.0, 4.0]]))
+    np.testing.assert_allclose(mean, [2, 4])
+    np.testing.assert_allclose(high - mean, [12.7062047, 0], rtol=1e-6)  # t(0.975, 1) times sqrt(2) / sqrt(2)
+    np.testing.assert_allclose(mean - low, high - mean)
+
+
+def test_compare_draws_each_run_with_its_slope_and_band() -> None:
+    records = {"plain": run("chicken"), "_many": run("chicken", "regret-matching", replicas=3)}
+    figure = drawn(figures.compare(records))
+    (axes,) = figure.axes
+    assert curve_in(axes, records["plain"].curve.gap("ce"))
+    assert curve_in(axes, records["_many"].curve.gap("ce").mean(axis=0))
+    assert len(axes.collections) == 1
+    assert [label.strip().split(":")[0] for label in labels(axes)] == ["plain", "_many"]
+    best = min(records, key=lambda label: float(np.mean(records[label].gap("ce"))))
+    assert best in figures.title_of(figure)
+
+
+# Profile, strategies, joint.
+
+
+def test_profiles_show_both_families_of_each_player() -> None:
+    record = run("odd", rounds=200)
+    figure = drawn(figures.figure_functions()["profile"](record))
+    for i, axes in enumerate(figure.axes):
+        together, alone = record.profile(i)
+        assert curve_in(axes, together)
+        assert curve_in(axes, alone)
+        k = np.arange(1, record.game.sizes[i] + 1)
+        assert curve_in(axes, max(together[0], alone[0]) * np.sqrt(k))
+        assert np.asarray(axes.lines[0].get_xdata()).tolist() == k.tolist()
+
+
+def test_strategies_are_those_of_the_trajectory() -> None:
+    record = run("odd", rounds=100)
+    rounds, played = record.trajectory
+    row, column = drawn(figures.figure_functions()["strategies"](record)).axes
+    assert len(row.lines) == 1  # of two actions the second says all
+    assert curve_in(row, played[0][:, 1])
+    assert all(curve_in(column, played[1][:, a]) for a in range(3))
+    assert np.asarray(row.lines[0].get_xdata()).tolist() == rounds.tolist()
+
+
+def test_many_actions_and_crowds_are_images() -> None:
+    record = run("uniform", actions=(3, 20))
+    row, column, *_ = drawn(figures.figure_functions()["strategies"](record)).axes
+    np.testing.assert_array_equal(np.asarray(column.images[0].get_array()), record.trajectory[1][1].T)
+    assert not row.images
+    crowd = run("el-farol", players=8)
+    axes = drawn(figures.figure_functions()["strategies"](crowd)).axes[0]
+    np.testing.assert_array_equal(
+        np.asarray(axes.images[0].get_array()), np.stack([part[:, 1] for part in crowd.trajectory[1]])
+    )
+    mixed = run("polymatrix", rounds=40)
+    axes = drawn(figures.figure_functions()["strategies"](mixed)).axes[0]
+    assert curve_in(axes, np.mean([part[:, 2] for part in mixed.trajectory[1]], axis=0))
+
+
+def test_the_joint_is_not_transposed() -> None:
+    record = run("odd", rounds=100)
+    axes = drawn(figures.figure_functions()["joint"](record)).axes[0]
+    np.testing.assert_array_equal(np.asarray(axes.images[0].get_array()), record.joint)
+    assert [text.get_text() for text in axes.get_yticklabels()] == ["cooperate wit…", "$x^2$"]
+    assert [text.get_text().strip() for text in axes.get_xticklabels()] == ["a", "_b", "鶏のゲーム"]
+    assert record.joint is not None
+    written = {text.get_position(): text.get_text() for text in axes.texts}
+    assert float(written[2, 0]) == pytest.approx(record.joint[0, 2], abs=5e-3)
+
+
+def test_the_joint_of_three_players_is_cut_by_the_third() -> None:
+    record = run("uniform", players=3, actions=(2, 3, 4))
+    axes = drawn(figures.figure_functions()["joint"](record)).axes
+    assert record.joint is not None
+    for a in range(4):
+        np.testing.assert_array_equal(np.asarray(axes[a].images[0].get_array()), record.joint[:, :, a])
+
+
+def test_the_joint_of_a_crowd_is_its_likeliest_profiles() -> None:
+    record = run("el-farol", players=8)
+    axes = drawn(figures.figure_functions()["joint"](record)).axes[0]
+    assert record.joint is not None
+    widths = [patch.get_width() for patch in axes.patches]  # type: ignore[attr-defined]
+    np.testing.assert_allclose(widths, np.sort(record.joint.ravel())[::-1][: len(widths)])
+    profile = np.unravel_index(record.joint.argmax(), record.joint.shape)
+    likeliest = ", ".join(("stay", "go")[a] for a in profile)
+    assert axes.get_yticklabels()[0].get_text() == likeliest
+
+
+# Triangles and networks.
+
+
+def test_triangles_follow_the_strategies() -> None:
+    record = run("shapley", rounds=2000)
+    figure = drawn(figures.figure_functions()["triangles"](record))
+    for i, axes in enumerate(figure.axes[:2]):
+        (path,) = [part for part in axes.collections if isinstance(part, LineCollection)]
+        points = np.array([segment[0] for segment in path.get_segments()] + [path.get_segments()[-1][1]])
+        played = record.trajectory[1][i] @ CORNERS
+        np.testing.assert_allclose(points[[0, -1]], played[[0, -1]])
+        nearest = np.hypot(*(played[:, None] - points[None]).transpose(2, 0, 1)).min(axis=1)
+        assert nearest.max() < 0.0021
+        places = {text.get_text(): text.xy for text in axes.texts if text.get_text()}  # type: ignore[attr-defined]
+        for label, corner in zip(record.game.actions[i], CORNERS, strict=True):
+            np.testing.assert_array_equal(places[label], corner)
+    assert figures.figure_functions()["triangles"](run("chicken")) is None
+
+
+def test_networks_show_the_last_strategies() -> None:
+    record = run("network-coordination")
+    axes = drawn(figures.figure_functions()["network"](record)).axes[0]
+    (dots,) = [part for part in axes.collections if isinstance(part, PathCollection)]
+    np.testing.assert_array_equal(np.asarray(dots.get_array()), [part[-1, 1] for part in record.trajectory[1]])
+    (edges,) = [part for part in axes.collections if isinstance(part, LineCollection)]
+    assert len(edges.get_segments()) == 10
+    lengths = [np.hypot(*(segment[0] - segment[1])) for segment in edges.get_segments()]
+    np.testing.assert_allclose(lengths, lengths[0], rtol=0.05)  # a cycle looks like one
+    assert figures.figure_functions()["network"](run("chicken")) is None
+
+
+def test_a_network_of_many_actions_shows_the_likeliest() -> None:
+    record = run("polymatrix", rounds=40)
+    axes = drawn(figures.figure_functions()["network"](record)).axes[0]
+    counts = np.bincount([int(part[-1].argmax()) for part in record.trajectory[1]])
+    sizes = [len(part.get_offsets()) for part in axes.collections if isinstance(part, PathCollection)]  # type: ignore[arg-type]
+    assert sizes == [count for count in counts if count]
+
+
+# The sets of equilibria.
+
+
+def test_the_tetrahedron_shows_the_equilibria_and_the_path_of_chicken() -> None:
+    record = run("chicken")
+    axes = drawn(figures.figure_functions()["tetrahedron"](record)).axes[0]
+    joints = record.curve.joint()
+    assert joints is not None
+    (path,) = [part for part in axes.collections if isinstance(part, LineCollection) and part.get_array() is not None]
+    points = np.array([segment[0] for segment in path.get_segments()] + [path.get_segments()[-1][1]])
+    np.testing.assert_allclose(points, seen(flat(joints))[:, :2])
+    # The correlated equilibria of Chicken have five corners: two pure, one mixed Nash, and two that are correlated.
+    nash = [np.outer([2 / 3, 1 / 3], [2 / 3, 1 / 3]), np.array([[0, 1], [0, 0]]), np.array([[0, 0], [1, 0]])]
+    correlated = [np.array([[2, 1], [1, 0]]) / 4, np.array([[0, 2], [2, 1]]) / 5]
+    expected = seen(flat(np.array([*nash, *correlated])))[:, :2]
+    shown = {tuple(np.round(point, 6)) for line in axes.lines for point in corners_of(line)}
+    assert {tuple(np.round(point, 6)) for point in expected} <= shown
+    (stars,) = [line for line in axes.lines if line.get_marker() == "*"]
+    places = {tuple(np.round(place, 6)) for place in corners_of(stars)}
+    assert places == {tuple(np.round(point, 6)) for point in expected[:3]}
+    said = [str(part.get_label()) for part in (*axes.lines, *axes.patches)]
+    assert "CE and CCE (the same set)" in said
+
+
+def test_the_corners_of_the_tetrahedron_are_named_by_their_cells() -> None:
+    game = Table.of([[[1, 2], [3, 0]], [[0, 1], [2, 5]]], actions=[["a", "b"], ["c", "d"]])
+    record = gamesim.simulate(game, "hedge", rounds=10)
+    axes = drawn(figures.figure_functions()["tetrahedron"](record)).axes[0]
+    places = {text.get_text(): text.xy for text in axes.texts}  # type: ignore[attr-defined]
+    only_b_c = np.array([[[0.0, 0.0], [1.0, 0.0]]])
+    np.testing.assert_allclose(places["b,\nc"], seen(flat(only_b_c))[0, :2])
+
+
+def test_tetrahedra_stand_side_by_side() -> None:
+    figure = figures.tetrahedra({"one": run("chicken"), "two": run("chicken", "regret-matching")})
+    assert [axes.get_title().split(":")[0] for axes in drawn(figure).axes] == ["one", "two"]
+    assert figures.tetrahedra({"one": run("chicken"), "two": run("shapley", rounds=2000)}) is None
+
+
+@pytest.mark.parametrize(
+    ("points", "pairs"),
+    [
+        ([[0, 0, 0], [0, 0, 0]], 0),
+        ([[0, 0, 0], [1, 1, 1]], 1),
+        ([[0, 0, 0], [1, 0, 0], [1, 1, 0], [0, 1, 0]], 4),
+        ([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], 12),
+    ],
+    ids=["point", "line", "square", "cube"],
+)
+def test_edges_of_bodies_of_every_dimension(points: list[list[int]], pairs: int) -> None:
+    assert len(edges(np.array(points, dtype=float))[1]) == pairs
+
+
+def test_payoff_regions_have_the_corners_of_the_sets() -> None:
+    chicken = games.make("chicken")
+    assert isinstance(chicken, Table)
+    corners = equilibrium_payoffs(chicken, "ce")
+    expected = {(7.0, 2.0), (2.0, 7.0), (5.25, 5.25), (3.6, 3.6)}  # (14/3, 14/3) lies inside
+    assert {tuple(np.round(corner, 6)) for corner in corners} == expected
+    record = run("chicken")
+    axes = drawn(figures.figure_functions()["payoff-space"](record)).axes[0]
+    (path,) = [part for part in axes.collections if isinstance(part, LineCollection)]
+    np.testing.assert_allclose([segment[1] for segment in path.get_segments()], record.curve.payoffs()[1:])
+    assert axes.get_xlabel() == "payoff of Row (a round)"
+
+
+def test_payoff_regions_of_a_larger_game_hold_what_the_corners_of_the_polytope_pay() -> None:
+    game = games.make("uniform", actions=(2, 3), seed=5)
+    assert isinstance(game, Table)
+    for kind in ("ce", "cce"):
+        pays = np.array([[np.sum(joint * own) for own in game.payoffs] for joint in polytope(game, kind).vertices()])
+        for way in np.array([[1, 0], [0, 1], [-1, 0], [0, -1], [1, 2], [-2, 1]], dtype=float):
+            assert (equilibrium_payoffs(game, kind) @ way).max() == pytest.approx((pays @ way).max(), abs=4e-3)
+
+
+def test_payoffs_of_a_zero_sum_game_are_a_line() -> None:
+    axes = drawn(figures.figure_functions()["payoff-space"](run("matching-pennies"))).axes[0]
+    (feasible,) = [line for line in axes.lines if line.get_label() == "feasible"]
+    assert sorted(map(tuple, corners_of(feasible))) == [(-1, 1), (1, -1)]
+
+
+def test_the_nearest_equilibrium_stands_beside_the_joint() -> None:
+    record = run("shapley", rounds=2000)
+    figure = drawn(figures.figure_functions()["nearest"](record))
+    played, near = (np.asarray(axes.images[0].get_array()) for axes in figure.axes[:2])
+    np.testing.assert_array_equal(played, record.joint)
+    assert np.abs(near - played).sum() / 2 == pytest.approx(record.distance("ce"), abs=1e-7)
+    assert polytope(record.game, "ce").contains(near, tolerance=1e-7)
+    assert f"{100 * record.distance('ce'):.3g}%" in figures.title_of(figure)
+
+
+# Films.
+
+
+@pytest.mark.parametrize("game", ["odd", "jordan"])
+def test_a_film_has_a_picture_for_each_checkpoint(game: str, tmp_path: Path) -> None:
+    record = run(game, rounds=6)
+    path = figures.animate(record, tmp_path / "run.gif")
+    with Image.open(path) as film:
+        assert getattr(film, "n_frames", 1) >= len(record.curve.rounds) - 2  # pictures that are alike become one
+        assert film.size == (792, 429)
+
+
+def test_films_refuse_what_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(InputError, match=r"\.gif or an \.mp4"):
+        figures.animate(run("chicken"), tmp_path / "run.avi")
+    monkeypatch.setattr(shutil, "which", lambda name: None)
+    with pytest.raises(InputError, match="ffmpeg"):
+        figures.animate(run("chicken"), tmp_path / "run.mp4")
+
+
+@pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="ffmpeg is not installed")
+def test_a_film_as_mp4(tmp_path: Path) -> None:
+    path = figures.animate(run("chicken", rounds=20), tmp_path / "run.mp4")
+    assert path.read_bytes()[4:8] == b"ftyp"

@@ -38,6 +38,11 @@ class Nearest:
     distance: float
     bound: float
 
+    @property
+    def proven(self) -> bool:
+        """Whether the distance and its bound meet."""
+        return abs(self.distance - self.bound) <= PROVEN
+
 
 def dual_bound(incentives: Incentives, joint: NDArray[np.float64], multipliers: Vector) -> float:
     """Return a lower bound on the distance, valid for any multipliers y ≥ 0.
@@ -70,6 +75,7 @@ class _Move:
         adders: Integers,
         penalty: float | None,
         method: str,
+        presolve: bool = True,
     ) -> "_Move":
         """Move mass from `takers` to `adders` until the constraints hold, or owe the rest at a penalty."""
         system = incentives.rows(constraints)
@@ -87,6 +93,7 @@ class _Move:
             total=0.0,
             upper=np.concatenate([flat[takers], np.full(adders.size + owing, np.inf)]),
             method=method,
+            presolve=presolve,
         )
         taken, added = np.zeros(flat.size), np.zeros(flat.size)
         taken[takers] = solution.point[: takers.size]
@@ -94,7 +101,7 @@ class _Move:
         multipliers = np.zeros(incentives.starts[-1])
         multipliers[constraints] = solution.multipliers
         owed = solution.point[takers.size + adders.size :].sum()
-        return cls(taken, added, float(owed), float(taken.sum()), multipliers)
+        return cls(taken, added, float(owed), min(1.0, float(taken.sum())), multipliers)
 
     def nearest(self, incentives: Incentives, joint: NDArray[np.float64]) -> Nearest:
         """Return where the move leads, with its proof."""
@@ -109,8 +116,14 @@ def direct(incentives: Incentives, joint: NDArray[np.float64], method: str | Non
     incentives.refuse_beyond_memory()
     flat = joint.ravel()
     everywhere = np.arange(flat.size)
-    move = _Move.cheapest(incentives, flat, incentives.proper, np.flatnonzero(flat), everywhere, None, method)
-    return move.nearest(incentives, joint)
+    for presolve in (True, False):
+        move = _Move.cheapest(
+            incentives, flat, incentives.proper, np.flatnonzero(flat), everywhere, None, method, presolve
+        )
+        found = move.nearest(incentives, joint)
+        if found.proven:
+            return found
+    raise ArithmeticError(f"a distance of {found.distance} was found, and only {found.bound} could be proven")
 
 
 class Search:
@@ -162,7 +175,7 @@ class Search:
             if not (violated.size or add.any() or take.any()):
                 if move.owed <= EXACT:
                     found = move.nearest(incentives, joint)
-                    return found if abs(found.distance - found.bound) <= PROVEN else direct(incentives, joint)
+                    return found if found.proven else direct(incentives, joint)
                 self._penalty *= 10
             constraints, adding, taking = np.union1d(constraints, violated), adding | add, taking | take
         return direct(incentives, joint)

@@ -156,7 +156,7 @@ class Polytope:
             return 1.0
         if self.dimension == 1:
             return float(np.ptp(corners))
-        return float(ConvexHull(corners).volume)
+        return float(ConvexHull(corners, qhull_options="QJ").volume)  # joggled by some 1e-11: corners may be degenerate
 
     @cached_property
     def _halfspaces(self) -> csr_array:
@@ -203,10 +203,20 @@ class Polytope:
         if dimension == 1:
             ends = rooms / normals[:, 0]
             return np.array([[ends[normals[:, 0] < 0].max()], [ends[normals[:, 0] > 0].min()]])
-        found = HalfspaceIntersection(np.column_stack([normals, -rooms]), np.zeros(dimension)).intersections
-        _, distinct = np.unique(found.round(9), axis=0, return_index=True)
-        merged = found[distinct]
-        return merged[ConvexHull(merged).vertices]
+        # Joggled halfspaces never fail where many meet in a corner; they split it, and solving the constraints that are
+        # tight there for the corner itself makes it whole again.
+        lengths = np.linalg.norm(normals, axis=1)
+        normals, rooms = normals / lengths[:, None], rooms / lengths
+        halfspaces = np.column_stack([normals, -rooms])
+        found = HalfspaceIntersection(halfspaces, np.zeros(dimension), qhull_options="QJ").intersections
+        corners = []
+        for point in found:
+            tight = np.abs(normals @ point - rooms) < 1e-7
+            corner, _, rank, _ = np.linalg.lstsq(normals[tight], rooms[tight], rcond=1e-9)
+            if rank == dimension and (normals @ corner - rooms).max() < 1e-9:
+                corners.append(corner)
+        _, distinct = np.unique(np.array(corners).round(8) + 0.0, axis=0, return_index=True)
+        return np.array(corners)[distinct]
 
     def _nearest_in_max_norm(self, joint: NDArray[np.float64]) -> NDArray[np.float64]:
         """Solve for the least t with -t ≤ q - joint ≤ t in every cell."""

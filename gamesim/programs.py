@@ -30,14 +30,17 @@ def minimise(
     total: float,
     upper: Vector | None = None,
     method: str = SIMPLEX,
+    presolve: bool = True,
 ) -> Solution:
-    """Minimise cost · x subject to rows x ≤ limits, equation · x = total and 0 ≤ x ≤ upper."""
+    """Minimise cost · x subject to rows x ≤ limits, equation · x = total and 0 ≤ x ≤ upper; it must have a solution."""
     solve: Any = linprog  # its published types know no sparse rows
     tolerances = {"primal_feasibility_tolerance": TOLERANCE, "dual_feasibility_tolerance": TOLERANCE}
     # The simplex has been seen to stall on distances of learned play; it needs a few steps per row where it does not.
     limit = {SIMPLEX: {"maxiter": 1000 + 4 * limits.size}, INTERIOR: {}}
     result: Any = None
-    for way in dict.fromkeys([method, INTERIOR, SIMPLEX]):  # the other one is asked where the first gives up
+    # Where the first way gives up another is asked; presolving has been seen to take a tiny upper bound for a
+    # contradiction.
+    for way, first in dict.fromkeys([(method, presolve), (INTERIOR, presolve), (SIMPLEX, False), (INTERIOR, False)]):
         result = solve(
             cost,
             A_ub=rows,
@@ -46,7 +49,7 @@ def minimise(
             b_eq=[total],
             bounds=(0, None) if upper is None else np.column_stack([np.zeros(upper.size), upper]),
             method=way,
-            options=tolerances | limit[way],
+            options={**tolerances, **limit[way], "presolve": first},
         )
         if result.status == 0:
             multipliers = np.maximum(0.0, -np.asarray(result.ineqlin.marginals))

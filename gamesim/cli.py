@@ -36,6 +36,14 @@ Regrets, gaps, payoffs and welfare are in the game's own payoff units. summary.j
 exit codes: 0 done, 2 a mistake in what was given (nothing is written), 130 stopped by Ctrl-C"""
 
 
+SWEEP_HELP = """\
+Runs every point of a study that is not finished yet, and keeps its measures in a store, FOLDER/study.sqlite. Whatever
+stops a sweep, the same command goes on: what was finished is never run again, what failed is tried again, and a changed
+study runs only what is new. gamesim study FOLDER tells what came of it.
+
+exit codes: 0 done, 1 some points failed (they are listed), 2 a mistake in what was given, 130 stopped by Ctrl-C"""
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run a command and return its exit code: a person's mistake gives a message and 2, never a traceback."""
     for stream in (sys.stdout, sys.stderr):
@@ -113,6 +121,28 @@ def _parser() -> argparse.ArgumentParser:
         "name", metavar="NAME", help="the name of a learner, a game or a scenario, or the path of a scenario"
     )
     show.set_defaults(command=_show)
+
+    sweep = commands.add_parser(
+        "sweep",
+        help="run all points of a study",
+        description=SWEEP_HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    sweep.add_argument("study", metavar="STUDY", help="the path of a study file, or the name of a shipped study")
+    sweep.add_argument("--out", metavar="FOLDER", help="where the store is kept (default: studies/STUDY)")
+    sweep.add_argument("--workers", type=_whole_number, metavar="N", help="processes (default: one for each processor)")
+    sweep.add_argument("--cluster", metavar="ADDRESS", help="run on the dask cluster with this scheduler, tcp://...")
+    sweep.add_argument("--dry-run", action="store_true", help="say how many points, how long and how much disk")
+    sweep.add_argument("--quiet", action="store_true", help="print nothing but mistakes")
+    sweep.set_defaults(command=_sweep)
+
+    study = commands.add_parser("study", help="print a study's tables and fits, export it, draw it")
+    study.add_argument("study", metavar="FILE", help="a store, its folder, or a study that was swept into studies/")
+    study.add_argument("--measure", metavar="NAME", help="tell about this measure only")
+    study.add_argument("--csv", metavar="PATH", help="write every point as a line of CSV")
+    study.add_argument("--parquet", metavar="PATH", help="write every point as Parquet")
+    study.add_argument("--figures", metavar="FOLDER", help="draw its figures, as SVG and PNG")
+    study.set_defaults(command=_study)
 
     lab = commands.add_parser("lab", help="open a live page in the browser, for teaching and exploring")
     lab.add_argument(
@@ -256,6 +286,21 @@ def _lab(arguments: argparse.Namespace) -> int:
     browser = not arguments.no_browser
     serve(first, arguments.host, arguments.port, allow_network=arguments.allow_network, browser=browser)
     return 0
+
+
+def _sweep(arguments: argparse.Namespace) -> int:
+    from gamesim.study_commands import run_sweep
+
+    console = _console(quiet=arguments.quiet)
+    workers = (os.cpu_count() or 1) if arguments.workers is None else arguments.workers
+    return run_sweep(arguments.study, arguments.out, workers, arguments.cluster, console, dry_run=arguments.dry_run)
+
+
+def _study(arguments: argparse.Namespace) -> int:
+    from gamesim.study_commands import show_study
+
+    asked = {key: getattr(arguments, key) for key in ("measure", "csv", "parquet", "figures")}
+    return show_study(arguments.study, _console(), **asked)
 
 
 def _console(stderr: bool = False, quiet: bool = False) -> "Console":

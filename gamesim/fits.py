@@ -1,9 +1,9 @@
 """What a study says: tables along its axes, slopes with confidence intervals, and the learner-by-game matrix.
 
 A slope is the exponent of measure ≈ c · x^slope, where x is the number of rounds T or of actions d. It is fitted to
-each run by itself (all that is the same but x, on logarithmic axes, by least squares) and then averaged: runs of one game
-belong together, so they do not count as many. Intervals are of 95 %, by Student's t over the runs; where there is one
-run only, over its residuals.
+each run by itself (all that is the same but x, on logarithmic axes, by least squares) and then averaged: runs of one
+game belong together, so they do not count as many. Intervals are of 95 %, by Student's t over the runs; where there is
+one run only, over its residuals.
 """
 
 import csv

@@ -327,7 +327,7 @@ def _is_range(raw: Any) -> bool:
 
 
 def _range(raw: Mapping[str, Any], key: str, least: int | None = None) -> range:
-    first, count, step = raw.get("first", 0), raw.get("count"), raw.get("step", 1)
+    first, count, step = raw.get("first", 0), raw.get("count", 0), raw.get("step", 1)
     wrong = [value for value in (first, count, step) if isinstance(value, bool) or not isinstance(value, int)]
     if wrong or not _is_range({"first": 0, **raw}) or count < 1 or step < 1 or (least is not None and first < least):
         raise InputError(f"{key}: expected {{ first = 0, count = 10 }} in whole numbers, and {dict(raw)!r} came")
@@ -361,9 +361,7 @@ def _key_axis(key: str, values: Any, place: str) -> Axis:
         )
     labels = [_label(value) for value in values]
     if len(set(map(canonical, labels))) < len(labels):
-        raise InputError(
-            f"{place}.{key}: values must differ in what they are called: name them as in [grid.NAME.VALUE]"
-        )
+        raise InputError(f"{place}.{key}: values must differ in their names: name them, as in [grid.NAME.VALUE]")
     return Axis(key, tuple(Choice(label, ((key, value),)) for label, value in zip(labels, values, strict=True)))
 
 

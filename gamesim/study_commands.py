@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 FAILED, INTERRUPTED = 1, 130  # exit codes
 SHOWN = 3  # of the best and of the worst points, and
 LISTED = 20  # of the failures
+WIDE = 200  # letters in a line of what is not read on a terminal
 SAMPLE = 40  # points that a dry run may time
 
 
@@ -140,6 +141,7 @@ class Scoreboard:
     began: float = field(default_factory=perf_counter)
 
     def __call__(self, outcomes: Sequence[Outcome]) -> None:
+        """Count these in."""
         for outcome in outcomes:
             self.new += 1
             self.done += outcome.values is not None
@@ -231,7 +233,7 @@ def show_results(results: "Results", measure: str | None, console: Console) -> N
         console.print(Text(table.title, style="bold"))
         grid = Grid(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
         for i, heading in enumerate(table.headings):
-            grid.add_column(Text(heading), justify="left" if i == 0 else "right")
+            grid.add_column(Text(heading), justify="left" if i == 0 else "right", no_wrap=True)
         for row in table.rows:
             grid.add_row(*(Text(cell) for cell in row))
-        console.print(grid)
+        console.print(grid, width=None if console.is_terminal else WIDE, crop=False)

@@ -23,6 +23,7 @@ from concurrent.futures import (
 )
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 from importlib.metadata import version
 from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as wait_for
@@ -47,7 +48,7 @@ class Pool:
 
     executor: Executor
     width: int
-    lost: tuple[type[BaseException], ...] = ()
+    lost: tuple[type[BaseException], ...] = (BrokenExecutor,)
     close: Callable[[], object] = field(default=lambda: None)
 
 
@@ -56,7 +57,7 @@ Watch = Callable[[Sequence[Outcome]], object]
 
 
 def sweep(store: Store, measures: Sequence[str], open_pool: Open, watch: Watch = lambda _: None) -> None:
-    """Run every point that the store has to do; `watch` sees the outcomes once they are written, several times a second."""
+    """Run every point that the store has to do; `watch` sees outcomes once they are written, several times a second."""
     _Sweep(store, measures, open_pool, watch).run()
 
 
@@ -144,7 +145,7 @@ class _Sweep:
         task = self._flying.pop(future)
         try:
             outcomes = future.result()
-        except (BrokenExecutor, *pool.lost) as error:
+        except pool.lost as error:
             self._lose(task)
             return isinstance(error, BrokenExecutor)
         except (ImportError, AttributeError) as error:
@@ -218,11 +219,11 @@ def cluster(address: str) -> Open:
 
     def open_pool() -> Pool:
         try:
-            from distributed import Client, KilledWorker
+            distributed: Any = import_module("distributed")
         except ImportError:
             raise InputError("a cluster needs dask.distributed: pip install 'gamesim[cluster]'") from None
         try:
-            client = Client(address, timeout=10, set_as_default=False)
+            client = distributed.Client(address, timeout=10, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
             raise InputError(f"no dask scheduler answers at {address} ({error or type(error).__name__})") from None
         try:
@@ -231,7 +232,7 @@ def cluster(address: str) -> Open:
         except BaseException:
             client.close()
             raise
-        return Pool(client.get_executor(pure=False), threads, lost=(KilledWorker,), close=client.close)
+        return Pool(client.get_executor(pure=False), threads, lost=(distributed.KilledWorker,), close=client.close)
 
     return open_pool
 

@@ -1,0 +1,52 @@
+// Numbers as people read and write them. `shown` writes the same digits as `gamesim run`.
+
+/** A number with three digits that count, exactly as Python's format ".3g" rounds: halves to even. */
+export function shown(value) {
+  if (value === null || value === undefined || Number.isNaN(value)) return "–";
+  if (Math.abs(value) < 1e-12) return "0";
+  if (Math.abs(value) >= 1e5) return Math.round(value).toLocaleString("en-US");
+  let [digits, power] = threeDigits(Math.abs(value));
+  const sign = value < 0 ? "-" : "";
+  if (power < -4 || power >= 3) {
+    const mantissa = trimmed(`${digits[0]}.${digits.slice(1)}`);
+    return `${sign}${mantissa}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
+  }
+  const text = power >= 0 ? `${digits.slice(0, power + 1)}.${digits.slice(power + 1)}` : `0.${"0".repeat(-power - 1)}${digits}`;
+  return sign + trimmed(text);
+}
+
+function threeDigits(value) {
+  const [mantissa, exponent] = value.toExponential(60).split("e"); // all digits of most doubles: ties are seen
+  const all = mantissa.replace(".", "");
+  let head = Number(all.slice(0, 3));
+  const rest = all.slice(3);
+  const half = "5" + "0".repeat(rest.length - 1);
+  if (rest > half || (rest === half && head % 2 === 1)) head += 1;
+  return head === 1000 ? ["100", Number(exponent) + 1] : [String(head), Number(exponent)];
+}
+
+const trimmed = (text) => (text.includes(".") ? text.replace(/0+$/, "").replace(/\.$/, "") : text);
+
+export const whole = (value) => Math.round(value).toLocaleString("en-US");
+
+/** A large number in a few letters: 4.6k, 8.9M. */
+export function short(value) {
+  for (const [unit, size] of [["G", 1e9], ["M", 1e6], ["k", 1e3]]) {
+    if (value >= size) return `${(value / size).toFixed(value >= 100 * size ? 0 : 1)}${unit}`;
+  }
+  return value >= 10 ? value.toFixed(0) : value.toFixed(1).replace(".0", "");
+}
+
+/** Read a number that somebody typed; a mistake is told in the words that the scenario check uses. */
+export function readNumber(text, { integer = false, least = -Infinity, most = Infinity } = {}) {
+  const typed = text.trim().replace("−", "-");
+  const wanted = integer ? "a whole number" : "a number";
+  const came = typed === "" ? "nothing" : `‘${typed.slice(0, 20)}’`;
+  if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(typed)) return { mistake: `expected ${wanted}, and ${came} came` };
+  const value = Number(typed);
+  if (!Number.isFinite(value)) return { mistake: `expected a finite number, and ${came} came` };
+  if (integer && !Number.isSafeInteger(value)) return { mistake: `expected ${wanted}, and ${came} came` };
+  if (value < least) return { mistake: `expected at least ${least.toLocaleString("en-US")}, and ${came} came` };
+  if (value > most) return { mistake: `expected at most ${most.toLocaleString("en-US")}, and ${came} came` };
+  return { value };
+}

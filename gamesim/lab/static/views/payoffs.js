@@ -1,0 +1,74 @@
+// What the players are paid on average: for two players the plane of payoffs, with what the equilibria pay.
+
+import { begin, dot, font, line, polygon, text, theme } from "./sheet.js";
+import { axes, inside, linearScale } from "./axes.js";
+import { shown } from "../numbers.js";
+import { hull } from "./hull.js";
+
+export const title = "Payoffs";
+export const about = "The average payoffs so far, within what can be paid; shaded, what correlated (CE) and coarse correlated (CCE) equilibria pay.";
+export const fits = () => true;
+
+export function draw(canvas, film) {
+  const { context, width, height } = begin(canvas);
+  if (film.shape.game.players.length === 2) plane(context, width, height, film);
+  else bars(context, width, height, film);
+}
+
+function plane(context, width, height, film) {
+  const { game } = film.shape;
+  const legend = theme().size * 1.25;
+  const place = inside(0, 0, width, height - legend);
+  const [x, y] = [0, 1].map((i) => {
+    const room = 0.06 * (game.high[i] - game.low[i] || 1);
+    const ends = i === 0 ? [place.x, place.x + place.width] : [place.y + place.height, place.y];
+    return linearScale(game.low[i] - room, game.high[i] + room, ...ends, 5);
+  });
+  axes(context, place, x, y, [`${game.players[0]}'s payoff`, `${game.players[1]}'s payoff`]);
+  const at = ([u, v]) => [x(u), y(v)];
+  const cells = game.payoffs[0].flatMap((row, a) => row.map((u, b) => [u, game.payoffs[1][a][b]]));
+  polygon(context, hull(cells).map(at), { stroke: theme().dim, width: 1 });
+  for (const [kind, colour] of [["cce", theme().cce], ["ce", theme().ce]]) {
+    const known = film.sets?.[kind]?.payoffs;
+    if (!known) continue;
+    const outline = hull(known);
+    polygon(context, outline.map(at), { fill: colour, stroke: colour, alpha: 0.3, width: kind === "ce" ? 2.5 : 1.5, dash: kind === "ce" ? [] : [5, 4] });
+    if (outline.length <= 2) dot(context, at(outline[0]), 5, { fill: null, stroke: colour });
+  }
+  cells.forEach((cell) => dot(context, at(cell), 2.5, { fill: theme().dim }));
+  if (!Number.isNaN(film.state.payoffs[0])) {
+    const path = [...film.curve.map((row) => at(row.payoffs)), at(film.state.payoffs)];
+    line(context, path, { colour: theme().path, width: 2 });
+    dot(context, path.at(-1), 5.5, { fill: theme().path, stroke: theme().paper });
+  }
+  font(context, 0.74);
+  let from = place.x;
+  for (const [words, colour] of [["average payoffs", theme().path], ["CE", theme().ce], ["CCE", theme().cce], ["all that can be paid", theme().dim]]) {
+    context.fillStyle = colour;
+    context.fillRect(from, height - legend / 2 - 4, 14, 8);
+    text(context, words, from + 19, height - legend / 2);
+    from += context.measureText(words).width + 36;
+  }
+}
+
+function bars(context, width, height, film) {
+  const { game } = film.shape;
+  const size = theme().size;
+  const high = Math.min(size * 2.4, (height - 10) / game.players.length);
+  const [low, top] = [Math.min(...game.low), Math.max(...game.high)];
+  const x = linearScale(low, top, width * 0.3, width - size * 4, 4);
+  game.players.forEach((name, i) => {
+    const y = 6 + i * high;
+    text(context, name, width * 0.3 - 8, y + high / 2, { align: "right", most: width * 0.3 - 12, colour: theme().text });
+    context.fillStyle = theme().line;
+    context.fillRect(x(game.low[i]), y + high * 0.3, x(game.high[i]) - x(game.low[i]), high * 0.4);
+    const payoff = film.state.payoffs[i];
+    if (Number.isNaN(payoff)) return;
+    dot(context, [x(payoff), y + high / 2], Math.min(7, high * 0.3), { fill: theme().players[i % 6], stroke: theme().paper });
+    text(context, shown(payoff), width - size * 3.4, y + high / 2, { colour: theme().text });
+  });
+}
+
+export function say(film) {
+  return film.shape.game.players.map((name, i) => `${name} is paid ${shown(film.state.payoffs[i])} a round`).join("; ");
+}

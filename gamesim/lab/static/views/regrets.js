@@ -1,0 +1,76 @@
+// Every player's regret a round, over the rounds, on logarithmic axes, with what the learner promises.
+
+import { begin, dot, font, line, text, theme } from "./sheet.js";
+import { axes, inside, logScale } from "./axes.js";
+import { shown } from "../numbers.js";
+
+export const title = "Regret a round";
+export const about = "Solid: swap. Dashed: external. Thin and dotted: the learner's promise. The highest swap curve is the CE gap, the highest external one the CCE gap.";
+export const fits = () => true;
+
+const FEW = 4; // players that are told apart
+const KINDS = [["swap", []], ["external", [7, 5]]];
+
+export function draw(canvas, film) {
+  const { context, width, height } = begin(canvas);
+  const { game, rounds } = film.shape;
+  const size = theme().size;
+  const count = Math.min(game.players.length, FEW);
+  const legend = size * 1.25;
+  const place = inside(0, 0, width, height - legend);
+  const rows = points(film);
+  const scale = Math.max(...game.high.map((high, i) => high - game.low[i]), 1e-9);
+  const values = rows.flatMap((row) => KINDS.flatMap(([kind]) => [...row[kind].slice(0, count)].map((one) => one / row.round))).filter((one) => one > 1e-12 * scale);
+  const top = 10 ** Math.ceil(Math.log10(2 * scale));
+  const low = 10 ** Math.floor(Math.log10(Math.max(Math.min(...values, scale / 100), 1e-9 * scale)));
+  const x = logScale(1, Math.max(rounds, 10), place.x, place.x + place.width);
+  const y = logScale(low, top, place.y + place.height, place.y);
+  axes(context, place, x, y, ["round", "payoff units a round"]);
+  context.save();
+  context.beginPath();
+  context.rect(place.x - 2, place.y - 2, place.width + 6, place.height + 4);
+  context.clip();
+  for (let i = 0; i < count; i += 1) {
+    const bound = film.run.bounds[i];
+    if (bound) line(context, bound.rounds.map((t, k) => [x(t), y(bound.values[k] / t)]), { colour: theme().players[i], width: 1, dash: [1, 4] });
+    for (const [kind, dash] of KINDS) {
+      const known = rows.map((row) => [row.round, row[kind][i] / row.round]);
+      for (const piece of positive(known, low)) line(context, piece.map(([t, value]) => [x(t), y(value)]), { colour: theme().players[i], width: kind === "swap" ? 2.2 : 1.6, dash });
+      const last = known.at(-1);
+      if (last && last[1] > low) dot(context, [x(last[0]), y(last[1])], 3, { fill: theme().players[i] });
+    }
+  }
+  context.restore();
+  font(context, 0.74);
+  let at = place.x;
+  for (let i = 0; i < count; i += 1) {
+    const words = `${game.players[i]} (${film.run.learners[i]})`;
+    line(context, [[at, height - legend / 2], [at + 16, height - legend / 2]], { colour: theme().players[i], width: 3 });
+    text(context, words, at + 21, height - legend / 2, { most: width / count - 30 });
+    at += Math.min(context.measureText(words).width + 36, (width - place.x) / count);
+  }
+}
+
+/** The checkpoints, and the last round. */
+function points(film) {
+  const { state } = film;
+  const rows = film.curve.map((row) => ({ ...row, round: row.round[0] }));
+  if (state.rounds > 0 && state.rounds > (rows.at(-1)?.round ?? 0)) rows.push({ round: state.rounds, swap: state.swap, external: state.external });
+  return rows;
+}
+
+/** Cut a curve where it is not positive: there is no place for that on a logarithmic axis. */
+function positive(known, low) {
+  const pieces = [[]];
+  for (const point of known) {
+    if (point[1] > low * 1e-3) pieces.at(-1).push(point);
+    else if (pieces.at(-1).length) pieces.push([]);
+  }
+  return pieces;
+}
+
+export function say(film) {
+  const { game } = film.shape;
+  const { state } = film;
+  return game.players.slice(0, FEW).map((name, i) => `${name}: swap regret ${shown(state.swap[i] / state.rounds)} a round, external ${shown(state.external[i] / state.rounds)}`).join("; ");
+}

@@ -1,0 +1,115 @@
+// A canvas that is sharp on every screen, and the colours of the page's theme.
+
+let colours = null;
+
+/** The theme's colours, read once: players, sets and the parts of a drawing. */
+export function theme() {
+  if (colours === null) {
+    const style = getComputedStyle(document.documentElement);
+    const read = (name) => style.getPropertyValue(name).trim();
+    colours = {
+      players: [0, 1, 2, 3, 4, 5].map((k) => read(`--p${k}`)),
+      text: read("--text"), dim: read("--dim"), line: read("--line"), paper: read("--card"),
+      ce: read("--ce"), cce: read("--cce"), path: read("--path"), low: read("--heat-low"), high: read("--heat-high"),
+      size: parseFloat(style.fontSize),
+    };
+  }
+  return colours;
+}
+
+export function forgetTheme() {
+  colours = null;
+}
+
+/** Begin a drawing: fit the canvas to its place, clear it, and return its context and size in CSS pixels. */
+export function begin(canvas) {
+  const ratio = Math.min(window.devicePixelRatio || 1, 2);
+  const [width, height] = [canvas.clientWidth, canvas.clientHeight];
+  const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];
+  if (canvas.width !== wide || canvas.height !== high) Object.assign(canvas, { width: wide, height: high });
+  const context = canvas.getContext("2d");
+  context.setTransform(ratio, 0, 0, ratio, 0, 0);
+  context.clearRect(0, 0, width, height);
+  context.lineJoin = context.lineCap = "round";
+  font(context);
+  return { context, width, height };
+}
+
+export function font(context, scale = 0.78, weight = "400") {
+  context.font = `${weight} ${Math.round(theme().size * scale)}px system-ui, sans-serif`;
+}
+
+export function text(context, words, x, y, { colour = theme().dim, align = "left", baseline = "middle", most = 0 } = {}) {
+  context.fillStyle = colour;
+  context.textAlign = align;
+  context.textBaseline = baseline;
+  context.fillText(most ? fitted(context, words, most) : words, x, y);
+}
+
+/** Words cut to a width. */
+export function fitted(context, words, most) {
+  if (context.measureText(words).width <= most) return words;
+  let cut = words;
+  while (cut.length > 1 && context.measureText(`${cut}…`).width > most) cut = cut.slice(0, -1);
+  return `${cut}…`;
+}
+
+export function line(context, points, { colour = theme().text, width = 1.5, dash = [] } = {}) {
+  if (points.length < 2) return;
+  context.strokeStyle = colour;
+  context.lineWidth = width;
+  context.setLineDash(dash);
+  context.beginPath();
+  points.forEach(([x, y], k) => (k ? context.lineTo(x, y) : context.moveTo(x, y)));
+  context.stroke();
+  context.setLineDash([]);
+}
+
+export function polygon(context, points, { fill = null, stroke = null, alpha = 1, width = 1.5, dash = [] } = {}) {
+  if (!points.length) return;
+  context.beginPath();
+  points.forEach(([x, y], k) => (k ? context.lineTo(x, y) : context.moveTo(x, y)));
+  context.closePath();
+  context.globalAlpha = alpha;
+  if (fill) {
+    context.fillStyle = fill;
+    context.fill();
+  }
+  context.globalAlpha = 1;
+  if (stroke) {
+    context.strokeStyle = stroke;
+    context.lineWidth = width;
+    context.setLineDash(dash);
+    context.stroke();
+    context.setLineDash([]);
+  }
+}
+
+export function dot(context, [x, y], radius, { fill = theme().text, stroke = null } = {}) {
+  context.beginPath();
+  context.arc(x, y, radius, 0, 2 * Math.PI);
+  if (fill) {
+    context.fillStyle = fill;
+    context.fill();
+  }
+  if (stroke) {
+    context.strokeStyle = stroke;
+    context.lineWidth = 1.5;
+    context.stroke();
+  }
+}
+
+/** Cut a row over all players' actions into one part for each player. */
+export function byPlayer(row, game) {
+  let at = 0;
+  return game.actions.map((labels) => row.subarray(at, (at += labels.length)));
+}
+
+/** Places for `count` panels in a row-by-row grid that suits a width. */
+export function panels(count, width, height, least = 150) {
+  const columns = Math.max(1, Math.min(count, Math.floor(width / least)));
+  const rows = Math.ceil(count / columns);
+  return Array.from({ length: count }, (_, k) => ({
+    x: ((k % columns) * width) / columns, y: (Math.floor(k / columns) * height) / rows, width: width / columns, height: height / rows,
+  }));
+}

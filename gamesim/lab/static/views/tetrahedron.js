@@ -1,0 +1,145 @@
+// All joints of a 2×2 game are a tetrahedron: its corners are the four action profiles. In it the CCE, the CE inside
+// them, the saddle of independent play, and the path that the empirical joint takes.
+
+import { begin, font, text, theme } from "./sheet.js";
+import { faces } from "./hull.js";
+import { flat, seen, webgl } from "./solid.js";
+import { h } from "../dom.js";
+import { shown } from "../numbers.js";
+
+export const title = "All joints, and the equilibria";
+export const about = "Each point is a distribution over the four outcomes. Drag, or use the arrow keys, to turn it.";
+export const fits = (shape) => shape.game.actions.length === 2 && shape.game.actions.every((labels) => labels.length === 2);
+
+const CORNERS = [[-1, 1, 1], [1, 1, -1], [-1, -1, -1], [1, -1, 1]].map((corner) => corner.map((one) => one / Math.sqrt(3)));
+const EDGES = [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]];
+const MESH = 8;
+const turned = { yaw: 0.55, pitch: 0.22, turning: false };
+const renderers = new WeakMap();
+
+const inSpace = (joint) => [0, 1, 2].map((axis) => CORNERS.reduce((sum, corner, k) => sum + joint[k] * corner[axis], 0));
+const independent = (p, q) => inSpace([p * q, p * (1 - q), (1 - p) * q, (1 - p) * (1 - q)]);
+
+/** Make a canvas ready to be turned; `redraw` is called when it was. All runs turn together. */
+export function attach(canvas, redraw) {
+  const below = h("canvas", { class: "below", "aria-hidden": "true" });
+  canvas.before(below);
+  renderers.set(canvas, webgl(below));
+  canvas.tabIndex = 0;
+  canvas.classList.add("turnable");
+  const turn = (yaw, pitch) => {
+    turned.yaw += yaw;
+    turned.pitch = Math.max(-1.5, Math.min(1.5, turned.pitch + pitch));
+    redraw();
+  };
+  let from = null;
+  canvas.addEventListener("pointerdown", (event) => {
+    from = [event.clientX, event.clientY];
+    canvas.setPointerCapture(event.pointerId);
+  });
+  canvas.addEventListener("pointermove", (event) => {
+    if (!from) return;
+    turn((event.clientX - from[0]) * 0.01, (event.clientY - from[1]) * 0.01);
+    from = [event.clientX, event.clientY];
+  });
+  for (const end of ["pointerup", "pointercancel"]) canvas.addEventListener(end, () => (from = null));
+  canvas.addEventListener("keydown", (event) => {
+    const by = { ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, -0.1], ArrowDown: [0, 0.1] }[event.key];
+    if (!by) return;
+    turn(...by);
+    event.preventDefault();
+    event.stopPropagation();
+  });
+}
+
+export function detach(canvas) {
+  renderers.get(canvas)?.dispose();
+}
+
+/** A switch that lets it turn by itself; never where less motion is wished. */
+export function controls(redraw) {
+  const still = matchMedia("(prefers-reduced-motion: reduce)");
+  const button = h("button", { type: "button", class: "small", "aria-pressed": "false" }, "turn slowly");
+  const step = () => {
+    if (!turned.turning) return;
+    turned.yaw += 0.006;
+    redraw();
+    requestAnimationFrame(step);
+  };
+  button.addEventListener("click", () => {
+    turned.turning = !turned.turning && !still.matches;
+    button.setAttribute("aria-pressed", String(turned.turning));
+    step();
+  });
+  button.disabled = still.matches;
+  return button;
+}
+
+export function draw(canvas, film) {
+  const { context, width, height } = begin(canvas);
+  const matrix = camera(width, height);
+  const scene = sceneOf(film);
+  const renderer = renderers.get(canvas);
+  if (renderer) renderer.draw(scene, matrix, width, height, Math.min(window.devicePixelRatio || 1, 2));
+  else flat(context, scene, matrix, width, height);
+  const { actions } = film.shape.game;
+  CORNERS.forEach((corner, k) => {
+    const [x, y] = seen(matrix, corner.map((one) => one * 1.1), width, height);
+    const align = x < width / 3 ? "left" : x > (2 * width) / 3 ? "right" : "center";
+    text(context, `${actions[0][k >> 1]}, ${actions[1][k & 1]}`, Math.max(4, Math.min(width - 4, x)), Math.max(10, Math.min(height - 26, y)), { align, colour: theme().text, most: width * 0.45 });
+  });
+  font(context, 0.74);
+  let at = 8;
+  for (const [words, colour] of [["joint so far", theme().path], ["CE", theme().ce], ["CCE", theme().cce], ["independent play", theme().dim]]) {
+    context.fillStyle = colour;
+    context.fillRect(at, height - 13, 14, 8);
+    text(context, words, at + 19, height - 9);
+    at += context.measureText(words).width + 34;
+  }
+}
+
+function sceneOf(film) {
+  const colours = theme();
+  const scene = { faces: [], lines: [], dots: [] };
+  for (const [a, b] of EDGES) scene.lines.push({ points: [CORNERS[a], CORNERS[b]], colour: colours.dim, alpha: 0.7, width: 1.5 });
+  for (let k = 0; k <= MESH; k += 1) {
+    const share = k / MESH;
+    for (const points of [[independent(share, 0), independent(share, 1)], [independent(0, share), independent(1, share)]]) scene.lines.push({ points, colour: colours.dim, alpha: 0.22, width: 1 });
+  }
+  for (const [kind, colour, alpha] of [["cce", colours.cce, 0.16], ["ce", colours.ce, 0.34]]) {
+    for (const points of faces((film.sets?.[kind]?.vertices ?? []).map(inSpace))) {
+      if (points.length > 2) scene.faces.push({ points, colour, alpha });
+      if (points.length > 1) scene.lines.push({ points: [...points, points[0]], colour, alpha: 0.9, width: kind === "ce" ? 2.5 : 1.5 });
+      if (points.length === 1) scene.dots.push({ point: points[0], colour, radius: kind === "ce" ? 6 : 8 });
+    }
+  }
+  const { state, curve, path } = film;
+  if (Number.isNaN(state.joint[0])) return scene;
+  const play = path.rows.map((row) => independent(row[0], row[2]));
+  scene.lines.push({ points: play, colour: colours.players[5], alpha: 0.55, width: 1.2 });
+  const joints = [...curve.map((row) => inSpace(row.joint)), inSpace(state.joint)];
+  scene.lines.push({ points: joints, colour: colours.path, alpha: 1, width: 3 });
+  scene.dots.push({ point: joints.at(-1), colour: colours.paper, radius: 8 }, { point: joints.at(-1), colour: colours.path, radius: 6.5 });
+  return scene;
+}
+
+/** Turn, then look from in front with a little perspective. */
+function camera(width, height) {
+  const { yaw, pitch } = turned;
+  const [cy, sy, cp, sp] = [Math.cos(yaw), Math.sin(yaw), Math.cos(pitch), Math.sin(pitch)];
+  const distance = 5;
+  const zoom = 0.82 * distance * Math.min(1, width / height, 1.2);
+  const [sx, sz] = [zoom * Math.min(1, height / width), zoom * Math.min(1, width / height)];
+  const rows = [
+    [sx * cy, 0, sx * sy, 0],
+    [sz * sp * sy, sz * cp, -sz * sp * cy, 0],
+    [0, 0, 0, 0],
+    [cp * sy, -sp, -cp * cy, distance],
+  ];
+  return new Float32Array([0, 1, 2, 3].flatMap((column) => rows.map((row) => row[column])));
+}
+
+export function say(film) {
+  const { ce, cce } = film.nearest?.distance ?? {};
+  return ce === undefined ? "The tetrahedron of all joints" : `The joint is ${shown(ce)} from the correlated and ${shown(cce)} from the coarse correlated equilibria`;
+}

@@ -9,12 +9,11 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape, unescape
 from importlib.resources import files
-from itertools import islice
 from pathlib import Path
 
-from gamesim.incentives import Deviation, Incentives, written_out
+from gamesim.equilibrium import Deviation, polytope
 from gamesim.record import Record, no_distance
-from gamesim.report import KINDS, SHOWN, Summary, number
+from gamesim.report import KINDS, ROUNDING, SHOWN, Summary, number
 
 SETS = {"ce": "correlated (CE)", "cce": "coarse correlated (CCE)"}
 DEVIATIONS = 5  # that are named for each kind of equilibrium
@@ -173,11 +172,8 @@ def _deviations(record: Record) -> str:
     if record.joint is None or no_distance(record.game) is not None:
         return _note(f"Deviations are not listed: {no_distance(record.game) or 'this record holds no joint'}.")
     joint = record.joint if record.single else record.joint.mean(axis=0)
-    table = written_out(record.game)
-    rows = []
-    for kind in SETS:
-        found = Incentives(table, kind).deviations(joint)
-        rows += [_deviation(one) for one in islice(found, DEVIATIONS) if one.gain > 1e-9]
+    found = [one for kind in SETS for one in polytope(record.game, kind).deviations(joint, DEVIATIONS)]
+    rows = [_deviation(one) for one in found if one.gain > ROUNDING]
     if not rows:
         return "<p>Nothing: no player gains anything by any deviation.</p>"
     return _table(["player", "when it would play", "should play", "gain a round"], rows, words=3)

@@ -12,10 +12,10 @@ however nearly decomposable φ is (O'Cinneide 1993, Numerische Mathematik 65). A
 closed class: it stays, and the others drain into it. One pass thus finds the classes and their masses, exactly.
 
 Most often there is one closed class and it is small: players drop what does not pay. A search along the positive
-entries finds it, and only its states are eliminated. For a large class the eliminated matrix is kept in the scratch: it
-is a factorisation I - φ = (I - R)·S·(I - G), with R above and G below the diagonal and S the exits (Heyman 1985). φ moves
-little from round to round, so a few steps of iterative refinement with old factors give the new fixed point in O(n²).
-The residual decides; when it is missed, the elimination is done again.
+entries finds it, and only its states are eliminated. For a large class the eliminated matrix is kept in the scratch:
+it is a factorisation I - φ = (I - R)·S·(I - G), with R above and G below the diagonal and S the exits (Heyman 1985). φ
+moves little from round to round, so a few steps of iterative refinement with old factors give the new fixed point in
+O(n²). The residual decides; when it is missed, the elimination is done again.
 """
 
 import numpy as np
@@ -33,7 +33,7 @@ LARGE = 1e50  # an unnormalised entry beyond this is scaled back before it can o
 @kernel
 def scratch_size(states: int) -> int:
     """How many numbers of scratch `fixed_point` needs, all zero before the first call."""
-    return 2 + states * states + 6 * states
+    return 3 + states * states + 6 * states
 
 
 @kernel
@@ -44,14 +44,10 @@ def fixed_point(matrix: Vector, default: Vector, strategy: Vector, scratch: Vect
     depends, in its last digits, on the matrices that came before with the same scratch.
     """
     n = strategy.size
-    last, exits = part(scratch, 2, 2 + n), part(scratch, 2 + n, 2 + 2 * n)
-    members, work = part(scratch, 2 + 2 * n, 2 + 3 * n), part(scratch, 2 + 3 * n, 2 + 6 * n)
-    factors = part(scratch, 2 + 6 * n, 2 + 6 * n + n * n)
-    likeliest = 0
-    for i in range(n):
-        if last[i] > last[likeliest]:
-            likeliest = i
-    size = _closed_class(matrix, likeliest, members, work)
+    last, exits = part(scratch, 3, 3 + n), part(scratch, 3 + n, 3 + 2 * n)
+    members, work = part(scratch, 3 + 2 * n, 3 + 3 * n), part(scratch, 3 + 3 * n, 3 + 6 * n)
+    factors = part(scratch, 3 + 6 * n, 3 + 6 * n + n * n)
+    size = _closed_class(matrix, int(scratch[2]), members, work)
     mass, weights, spare = part(work, 0, n), part(work, n, 2 * n), part(work, 2 * n, 3 * n)
     if 0 < size <= DIRECT:
         fill(mass, 0.0)
@@ -80,6 +76,8 @@ def fixed_point(matrix: Vector, default: Vector, strategy: Vector, scratch: Vect
     fill(strategy, 0.0)
     for a in range(size):
         strategy[int(members[a])] = weights[a]
+        if weights[a] > strategy[int(scratch[2])]:
+            scratch[2] = members[a]  # where to look for the closed class next time
     copy(last, strategy)
 
 
@@ -101,32 +99,10 @@ def copy(target: Vector, source: Vector) -> None:
 def _closed_class(matrix: Vector, start: int, members: Vector, work: Vector) -> int:
     """Write the states of the only closed class, in order, and return how many they are; 0 if there are several."""
     n = members.size
-    reached, reaches, queue = part(work, 0, n), part(work, n, 2 * n), part(work, 2 * n, 3 * n)
+    reached, reaches = part(work, 0, n), part(work, n, 2 * n)
     while True:
-        fill(reached, 0.0)
-        reached[start] = 1.0
-        members[0] = start
-        taken, size = 0, 1
-        while taken < size < n:
-            row = part(matrix, int(members[taken]) * n, int(members[taken]) * n + n)
-            taken += 1
-            for j in range(n):
-                if row[j] > 0 and reached[j] == 0:
-                    reached[j] = 1.0
-                    members[size] = j
-                    size += 1
-        fill(reaches, 0.0)
-        reaches[start] = 1.0
-        queue[0] = start
-        taken, arrived = 0, 1
-        while taken < arrived < n:
-            goal = int(queue[taken])
-            taken += 1
-            for i in range(n):
-                if reaches[i] == 0 and matrix[i * n + goal] > 0:
-                    reaches[i] = 1.0
-                    queue[arrived] = i
-                    arrived += 1
+        _search(matrix, start, n, 1, reached, members)
+        everywhere = _search(matrix, start, 1, n, reaches, members)
         outside = -1  # a state that is reached and does not come back: the closed class lies behind it
         for j in range(n):
             if reached[j] > 0 and reaches[j] == 0:
@@ -134,7 +110,7 @@ def _closed_class(matrix: Vector, start: int, members: Vector, work: Vector) -> 
         if outside < 0:
             break
         start = outside
-    if arrived < n:
+    if everywhere < n:
         return 0
     size = 0
     for j in range(n):
@@ -142,6 +118,25 @@ def _closed_class(matrix: Vector, start: int, members: Vector, work: Vector) -> 
             members[size] = j
             size += 1
     return size
+
+
+@phase
+def _search(matrix: Vector, start: int, across: int, along: int, found: Vector, queue: Vector) -> int:
+    """Mark the states that `start` leads to, or with strides 1 and n those that lead to it; return how many."""
+    n = found.size
+    fill(found, 0.0)
+    found[start] = 1.0
+    queue[0] = start
+    taken, count = 0, 1
+    while taken < count < n:
+        at = int(queue[taken]) * across
+        taken += 1
+        for j in range(n):
+            if found[j] == 0 and matrix[at + j * along] > 0:
+                found[j] = 1.0
+                queue[count] = j
+                count += 1
+    return count
 
 
 @kernel
@@ -174,13 +169,11 @@ def _eliminate(factors: Vector, exits: Vector, mass: Vector, spare: Vector) -> i
     closed = 0
     for k in range(n - 1, -1, -1):
         row = part(factors, k * n, k * n + k)
-        for j in range(k):
-            spare[j] = row[j]
+        copy(part(spare, 0, k), row)
         leaving = total(part(spare, 0, k))
         if closed > 0:
             for stays in range(k + 1, n):
-                if exits[stays] == 0:
-                    leaving += factors[k * n + stays]
+                leaving += factors[k * n + stays] if exits[stays] == 0 else 0.0
         if leaving <= NEGLIGIBLE:
             exits[k] = 0.0
             closed += 1
@@ -191,21 +184,31 @@ def _eliminate(factors: Vector, exits: Vector, mass: Vector, spare: Vector) -> i
             if weight > 0:
                 weight /= leaving
                 factors[i * n + k] = weight
-                target = part(factors, i * n, i * n + k)
-                for j in range(k):
-                    target[j] += weight * row[j]
+                _add(weight, row, part(factors, i * n, i * n + k))
         weight = mass[k] / leaving
         mass[k] = 0.0
-        for j in range(k):
-            mass[j] += weight * row[j]
+        _add(weight, row, part(mass, 0, k))
         if closed > 0:
-            for stays in range(k + 1, n):
-                if exits[stays] == 0 and factors[k * n + stays] > 0:
-                    into = factors[k * n + stays]
-                    mass[stays] += weight * into
-                    for i in range(k):
-                        factors[i * n + stays] += factors[i * n + k] * into
+            _drain(factors, exits, k, weight, mass)
     return closed
+
+
+@phase
+def _add(weight: float, source: Vector, target: Vector) -> None:
+    for j in range(target.size):
+        target[j] += weight * source[j]
+
+
+@kernel
+def _drain(factors: Vector, exits: Vector, k: int, weight: float, mass: Vector) -> None:
+    """Pass on what leaves state k for the states that stay: of the mass that it had, and of the ways through it."""
+    n = exits.size
+    for stays in range(k + 1, n):
+        into = factors[k * n + stays]
+        if exits[stays] == 0 and into > 0:
+            mass[stays] += weight * into
+            for i in range(k):
+                factors[i * n + stays] += factors[i * n + k] * into
 
 
 @kernel
@@ -238,7 +241,7 @@ def _spread(factors: Vector, exits: Vector, mass: Vector, strategy: Vector, meas
     _normalise(strategy)
 
 
-@kernel
+@phase
 def _only(members: Vector, strategy: Vector) -> None:
     """Take away what rounding has left on states outside the closed class."""
     at = 0

@@ -26,8 +26,9 @@ matrix learner's own numbers follow. Its kernels, with n the number of states (r
         ... advance own_part(state, n): row i of φ sees the loss p[i]·loss ...
         unsettle(state)                              # left out when φ stays as it is: φ and p are then used again
 
-The parts are views into the state, not copies, for kernels only: they own nothing. φ and p are computed at most once a round, whoever asks first, so `play`
-may be called any number of times, and a state that is copied, saved or loaded goes on bit for bit.
+The parts are views into the state that own nothing: for kernels only. φ and p are computed at most once a round,
+whoever asks first, so `play` may be called any number of times, and a state that is copied, saved or loaded goes on bit
+for bit. A learner may as well settle at the end of `observe`: a first state has `default` as every row of φ and as p.
 """
 
 import numpy as np

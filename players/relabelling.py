@@ -1,8 +1,8 @@
 """Relabelling: from d actions to the next power of two, which the Haar transform needs.
 
-The augmented indices 0 ... D-1, with D the least power of two that is at least d, are shared out among the actions: each
-owns one index or two that stand side by side. Lu, Sun and Zhang, "Sparsity-based interpolation of external, internal
-and swap regret", Section 2.1 and the two lemmas on relabelling in Appendix B.1.
+The augmented indices 0 ... D-1, with D the least power of two that is at least d, are shared out among the actions:
+each owns one index or two that stand side by side. Lu, Sun and Zhang, "Sparsity-based interpolation of external,
+internal and swap regret", Section 2.1 and the two lemmas on relabelling in Appendix B.1.
 """
 
 from collections.abc import Sequence
@@ -25,7 +25,8 @@ def owners(actions: int, order: Sequence[int] | None = None) -> Integers:
     arranged = np.arange(actions) if order is None else np.array(order, dtype=np.int64)
     if sorted(arranged.tolist()) != list(range(actions)):
         raise InputError(
-            f"order must name each of the {actions} actions once, from 0 to {actions - 1}, and {tuple(order or ())} came"
+            f"order must name each of the {actions} actions once, from 0 to {actions - 1}, "
+            f"and {', '.join(map(str, order or ()))} came"
         )
     twice = (1 << (actions - 1).bit_length()) - actions
     return np.repeat(arranged, np.where(np.arange(actions) < twice, 2, 1))

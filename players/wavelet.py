@@ -192,8 +192,9 @@ def learn(settings: Vector, own: Vector, strategy: Vector, default: Vector, size
                 merge(left, right)
                 changed += _advance(settings, own, size, i + 1 - half, right)
             half *= 2
-    top = level_of(0, size)
-    changed += _advance(settings, own, size, 0, part(pending, top * size, (top + 1) * size))
+        if i + 1 == size:  # what is left is the sum of all rows: the all-one vector has the number 0
+            top = level_of(i + 1, size)
+            changed += _advance(settings, own, size, i + 1 - size, part(pending, top * size, (top + 1) * size))
     own[flags - size] = trace  # the losses are not needed any more
     changed += _advance(settings, own, size, size, part(own, flags - size, flags - size + 1))
     return changed > 0

@@ -47,70 +47,105 @@ def potential(scale: Array, time: Array, total: Array) -> Array:
 
 
 @njit  # type: ignore[untyped-decorator]
+def reachability(phi):  # type: ignore[no-untyped-def]
+    """Return which state can get to which (Warshall's algorithm)."""
+    n = len(phi)
+    reach = np.zeros((n, n), dtype=np.bool_)
+    for i in range(n):
+        for j in range(n):
+            reach[i, j] = phi[i, j] > 0 or i == j
+    for k in range(n):
+        for i in range(n):
+            for j in range(n):
+                reach[i, j] |= reach[i, k] and reach[k, j]
+    return reach
+
+
+@njit  # type: ignore[untyped-decorator]
+def absorb(phi, flow, closed):  # type: ignore[no-untyped-def]
+    """Let states outside the closed classes pass on what they have, one after the other."""
+    chain = phi.copy()
+    n = len(flow)
+    for k in range(n):
+        if closed[k]:
+            continue
+        out = 0.0
+        for j in range(n):
+            out += chain[k, j] if j != k else 0.0
+        for i in range(n):
+            through = chain[i, k] / out
+            if i != k and not closed[i]:
+                for j in range(n):
+                    chain[i, j] += through * chain[k, j] if j != k else 0.0
+                chain[i, k] = 0.0
+        for j in range(n):
+            flow[j] += flow[k] / out * chain[k, j] if j != k else 0.0
+            chain[k, j] = 0.0
+        flow[k] = 0.0
+
+
+@njit  # type: ignore[untyped-decorator]
+def invariant(local):  # type: ignore[no-untyped-def]
+    """Return the fixed point of an irreducible chain by state reduction, up to a factor; overwrites the chain."""
+    m = len(local)
+    for k in range(m - 1, 0, -1):
+        out = 0.0
+        for j in range(k):
+            out += local[k, j]
+        for i in range(k):
+            local[i, k] /= out
+            for j in range(k):
+                local[i, j] += local[i, k] * local[k, j]
+    weight = np.zeros(m)
+    weight[0] = 1.0
+    for k in range(1, m):
+        for i in range(k):
+            weight[k] += weight[i] * local[i, k]
+    return weight
+
+
+@njit  # type: ignore[untyped-decorator]
 def damped_limit(phi, default):  # type: ignore[no-untyped-def]
     """Return the limit of the damped chain's fixed point: classes by reachability, then each class by itself."""
     n = len(default)
-    reach = (phi > 0) | (np.eye(n) > 0)
-    for k in range(n):
-        for i in range(n):
-            if reach[i, k]:
-                reach[i] |= reach[k]
+    reach = reachability(phi)
     closed = np.ones(n, dtype=np.bool_)
     for i in range(n):
         for j in range(n):
-            if reach[i, j] and not reach[j, i]:
-                closed[i] = False
-    flow, chain = default.copy(), phi.copy()
-    for k in range(n):  # states outside the closed classes pass on what they have, one after the other
-        if not closed[k]:
-            out = 0.0
-            for j in range(n):
-                if j != k:
-                    out += chain[k, j]
-            for j in range(n):
-                if j != k:
-                    flow[j] += flow[k] * chain[k, j] / out
-            for i in range(n):
-                if i != k and not closed[i]:
-                    for j in range(n):
-                        if j != k:
-                            chain[i, j] += chain[i, k] * chain[k, j] / out
-                    chain[i, k] = 0.0
-            flow[k] = 0.0
-            chain[k] = 0.0
+            closed[i] &= reach[j, i] or not reach[i, j]
+    flow = default.copy()
+    absorb(phi, flow, closed)
     p = np.zeros(n)
-    done = ~closed
+    members = np.zeros(n, dtype=np.int64)
     for first in range(n):
-        if done[first]:
+        if not closed[first] or p[first] > 0:
             continue
-        members = np.where(reach[first])[0]
-        done[members] = True
-        m = len(members)
-        local = np.zeros((m, m))
-        mass = 0.0
-        for a in range(m):
-            mass += flow[members[a]]
-            for b in range(m):
+        size, mass = 0, 0.0
+        for i in range(n):
+            if reach[first, i]:
+                members[size] = i
+                size += 1
+                mass += flow[i]
+        local = np.zeros((size, size))
+        for a in range(size):
+            for b in range(size):
                 local[a, b] = phi[members[a], members[b]]
-        for k in range(m - 1, 0, -1):
-            out = local[k, :k].sum()
-            local[:k, k] /= out
-            for i in range(k):
-                local[i, :k] += local[i, k] * local[k, :k]
-        weight = np.zeros(m)
-        weight[0] = 1.0
-        for k in range(1, m):
-            weight[k] = (weight[:k] * local[:k, k]).sum()
-        for a in range(m):
-            p[members[a]] = mass * weight[a] / weight.sum()
-    return p / p.sum()
+        weight = invariant(local)
+        total = 0.0
+        for a in range(size):
+            total += weight[a]
+        for a in range(size):
+            p[members[a]] = mass * weight[a] / total
+    return p
 
 
 @njit  # type: ignore[untyped-decorator]
 def damped_limits(phi, default):  # type: ignore[no-untyped-def]
-    p = np.empty_like(default)
+    p = np.zeros(default.shape)
     for run in range(len(default)):
-        p[run] = damped_limit(phi[run], default[run])
+        limit = damped_limit(phi[run], default[run])
+        for i in range(len(limit)):
+            p[run, i] = limit[i]
     return p
 
 

@@ -7,17 +7,19 @@ import sys
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from gamesim.errors import InputError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from gamesim.continuing import Unfinished
     from gamesim.record import Record
     from gamesim.report import Summary
     from gamesim.scenario import Scenario
 
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 1  # rich ends with 1 too when nobody reads on
 
 RUN_HELP = """\
@@ -35,6 +37,12 @@ Regrets, gaps, payoffs and welfare are in the game's own payoff units. summary.j
 
 exit codes: 0 done, 2 a mistake in what was given (nothing is written), 130 stopped by Ctrl-C"""
 
+
+RESUME_HELP = """\
+Goes on with a run that was stopped by Ctrl-C, or killed while it kept checkpoints (gamesim run --checkpoint), and
+writes the run folder that the unbroken run would have written, bit for bit.
+
+exit codes: as gamesim run"""
 
 SWEEP_HELP = """\
 Runs every point of a study that is not finished yet, and keeps its measures in a store, FOLDER/study.sqlite. Whatever
@@ -94,7 +102,11 @@ def _parser() -> argparse.ArgumentParser:
         "scenario", metavar="SCENARIO", help="the path of a scenario file, or the name of a shipped scenario"
     )
     run.add_argument(
-        "--rounds", type=_whole_number, metavar="N", help="play this many rounds instead of the scenario's"
+        "--rounds",
+        type=_whole_number,
+        metavar="N",
+        help="play this many rounds instead of the scenario's; an earlier run of fewer rounds goes on to them "
+        "(learners that are tuned to a number of rounds keep the first one)",
     )
     run.add_argument("--seed", type=_whole_number, metavar="N", help="take this seed instead of the scenario's")
     run.add_argument("--out", metavar="FOLDER", help="where to write the run folder (default: runs/SCENARIO-SEED)")
@@ -104,7 +116,14 @@ def _parser() -> argparse.ArgumentParser:
     )
     run.add_argument("--force", action="store_true", help="overwrite an earlier run folder")
     run.add_argument("--no-figures", action="store_true", help="draw no figures")
+    run.add_argument(
+        "--checkpoint", type=_seconds, metavar="SECONDS", help="keep a checkpoint so often, for gamesim resume"
+    )
     run.set_defaults(command=_run)
+
+    _add_compare(commands)
+    _add_files(commands)
+    _add_resume(commands)
 
     check = commands.add_parser("check", help="say whether a scenario is valid, without running it")
     check.add_argument(
@@ -122,6 +141,63 @@ def _parser() -> argparse.ArgumentParser:
     )
     show.set_defaults(command=_show)
 
+    _add_studies(commands)
+
+    _add_lab(commands)
+    return parser
+
+
+def _add_compare(commands: Commands) -> None:
+    compare = commands.add_parser("compare", help="run a scenario with one learner after another, and rank them")
+    compare.add_argument(
+        "scenario", metavar="SCENARIO", help="the path of a scenario file, or the name of a shipped scenario"
+    )
+    compare.add_argument(
+        "--learners",
+        required=True,
+        metavar="LIST",
+        help="which learners to compare, as hedge,blum-mansour:rows=adahedge,wavelet; each is every player's in turn",
+    )
+    compare.add_argument("--against", metavar="LEARNER", help="let each be the first player's only, against this one")
+    compare.add_argument("--rounds", type=_whole_number, metavar="N", help="play this many rounds")
+    compare.add_argument("--seed", type=_whole_number, metavar="N", help="take this seed")
+    compare.add_argument("--out", metavar="FOLDER", help="where to write (default: runs/compare-SCENARIO-SEED)")
+    compare.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
+    compare.add_argument("--force", action="store_true", help="overwrite an earlier comparison")
+    compare.set_defaults(command=_compare)
+
+
+def _add_files(commands: Commands) -> None:
+    figures = commands.add_parser("figures", help="draw the figures and the report of a run again, or a film of it")
+    figures.add_argument("run", metavar="RUN", help="a run folder")
+    figures.add_argument("--animate", metavar="PATH", help="write a film instead: .gif, or .mp4 where ffmpeg is there")
+    figures.set_defaults(command=_figures)
+
+    convert = commands.add_parser("convert", help="write a game in another form")
+    convert.add_argument("source", metavar="A", help="a game file, or the name of a game")
+    convert.add_argument("target", metavar="B", help="where to write it: .nfg, .gam, .csv or .npz")
+    convert.add_argument("--force", action="store_true", help="overwrite an existing file")
+    convert.set_defaults(command=_convert)
+
+
+def _add_resume(commands: Commands) -> None:
+    resume = commands.add_parser(
+        "resume",
+        help="go on with a run that was stopped or killed",
+        description=RESUME_HELP,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    resume.add_argument("run", metavar="RUN", help="the run folder, also one that a killed run has not written yet")
+    resume.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
+    resume.add_argument("--quiet", action="store_true", help="print nothing but mistakes")
+    resume.add_argument("--no-figures", action="store_true", help="draw no figures")
+    resume.add_argument(
+        "--checkpoint", type=_seconds, metavar="SECONDS", help="keep a checkpoint so often (default: as before)"
+    )
+    resume.set_defaults(command=_resume)
+
+
+def _add_studies(commands: Commands) -> None:
     sweep = commands.add_parser(
         "sweep",
         help="run all points of a study",
@@ -144,6 +220,8 @@ def _parser() -> argparse.ArgumentParser:
     study.add_argument("--figures", metavar="FOLDER", help="draw its figures, as SVG and PNG")
     study.set_defaults(command=_study)
 
+
+def _add_lab(commands: Commands) -> None:
     lab = commands.add_parser("lab", help="open a live page in the browser, for teaching and exploring")
     lab.add_argument(
         "scenario", metavar="SCENARIO", nargs="?", help="a scenario to open with: a path, or the name of a shipped one"
@@ -153,7 +231,6 @@ def _parser() -> argparse.ArgumentParser:
     lab.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="listen on this address (default: here)")
     lab.add_argument("--allow-network", action="store_true", help="let other machines in, with a token in the link")
     lab.set_defaults(command=_lab)
-    return parser
 
 
 class _Version(argparse.Action):
@@ -180,24 +257,64 @@ def _whole_number(text: str) -> int:
     raise argparse.ArgumentTypeError(f"expected a whole number, and {text!r} came")
 
 
+def _seconds(text: str) -> float:
+    """Read a number of seconds."""
+    try:
+        if 0 < (value := float(text)) < float("inf"):
+            return value
+    except ValueError:
+        pass
+    raise argparse.ArgumentTypeError(f"expected a positive number of seconds, and {text!r} came")
+
+
 def _run(arguments: argparse.Namespace) -> int:
-    from gamesim import progress, report
-    from gamesim.record import write_folder
+    from gamesim import continuing
     from gamesim.scenario import find, read
 
     path = find(arguments.scenario)
     scenario = read(path).changed(arguments.rounds, arguments.seed)
     target = Path(arguments.out) if arguments.out else Path("runs") / f"{path.stem}-{scenario.seed}"
-    _refuse_target(target, arguments.force)
+    earlier = None if arguments.force else continuing.longer(target, scenario)
+    if earlier is None:
+        _refuse_target(target, arguments.force)
+        if arguments.force:
+            continuing.end(target)
+    run = earlier or continuing.Unfinished(scenario, scenario.title or path.stem, None, None)
+    return _go_on(run, target, arguments, force=arguments.force or earlier is not None)
+
+
+def _resume(arguments: argparse.Namespace) -> int:
+    from gamesim import continuing
+
+    target = Path(arguments.run.rstrip("/").removesuffix(".partial"))
+    run = continuing.unfinished(target)
+    if run is None:
+        continuing.end(target)
+        _console(stderr=True, quiet=arguments.quiet).print(f"{target} has all its rounds: there is nothing to do")
+        return 0
+    arguments.checkpoint = arguments.checkpoint or run.every
+    return _go_on(run, target, arguments, force=True)
+
+
+def _go_on(run: "Unfinished", target: Path, arguments: argparse.Namespace, *, force: bool) -> int:
+    """Play the rounds that a run has left, measure it, and write and show what came of it."""
+    from gamesim import continuing, progress, report
+    from gamesim.record import write_folder
+
+    scenario = run.scenario
     console = _console(stderr=True, quiet=arguments.quiet)
     if not arguments.quiet:
         _announce_compilation()
     with progress.Stop() as stop:
-        record = progress.run_watched(scenario.simulation(), scenario.rounds, path.stem, console, stop)
+        simulation = run.simulation()
+        keep = None
+        if arguments.checkpoint or run.record is not None:  # an earlier record is kept until the longer one is written
+            keep = continuing.begin(target, run, arguments.checkpoint or float("inf"))
+        record = progress.run_watched(simulation, scenario.rounds, target.name, console, stop, keep)
         stopped = record.rounds < scenario.rounds
 
         def measure(distance: str) -> "Summary":
-            return report.summarise(record, title=scenario.title or path.stem, distance=distance, stopped=stopped)
+            return report.summarise(record, title=run.name, distance=distance, stopped=stopped)
 
         with console.status("measuring"):
             summary = stop.or_else(lambda: measure(scenario.measure.distance), lambda: measure("never"))
@@ -206,9 +323,10 @@ def _run(arguments: argparse.Namespace) -> int:
             _write_run(folder, scenario, record, summary)
             if not arguments.no_figures:
                 with console.status("drawing"):
-                    stop.or_else(lambda: _draw(record, folder / "figures"), lambda: None)
+                    stop.or_else(lambda: _draw(folder, record, summary, scenario), lambda: None)
 
-        write_folder(target, write, force=arguments.force)
+        write_folder(target, write, force=force)
+        continuing.end(target)
     if arguments.json:
         print(json.dumps(summary.as_json(), allow_nan=False, ensure_ascii=False))
     elif not arguments.quiet:
@@ -225,11 +343,14 @@ def _write_run(folder: Path, scenario: "Scenario", record: "Record", summary: "S
     record.write_parts(folder / "record")
 
 
-def _draw(record: "Record", folder: Path) -> None:
+def _draw(folder: Path, record: "Record", summary: "Summary", scenario: "Scenario") -> None:
     from gamesim.figures import draw_run
+    from gamesim.page import report_html
 
-    folder.mkdir()
-    draw_run(record, folder)
+    (folder / "figures").mkdir(exist_ok=True)
+    drawn = draw_run(record, folder / "figures")
+    page = report_html(record, summary, drawn, scenario.to_toml())
+    (folder / "report.html").write_text(page, encoding="utf-8")
 
 
 def _refuse_target(target: Path, force: bool) -> None:
@@ -244,6 +365,66 @@ def _refuse_target(target: Path, force: bool) -> None:
     above = next(folder for folder in target.absolute().parents if folder.exists())
     if not above.is_dir() or not os.access(above, os.W_OK | os.X_OK):
         raise InputError(f"{target} cannot be written: {above} is not a folder that can be written to")
+
+
+def _compare(arguments: argparse.Namespace) -> int:
+    from rich.progress import Progress
+
+    from gamesim import compare
+    from gamesim.record import write_folder
+    from gamesim.scenario import find, read
+
+    path = find(arguments.scenario)
+    scenario = read(path).changed(arguments.rounds, arguments.seed)
+    chosen = compare.contenders(arguments.learners)
+    against = compare.contenders(arguments.against)[0] if arguments.against else None
+    target = Path(arguments.out) if arguments.out else Path("runs") / f"compare-{path.stem}-{scenario.seed}"
+    _refuse_target(target, arguments.force)
+    _announce_compilation()
+    with Progress(console=_console(stderr=True), transient=True) as bar:
+        task = bar.add_task(f"{len(chosen)} learners", total=scenario.rounds * len(chosen))
+        outcomes = compare.compare(scenario, chosen, against, lambda rounds: bar.update(task, completed=rounds))
+    title = scenario.title or path.stem
+    write_folder(target, lambda folder: compare.write(outcomes, title, folder), force=arguments.force)
+    if arguments.json:
+        print(json.dumps(compare.as_json(outcomes), allow_nan=False))
+    else:
+        compare.show(outcomes, against, _console())
+    _console(stderr=True).print(f"\nWritten to {target}", style="dim")
+    return 0
+
+
+def _figures(arguments: argparse.Namespace) -> int:
+    from gamesim import report
+    from gamesim.figures import animate
+    from gamesim.record import load
+    from gamesim.scenario import read
+
+    folder = Path(arguments.run)
+    record = load(folder / "record")
+    if arguments.animate:
+        print(f"Written to {animate(record, arguments.animate)}")
+        return 0
+    scenario = read(folder / "scenario.toml")
+    stopped = record.rounds < scenario.rounds
+    summary = report.summarise(
+        record, title=scenario.title or folder.name, distance=scenario.measure.distance, stopped=stopped
+    )
+    _draw(folder, record, summary, scenario)
+    print(f"Drawn in {folder / 'figures'}, told in {folder / 'report.html'}")
+    return 0
+
+
+def _convert(arguments: argparse.Namespace) -> int:
+    from gamesim import games
+
+    by_name = arguments.source in games.names() and not Path(arguments.source).exists()
+    game = games.make(arguments.source) if by_name else games.load(arguments.source)
+    if Path(arguments.target).exists() and not arguments.force:
+        raise InputError(f"{arguments.target} exists already: overwrite it with --force, or choose another place")
+    for path in games.save(game, arguments.target):
+        print(f"Written to {path}")
+    return 0
 
 
 def _check(arguments: argparse.Namespace) -> int:

@@ -14,6 +14,7 @@ from gamesim.record import Record
 from gamesim.simulation import Simulation
 
 Result = TypeVar("Result")
+Keep = Callable[[Simulation], object]
 
 BAR_EVERY, GAP_EVERY = 0.1, 0.25  # seconds
 GAP_SHARE = 0.05  # of the time may go into the gap of the bar
@@ -54,13 +55,20 @@ class Stop:
             return instead()
 
 
-def run_watched(simulation: Simulation, rounds: int, name: str, console: Console, stop: Stop) -> Record:
-    """Run this many rounds, or until Ctrl-C, showing on a terminal the rounds per second and the CE gap so far."""
+def run_watched(
+    simulation: Simulation, rounds: int, name: str, console: Console, stop: Stop, keep: Keep | None = None
+) -> Record:
+    """Run until this round, or until Ctrl-C, showing on a terminal the rounds per second and the CE gap so far.
+
+    `keep` is called many times a second, to write checkpoints.
+    """
     stop.in_rounds = True
     try:
-        console.print(f"running {name}: {rounds:,} rounds, seed {simulation.seed}", style="dim")
+        went_on = f" from round {simulation.rounds:,}" if simulation.rounds else ""
+        console.print(f"running {name}: {rounds:,} rounds{went_on}, seed {simulation.seed}", style="dim")
+        left = rounds - simulation.rounds
         if not console.is_terminal or console.quiet:
-            return simulation.run(rounds, progress=lambda _: stop.wished)
+            return simulation.run(left, progress=lambda now: (keep and keep(now), stop.wished)[1])
         columns: tuple[Any, ...] = (
             BarColumn(bar_width=None),
             TextColumn("{task.percentage:>3.0f} %"),
@@ -69,8 +77,8 @@ def run_watched(simulation: Simulation, rounds: int, name: str, console: Console
             TimeRemainingColumn(compact=True),
         )
         with Progress(*columns, console=console, transient=True, expand=True, refresh_per_second=10) as progress:
-            watch = _Watch(progress, rounds, stop)
-            return simulation.run(rounds, progress=watch)
+            watch = _Watch(progress, simulation.rounds, rounds, stop, keep)
+            return simulation.run(left, progress=watch)
     finally:
         stop.in_rounds = False
 
@@ -78,13 +86,15 @@ def run_watched(simulation: Simulation, rounds: int, name: str, console: Console
 class _Watch:
     """Called by the simulation many times a second; tells the bar now and then."""
 
-    def __init__(self, progress: Progress, rounds: int, stop: Stop) -> None:
-        self._progress, self._stop = progress, stop
-        self._task = progress.add_task("", total=rounds, speed="–", gap="–")
+    def __init__(self, progress: Progress, first: int, rounds: int, stop: Stop, keep: Keep | None) -> None:
+        self._progress, self._stop, self._keep, self._first = progress, stop, keep, first
+        self._task = progress.add_task("", total=rounds, completed=first, speed="–", gap="–")
         self._began = perf_counter()
         self._next_bar = self._next_gap = self._began
 
     def __call__(self, simulation: Simulation) -> bool:
+        if self._keep is not None:
+            self._keep(simulation)
         now = perf_counter()
         if now >= self._next_gap:
             gap = simulation.gap("ce")
@@ -92,7 +102,7 @@ class _Watch:
             self._next_gap = now + max(GAP_EVERY, took / GAP_SHARE)
             self._progress.update(self._task, gap=f"{gap:.3g}")
         if now >= self._next_bar:
-            speed = simulation.rounds / max(now - self._began, 1e-9)
+            speed = (simulation.rounds - self._first) / max(now - self._began, 1e-9)
             self._progress.update(self._task, completed=simulation.rounds, speed=short(speed))
             self._next_bar = now + BAR_EVERY
         return self._stop.wished

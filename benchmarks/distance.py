@@ -1,0 +1,93 @@
+"""Distances of learned play to the CE: the whole program by interior point beside what `distance()` does, in one run.
+
+    python benchmarks/distance.py [--sizes 8 16 32 64] [--rounds 10000] [--learners ...] [--noise 1]
+
+Games are d × d with uniform random payoffs; `--noise 0.3` takes nearly zero-sum ones instead, whose equilibria are few
+and whose distances are the hard ones. Everything runs on one thread and is timed on the processor, since the machine
+may be busy. It fails if at 64 actions the ratio is below 5, or if anywhere the values differ by more than 1e-7 or miss
+their dual bound by as much. A second table has the checkpoints of one run, each alone and all in turn.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable
+from time import process_time
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+
+import gamesim
+from gamesim import distance
+from gamesim.game import Table
+from gamesim.incentives import Incentives
+from gamesim.programs import INTERIOR
+
+Result = TypeVar("Result")
+RATIO, AGREE = 5.0, 1e-7
+
+
+def timed(work: Callable[[], Result]) -> tuple[float, Result]:
+    start = process_time()
+    result = work()
+    return process_time() - start, result
+
+
+def random_game(actions: int, noise: float) -> Table:
+    random = np.random.default_rng(actions)
+    first, second = random.random((2, actions, actions))
+    return Table.of([first, second if noise == 1 else noise * second - first])
+
+
+def play(game: Table, learner: str, rounds: int) -> NDArray[np.float64]:
+    joint = gamesim.simulate(game, learner, rounds=rounds).joint
+    if joint is None:
+        raise RuntimeError(f"the joint of {game.sizes} actions was not kept")
+    return joint
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--sizes", type=int, nargs="+", default=[8, 16, 32, 64])
+    parser.add_argument("--rounds", type=int, default=10_000)
+    parser.add_argument("--learners", nargs="+", default=["internal-regret-matching", "blum-mansour", "hedge"])
+    parser.add_argument("--noise", type=float, default=1.0)
+    chosen = parser.parse_args()
+    failed = False
+    print(f"{'d':>4} {'learner':<26}{'whole s':>9}{'fast s':>9}{'ratio':>7}{'distance':>13}{'differ':>9}{'bound':>9}")
+    with threadpool_limits(1):
+        for actions in chosen.sizes:
+            game = random_game(actions, chosen.noise)
+            incentives = Incentives(game, "ce")
+            for learner in chosen.learners:
+                joint = play(game, learner, chosen.rounds)
+                whole_time, whole = timed(lambda i=incentives, x=joint: distance.direct(i, x, INTERIOR))  # type: ignore[misc]
+                fast_time, fast = timed(lambda i=incentives, x=joint: distance.nearest(i, x))  # type: ignore[misc]
+                ratio, differ, miss = whole_time / fast_time, fast.distance - whole.distance, fast.distance - fast.bound
+                failed |= (actions == 64 and ratio < RATIO and chosen.noise == 1) or max(abs(differ), abs(miss)) > AGREE
+                print(
+                    f"{actions:>4} {learner:<26}{whole_time:>9.3f}{fast_time:>9.3f}{ratio:>7.1f}"
+                    f"{whole.distance:>13.9f}{differ:>9.0e}{miss:>9.0e}",
+                    flush=True,
+                )
+        checkpoints(chosen.sizes[-1], chosen.learners[0], chosen.noise)
+    return int(failed)
+
+
+def checkpoints(actions: int, learner: str, noise: float) -> None:
+    """Print the time of the distances of one run's checkpoints, each alone and all in turn."""
+    game = random_game(actions, noise)
+    incentives = Incentives(game, "ce")
+    joints = [play(game, learner, rounds) for rounds in (1000, 1500, 2200, 3300, 5000, 7500, 10_000)]
+    alone_time, alone = timed(lambda: [distance.nearest(incentives, joint).distance for joint in joints])
+    turn_time, turn = timed(lambda: [found.distance for found in distance.along(incentives, joints)])
+    print(
+        f"{len(joints)} checkpoints at d = {actions}: {alone_time:.2f} s each alone, {turn_time:.2f} s in turn, ",
+        end="",
+    )
+    print(f"differing by {max(abs(a - b) for a, b in zip(alone, turn, strict=True)):.0e} at most")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

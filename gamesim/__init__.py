@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from gamesim.player import Player as Player
     from gamesim.record import Record as Record
     from gamesim.record import load as load
+    from gamesim.scenario import Scenario as Scenario
     from gamesim.simulation import Simulation as Simulation
     from gamesim.simulation import simulate as simulate
 
@@ -32,6 +33,7 @@ _HOME = {
     "Player": "player",
     "Record": "record",
     "load": "record",
+    "Scenario": "scenario",
     "Simulation": "simulation",
     "simulate": "simulation",
 }

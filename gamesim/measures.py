@@ -72,6 +72,27 @@ def profile(matrix: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return together.max(axis=1), alone
 
 
+def best_deviation(matrix: Matrix, kind: str) -> Matrix:
+    """The deviation φ that an external, internal or swap regret is measured against: a matrix of zeros and ones.
+
+    >>> best_deviation(np.array([[2.0, 1.0], [0.0, 1.0]]), "internal").tolist()
+    [[0.0, 1.0], [0.0, 1.0]]
+    """
+    size = len(matrix)
+    targets = np.arange(size)
+    if kind == "external":
+        targets[:] = matrix.sum(axis=0).argmin()
+    elif kind == "internal":
+        worst = _row_gains(matrix).argmax()
+        targets[worst] = matrix[worst].argmin()
+    elif kind == "swap":
+        targets = matrix.argmin(axis=1)
+    else:
+        raise InputError(f"external, internal and swap regret have a best deviation, and {kind!r} came")
+    phi: Matrix = np.eye(size)[targets]
+    return phi
+
+
 def _row_gains(matrix: Matrix) -> NDArray[np.float64]:
     gains: NDArray[np.float64] = np.diag(matrix) - matrix.min(axis=1)
     return gains

@@ -241,6 +241,31 @@ class Record:
         )
         return scale * together, scale * alone
 
+    def certificate(self, player: int, phi: Any) -> float | None:
+        """The bound on a player's total regret against φ that its learner's own gradients prove, in payoff units.
+
+        None where the learner keeps no such proof. A first strategy that was given or perturbed is not the learner's
+        own and can add a loss of 2, once.
+        """
+        if not self.single:
+            raise InputError("a certificate is of one run: take record[replica]")
+        learner = self.players[player]
+        if not hasattr(learner, "certificate"):
+            return None
+        sizes = [
+            one.first_state(actions).size if isinstance(one, Player) else 0
+            for one, actions in zip(self.players, self.game.sizes, strict=True)
+        ]
+        state = np.split(self.arrays["continue_state"][0], np.cumsum(sizes)[:-1])[player]
+        losses = learner.certificate(state, phi) + (2 if self.started[player] else 0)
+        return float(losses * self.game.scale[player])
+
+    def best_deviation(self, player: int, kind: str) -> NDArray[np.float64]:
+        """The deviation φ that this player's external, internal or swap regret is measured against."""
+        if not self.single:
+            raise InputError("a deviation is of one run: take record[replica]")
+        return measures.best_deviation(self._moment(0).matrices[player], kind)
+
     def gap(self, kind: str) -> Any:
         """The CE gap (largest swap regret a round) or CCE gap (largest external regret a round), in payoff units."""
         return self._over(lambda moment: moment.gap(kind))

@@ -33,7 +33,11 @@ SHOWN = 16  # players that the table shows
 
 @dataclass(frozen=True)
 class PlayerSummary:
-    """One player: its average payoff a round, total regrets, and what its learner promises them to stay below."""
+    """One player: its average payoff a round, total regrets, and what its learner promises them to stay below.
+
+    A certificate is the bound that the learner's own gradients prove after the fact, for the very deviation that the
+    regret is measured against.
+    """
 
     name: str
     learner: str
@@ -41,6 +45,7 @@ class PlayerSummary:
     payoff: float
     regret: dict[str, float]
     bound: dict[str, float | None]
+    certificate: dict[str, float | None]
     guarantee: str | None
 
 
@@ -165,6 +170,7 @@ def _players(record: Record) -> list[PlayerSummary]:
             payoff=float(payoffs[i]),
             regret={kind: float(regrets[kind][i]) for kind in KINDS},
             bound={kind: _bound(record, i, kind) for kind in KINDS},
+            certificate={kind: _certificate(record, i, kind) for kind in KINDS},
             guarantee=str(promise) if isinstance(player, Player) and (promise := player.guarantee()) else None,
         )
         for i, player in enumerate(record.players)
@@ -186,6 +192,12 @@ def _bound(record: Record, i: int, kind: str) -> float | None:
         return None
     losses = promise.bound(record.rounds, record.game.sizes[i]) + (2 if record.started[i] else 0)
     return float(losses * record.game.scale[i])
+
+
+def _certificate(record: Record, i: int, kind: str) -> float | None:
+    if not record.single or record.feedback != "expected":  # drawn actions are not the strategies that are proved about
+        return None
+    return record.certificate(i, record.best_deviation(i, kind))
 
 
 def _replica(record: Record, left_out: str | None) -> dict[str, Any]:
@@ -306,7 +318,9 @@ def show(summary: Summary, console: "Console") -> None:
     if len(summary.players) > SHOWN:
         console.print(f"… and {len(summary.players) - SHOWN:,} more players, in summary.json", style="dim")
     drawn = "" if summary.feedback == "expected" else ", up to the luck of the draws"
-    console.print(f"Payoffs and regrets are a round; ≤ is what the learner promises{drawn}.", style="dim")
+    proved = any(value is not None for one in summary.players[:SHOWN] for value in one.certificate.values())
+    also = "; proved is what its gradients in this run prove" if proved else ""
+    console.print(f"Payoffs and regrets are a round; ≤ is what the learner promises{drawn}{also}.", style="dim")
     console.print()
     console.print(_gap_grid(summary))
     if summary.distance_left_out:
@@ -323,21 +337,21 @@ def show(summary: Summary, console: "Console") -> None:
     console.print(Text(summary.verdict, style="bold"))
 
 
-def _grid(*columns: tuple[str, str]) -> "Grid":
+def grid(*columns: tuple[str, str]) -> "Grid":
     """Return an empty table: a heading and a side ("left" or "right") for each column."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as Grid
 
-    grid = Grid(box=SIMPLE_HEAD, pad_edge=False, header_style="dim", show_edge=False, padding=(0, 2, 0, 0))
+    printed = Grid(box=SIMPLE_HEAD, pad_edge=False, header_style="dim", show_edge=False, padding=(0, 2, 0, 0))
     for heading, side in columns:
-        grid.add_column(heading, justify="right" if side == "right" else "left", overflow="fold")
-    return grid
+        printed.add_column(heading, justify="right" if side == "right" else "left", overflow="fold")
+    return printed
 
 
 def _player_grid(summary: Summary) -> "Grid":
     from rich.text import Text
 
-    grid = _grid(("player", "left"), ("learner", "left"), *((name, "right") for name in ("payoff", *KINDS)))
+    printed = grid(("player", "left"), ("learner", "left"), *((name, "right") for name in ("payoff", *KINDS)))
     for one in summary.players[:SHOWN]:
         learner = Text(one.learner)
         for key, value in one.settings.items():
@@ -347,9 +361,11 @@ def _player_grid(summary: Summary) -> "Grid":
             cell = Text(number(one.regret[kind] / summary.rounds))
             bound = one.bound[kind]
             cell.append("\nno bound" if bound is None else f"\n≤ {number(bound / summary.rounds)}", style="dim")
+            if (proved := one.certificate[kind]) is not None:
+                cell.append(f"\nproved {number(proved / summary.rounds)}", style="dim")
             cells.append(cell)
-        grid.add_row(Text(one.name), learner, number(one.payoff), *cells)
-    return grid
+        printed.add_row(Text(one.name), learner, number(one.payoff), *cells)
+    return printed
 
 
 def _short(value: Any) -> str:
@@ -358,11 +374,11 @@ def _short(value: Any) -> str:
 
 
 def _gap_grid(summary: Summary) -> "Grid":
-    grid = _grid(("", "left"), ("gap", "right"), ("trend, over T rounds", "left"), ("distance", "right"))
+    printed = grid(("", "left"), ("gap", "right"), ("trend, over T rounds", "left"), ("distance", "right"))
     for kind, name in SETS.items():
-        grid.add_row(name, number(summary.gap[kind]), _like(summary, kind, "T"), number(summary.distance[kind]))
-    grid.add_row("Nash, by the averages", number(summary.nash_gap), "", "")
-    return grid
+        printed.add_row(name, number(summary.gap[kind]), _like(summary, kind, "T"), number(summary.distance[kind]))
+    printed.add_row("Nash, by the averages", number(summary.nash_gap), "", "")
+    return printed
 
 
 def _welfare(summary: Summary) -> str:

@@ -212,6 +212,11 @@ class Scenario(Part):
         return scenario
 
     @property
+    def folder(self) -> Path:
+        """Where the file of its game is looked for."""
+        return self._folder
+
+    @property
     def comment(self) -> str:
         """What the file says in its opening comment: what to look for."""
         return self._comment

@@ -1,6 +1,7 @@
 """The learners, one a file. Adding one is a file and one line here; the list that everything else uses is `__all__`."""
 
 from dataclasses import fields
+from functools import cache
 from typing import Any
 
 from gamesim.errors import InputError, did_you_mean
@@ -57,7 +58,7 @@ def make(name: str, **settings: Any) -> Player:
     >>> make("hedge", rate=0.1)
     Hedge(rate=0.1)
     """
-    from pydantic import TypeAdapter, ValidationError
+    from pydantic import ValidationError
 
     known = names()
     if name not in known:
@@ -68,7 +69,7 @@ def make(name: str, **settings: Any) -> Player:
             has = did_you_mean(key, allowed) if allowed else "it has no settings"
             raise InputError(f"{name} has no setting {key!r}: {has}")
     try:
-        player: Player = TypeAdapter(known[name]).validate_python(settings)
+        player: Player = _adapters()[name].validate_python(settings)
     except ValidationError as error:
         first = error.errors()[0]
         if isinstance(cause := first.get("ctx", {}).get("error"), InputError):
@@ -76,3 +77,11 @@ def make(name: str, **settings: Any) -> Player:
         where = ".".join(map(str, first["loc"]))
         raise InputError(f"{name}: {where}: {first['msg']}, and {first['input']!r} came") from None
     return player
+
+
+@cache
+def _adapters() -> dict[str, Any]:
+    """Return what checks the types of each learner's settings; making it takes longer than using it."""
+    from pydantic import TypeAdapter
+
+    return {name: TypeAdapter(learner) for name, learner in names().items()}

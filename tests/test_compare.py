@@ -1,0 +1,111 @@
+"""Comparing learners, converting games and drawing a run again, from the command line."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gamesim import InputError, compare, games, load
+from gamesim.cli import main
+from gamesim.scenario import Scenario, read
+
+
+def test_contenders_carry_their_settings() -> None:
+    chosen = compare.contenders("hedge, hedge:rate=0.1,blum-mansour:rows=adahedge")
+    assert [one.settings for one in chosen] == [{}, {"rate": 0.1}, {"rows": "adahedge"}]
+    for text in ("", "hedge,hedge", "hedge:rate", "hedge:rate=-1", "hegde"):
+        with pytest.raises(InputError):
+            compare.contenders(text)
+
+
+def test_a_variant_changes_the_learners_and_nothing_else() -> None:
+    scenario = Scenario.of(
+        {
+            "rounds": 50,
+            "seed": 3,
+            "game": {"name": "jordan"},
+            "players": [
+                {"learner": "hedge", "perturb": 0.5},
+                {"learner": "fixed", "start": [1, 0]},
+                {"learner": "hedge"},
+            ],
+        }
+    )
+    hedge, matching = compare.contenders("hedge:rate=0.2,regret-matching")
+    alone = compare.variant(scenario, hedge, None)
+    assert alone.players is not None
+    assert [(one.learner, one.settings, one.perturb, one.start) for one in alone.players] == [
+        ("hedge", {"rate": 0.2}, 0.5, None),
+        ("hedge", {"rate": 0.2}, 0.0, [1, 0]),
+        ("hedge", {"rate": 0.2}, 0.0, None),
+    ]
+    against = compare.variant(scenario, hedge, matching)
+    assert against.players is not None
+    assert [one.learner for one in against.players] == ["hedge", "regret-matching", "regret-matching"]
+    assert (against.rounds, against.seed) == (50, 3)
+
+
+def test_compare_ranks_writes_and_repeats(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    out = tmp_path / "out"
+    arguments = [
+        "compare",
+        "shapley",
+        "--learners",
+        "hedge,regret-matching,internal-regret-matching",
+        "--rounds",
+        "3000",
+    ]
+    assert main([*arguments, "--json", "--out", str(out)]) == 0
+    told = json.loads(capsys.readouterr().out)["learners"]
+    gaps = [one["gap"]["ce"] for one in told]
+    assert gaps == sorted(gaps)
+    assert told[0]["learner"] == "internal-regret-matching", "the one that has no swap regret"
+    assert {path.name for path in out.iterdir()} >= {"summary.json", "report.html", "ce-gaps.svg", "ce-gaps.png"}
+    again = read(out / "1-internal-regret-matching" / "scenario.toml")
+    assert again.simulation().run(again.rounds).gap("ce") == gaps[0]
+    assert main([*arguments, "--out", str(out)]) == 2
+    assert "exists already" in capsys.readouterr().err
+    assert main([*arguments, "--out", str(out), "--force"]) == 0
+    assert "CE gap" in capsys.readouterr().out
+
+
+def test_convert_goes_there_and_back(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    nfg, gam = str(tmp_path / "game.nfg"), str(tmp_path / "game.gam")
+    assert main(["convert", "battle-of-the-sexes", nfg]) == 0
+    assert main(["convert", nfg, gam]) == 0
+    made = games.make("battle-of-the-sexes")
+    assert np.array_equal(games.load(gam).payoffs, made.payoffs)  # type: ignore[attr-defined]
+    assert main(["convert", gam, nfg]) == 2
+    assert "exists already" in capsys.readouterr().err
+    assert main(["convert", "nothing", nfg]) == 2
+
+
+def test_figures_are_drawn_again_from_the_record(tmp_path: Path) -> None:
+    out = tmp_path / "run"
+    assert main(["run", "chicken", "--rounds", "200", "--quiet", "--out", str(out)]) == 0
+    drawn = sorted((out / "figures").iterdir())
+    page = (out / "report.html").read_bytes()
+    before = [path.read_bytes() for path in drawn]
+    for path in drawn:
+        path.unlink()
+    assert main(["figures", str(out)]) == 0
+    assert [path.read_bytes() for path in sorted((out / "figures").iterdir())] == before
+    assert (out / "report.html").read_bytes() == page
+    assert main(["figures", str(tmp_path)]) == 2
+    assert load(out / "record").rounds == 200
+
+
+def test_the_wavelet_is_shown_with_what_its_gradients_prove(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["run", "chicken-wavelet", "--rounds", "500", "--no-figures", "--out", str(tmp_path / "run")]
+    assert main(arguments) == 0
+    assert "proved" in capsys.readouterr().out
+    summary = json.loads((tmp_path / "run" / "summary.json").read_text())
+    record = load(tmp_path / "run" / "record")
+    for i, one in enumerate(summary["players"]):
+        for kind in ("external", "internal", "swap"):
+            assert one["regret"][kind] <= one["certificate"][kind]
+            phi = record.best_deviation(i, kind)
+            phis = [phi if j == i else np.eye(2) for j in range(2)]
+            assert record.regret("phi", phi=phis)[i] == pytest.approx(one["regret"][kind])
+            assert record.certificate(i, phi) == one["certificate"][kind]

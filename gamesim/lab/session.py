@@ -80,7 +80,6 @@ class Run:
         self.simulation: Simulation = scenario.simulation()
         self.film = frames.Film(self.game, shape)
         self.record: Record | None = None
-        self.measured = 0  # rounds at the last look for the nearest equilibrium
 
     @property
     def left(self) -> int:
@@ -118,12 +117,11 @@ class Session:
         self._pace, self._owed, self._measured_speed = 1, 0.0, 0.0
         self._last = self._last_frame = monotonic()
         self._undrawn, self._changed = 0, False
-        self._looking: asyncio.Task[None] | None = None
-        self._next_look = 0.0
+        self._news = asyncio.Event()
 
     async def serve(self) -> None:
         """Obey the page until it goes away."""
-        reader = asyncio.create_task(self._read())
+        reader, looker = asyncio.create_task(self._read()), asyncio.create_task(self._look())
         try:
             await self._say("hello", session=self.id)
             while True:
@@ -140,9 +138,9 @@ class Session:
             raise
         finally:
             self.playing = False
-            reader.cancel()
-            if self._looking is not None:
-                self._looking.cancel()
+            for task in (reader, looker):
+                task.cancel()
+            await asyncio.gather(reader, looker, return_exceptions=True)
 
     # Messages.
 
@@ -240,9 +238,7 @@ class Session:
             no_distance=why_left_out(game, len(runs), runs[0].scenario.measure.distance),
         )
         self._changed = True
-        if self._looking is not None:
-            self._looking.cancel()
-        self._looking = asyncio.create_task(self._tell_sets(runs[0]))
+        self._news.set()
 
     async def _play(self, speed: Any = None) -> None:
         self._require_runs()
@@ -308,6 +304,7 @@ class Session:
             if took > target or rounds == self._pace:
                 self._pace = max(1, min(MOST_PIECE, 2 * rounds, int(rounds * target / max(took, 1e-9))))
             self._changed = True
+            self._news.set()
         if not all(run.left for run in self.runs):
             self.playing = False
         elif self.playing and self._speed is None:
@@ -316,7 +313,7 @@ class Session:
     # Frames.
 
     async def _show(self) -> None:
-        """Send a frame if there is news and the page has drawn the last ones; look for the nearest equilibrium."""
+        """Send a frame if there is news and the page has drawn the last ones."""
         now = monotonic()
         if not self.runs or not self._changed or self._undrawn >= UNDRAWN or now < self._last_frame + FRAME:
             return
@@ -325,10 +322,6 @@ class Session:
         parts = await self._work(lambda: [run.film.frame(run.record, self._status(run), speed) for run in runs])
         self._undrawn += 1
         await self._socket.send_bytes(np.concatenate(parts).astype("<f4").tobytes())
-        if self._looking is None or self._looking.done():
-            behind = [run for run in self.runs if run.record is not None and run.measured < run.record.rounds]
-            if behind and (now >= self._next_look or not self.playing):
-                self._looking = asyncio.create_task(self._tell_nearest(behind))
 
     def _status(self, run: Run) -> int:
         return frames.DONE if run.left == 0 else frames.PLAYING if self.playing else frames.PAUSED
@@ -338,28 +331,32 @@ class Session:
     async def _slowly(self, do: Callable[[], Result]) -> Result:
         return await asyncio.get_running_loop().run_in_executor(self._workers.slow, do)
 
-    async def _tell_sets(self, run: Run) -> None:
-        """Tell the page the CE and the CCE of a small game: their corners, and what they pay."""
-        shape = self._shape
-        if why_left_out(run.game, 1, run.scenario.measure.distance) is None and run.game.cells <= OUTLINED:
-            sets = await self._slowly(lambda: {kind: _set(run.game, kind) for kind in ("ce", "cce")})
-            if shape == self._shape:
-                await self._say("sets", shape=shape, **sets)
+    async def _look(self) -> None:
+        """Tell the page the sets of equilibria of a new game, and now and then how far play is from them."""
+        told = 0
+        while True:
+            await self._news.wait()
+            self._news.clear()
+            shape, runs = self._shape, self.runs
+            if runs and why_left_out(runs[0].game, 1, runs[0].scenario.measure.distance) is None:
+                if told != shape:
+                    told = shape
+                    await self._tell_sets(runs[0].game, shape)
+                for number, run in enumerate(runs):
+                    await self._tell_nearest(run.record, number, shape)
+            await asyncio.sleep(NEAREST)
 
-    async def _tell_nearest(self, runs: list[Run]) -> None:
-        """Tell the page how far the joints are from the equilibria, and the nearest CE."""
-        shape = self._shape
-        for run in runs:
-            record = run.record
-            if record is None or why_left_out(run.game, 1, run.scenario.measure.distance) is not None:
-                continue
+    async def _tell_sets(self, game: Game, shape: int) -> None:
+        """Tell the page the CE and the CCE of a small game: their corners, and what they pay."""
+        if game.cells <= OUTLINED:
+            sets = await self._slowly(lambda: {kind: _set(game, kind) for kind in ("ce", "cce")})
+            await self._say("sets", shape=shape, **sets)
+
+    async def _tell_nearest(self, record: Record | None, number: int, shape: int) -> None:
+        """Tell the page how far the joint of one run is from the equilibria, and the nearest CE."""
+        if record is not None and shape == self._shape:
             found = await self._slowly(partial(_nearest, record))
-            run.measured = record.rounds
-            if shape != self._shape:
-                return
-            await self._say("nearest", shape=shape, run=self.runs.index(run), rounds=record.rounds, **found)
-        self._next_look = monotonic() + NEAREST
-        self._changed = self._changed or not self.playing  # a run that has ended meanwhile is looked at once more
+            await self._say("nearest", shape=shape, run=number, rounds=record.rounds, **found)
 
 
 def _set(game: Game, kind: str) -> dict[str, Any]:

@@ -213,7 +213,12 @@ function showKeep() {
 function showLesson() {
   const same = (lesson) => JSON.stringify(lesson.scenario) === JSON.stringify(page.scenario) && !page.beside;
   const lesson = choices.lessons.find(same);
-  for (const button of byId("lessons").querySelectorAll("button")) button.toggleAttribute("aria-current", button.dataset.name === lesson?.name);
+  for (const button of byId("lessons").querySelectorAll("button")) {
+    const current = button.dataset.name === lesson?.name;
+    button.toggleAttribute("aria-current", current);
+    const row = byId("lessons").parentElement;
+    if (current) row.scrollTo({ left: button.offsetLeft - (row.clientWidth - button.offsetWidth) / 2 });
+  }
   const about = choices.games.find((one) => one.name === page.scenario.game.name);
   byId("look-text").textContent = lesson?.look ?? (about?.teaches ? `${about.about} It teaches ${about.teaches}` : "Press play, and watch which regrets fall and which stay.");
 }
@@ -288,7 +293,6 @@ function nextLesson() {
   const buttons = [...byId("lessons").querySelectorAll("button")];
   const at = buttons.findIndex((button) => button.hasAttribute("aria-current"));
   const next = buttons[(at + 1) % buttons.length];
-  next.scrollIntoView({ block: "nearest", inline: "center" });
   next.click();
 }
 

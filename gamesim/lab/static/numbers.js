@@ -27,6 +27,13 @@ function threeDigits(value) {
 
 const trimmed = (text) => (text.includes(".") ? text.replace(/0+$/, "").replace(/\.$/, "") : text);
 
+/** A probability with at most `digits` decimals. */
+export function share(value, digits = 3) {
+  if (Number.isNaN(value)) return "–";
+  const text = value.toFixed(digits);
+  return Number(text) === 0 || Number(text) === 1 ? String(Number(text)) : text;
+}
+
 export const whole = (value) => Math.round(value).toLocaleString("en-US");
 
 /** A large number in a few letters: 4.6k, 8.9M. */

@@ -220,7 +220,9 @@ export class Setup {
       h(
         "details",
         { id: `${id}-more`, open: open.has(`${id}-more`) },
-        h("summary", {}, "first strategy"),
+        h("summary", {}, "settings and first strategy"),
+        this.learnerSettings(`${id}-learner`, entry.learner, entry, put),
+        this.beside ? this.learnerSettings(`${id}-beside`, `${this.beside[i].learner}, second run`, this.beside[i], putBeside) : null,
         this.numberField(`${id}-perturb`, "random share of it (perturb)", entry.perturb ?? 0, { least: 0, most: 1 }, (perturb) => putBoth({ perturb: perturb || undefined })),
         this.textField(`${id}-start`, "given probabilities (start)", start, "left to the learner", (text) => {
           if (!text) return { use: () => putBoth({ start: undefined }) };
@@ -252,8 +254,14 @@ export class Setup {
       ),
       h("p", { class: "about" }, chosen?.about ?? ""),
       h("p", { class: "about dim guarantee" }, chosen?.guarantee ?? ""),
-      chosen?.settings.length ? this.settings(id, chosen.settings, entry.settings ?? {}, (settings) => put(cleaned({ ...entry, settings: Object.keys(settings).length ? settings : undefined }))) : null,
     );
+  }
+
+  learnerSettings(id, who, entry, put) {
+    const chosen = this.learner(entry.learner);
+    if (!chosen?.settings.length) return null;
+    const use = (settings) => put(cleaned({ ...entry, settings: Object.keys(settings).length ? settings : undefined }));
+    return h("div", {}, h("p", { class: "about" }, who), this.settings(id, chosen.settings, entry.settings ?? {}, use));
   }
 
   /** Fields for settings; one that is left empty is left to the default. */

@@ -1,7 +1,7 @@
 // How often each action profile was played, beside the nearest correlated equilibrium.
 
 import { begin, font, line, text, theme } from "./sheet.js";
-import { shown } from "../numbers.js";
+import { share as written, shown } from "../numbers.js";
 
 export const title = "Joint and nearest CE";
 export const about = "How often each pair of actions came up, and the correlated equilibrium that is nearest to it.";
@@ -12,7 +12,7 @@ export function draw(canvas, film) {
   const { joint } = film.state;
   const nearest = film.nearest?.joint ?? null;
   const top = Math.max(...joint, ...(nearest ?? [0]), 1e-9);
-  const stacked = width < height * 1.25;
+  const stacked = width < height * 1.25 || joint.length / film.shape.game.actions[0].length > 8;
   const places = stacked
     ? [{ x: 0, y: 0, width, height: height / 2 }, { x: 0, y: height / 2, width, height: height / 2 }]
     : [{ x: 0, y: 0, width: width / 2, height }, { x: width / 2, y: 0, width: width / 2, height }];
@@ -32,7 +32,7 @@ function heatmap(context, place, film, joint, top, heading) {
   font(context);
   const labelRoom = Math.min(place.width * 0.3, Math.max(...rows.map((label) => context.measureText(label).width)) + 14);
   const inner = { x: place.x + labelRoom, y: place.y + size * 1.7, width: place.width - labelRoom - 10, height: place.height - size * 3.3 };
-  const [wide, high] = [Math.min(inner.width / columns.length, inner.height / rows.length * 1.6), Math.min(inner.height / rows.length, inner.width / columns.length * 1.6)];
+  const [wide, high] = [Math.min(inner.width / columns.length, inner.height / rows.length * 2.2), Math.min(inner.height / rows.length, inner.width / columns.length * 2.2)];
   const numbers = wide > size * 2.4 && high > size * 1.1;
   rows.forEach((label, a) => {
     if (high > size * 0.7) text(context, label, inner.x - 6, inner.y + (a + 0.5) * high, { align: "right", most: labelRoom - 10 });
@@ -45,7 +45,7 @@ function heatmap(context, place, film, joint, top, heading) {
       context.strokeStyle = theme().paper;
       context.lineWidth = Math.min(2, wide / 8);
       context.strokeRect(x, y, wide, high);
-      if (numbers && !Number.isNaN(value)) text(context, shown(value), x + wide / 2, y + high / 2, { align: "center", colour: share > 0.55 ? theme().paper : theme().text });
+      if (numbers && !Number.isNaN(value)) text(context, written(value, wide > size * 3 ? 3 : 2), x + wide / 2, y + high / 2, { align: "center", colour: share > 0.55 ? theme().paper : theme().text });
     });
   });
   columns.forEach((label, b) => {

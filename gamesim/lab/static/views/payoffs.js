@@ -43,7 +43,7 @@ function plane(context, width, height, film) {
   }
   font(context, 0.74);
   let from = place.x;
-  for (const [words, colour] of [["average payoffs", theme().path], ["CE", theme().ce], ["CCE", theme().cce], ["all that can be paid", theme().dim]]) {
+  for (const [words, colour] of [["average", theme().path], ["CE", theme().ce], ["CCE", theme().cce], ["possible", theme().dim]]) {
     context.fillStyle = colour;
     context.fillRect(from, height - legend / 2 - 4, 14, 8);
     text(context, words, from + 19, height - legend / 2);
@@ -54,7 +54,7 @@ function plane(context, width, height, film) {
 function bars(context, width, height, film) {
   const { game } = film.shape;
   const size = theme().size;
-  const high = Math.min(size * 2.4, (height - 10) / game.players.length);
+  const high = Math.min(size * 4, (height - 10) / game.players.length);
   const [low, top] = [Math.min(...game.low), Math.max(...game.high)];
   const x = linearScale(low, top, width * 0.3, width - size * 4, 4);
   game.players.forEach((name, i) => {

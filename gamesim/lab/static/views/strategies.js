@@ -1,7 +1,7 @@
 // What the players play now, and on average: a triangle for three actions, bars otherwise.
 
 import { begin, byPlayer, dot, font, line, panels, polygon, text, theme } from "./sheet.js";
-import { shown } from "../numbers.js";
+import { share, shown } from "../numbers.js";
 
 export const title = "Strategies";
 export const about = "Dot or bar: this round. Ring or mark: the average so far.";
@@ -71,7 +71,7 @@ function bars(context, place, labels, now, average, colour) {
     context.globalAlpha = 1;
     const y = bottom - average[k] * high;
     line(context, [[x - 3, y], [x + wide + 3, y]], { colour: theme().text, width: 2.5 });
-    if (step > 40) text(context, shown(now[k]), x + wide / 2, bottom - high - room * 0.4, { align: "center", colour: theme().text });
+    if (step > 40) text(context, share(now[k]), x + wide / 2, bottom - high - room * 0.4, { align: "center", colour: theme().text });
   });
 }
 

@@ -1,5 +1,6 @@
-// All joints of a 2×2 game are a tetrahedron: its corners are the four action profiles. In it the CCE, the CE inside
-// them, the saddle of independent play, and the path that the empirical joint takes.
+// All joints of a 2×2 game are a tetrahedron: its corners are the four action profiles. In it the equilibria, the saddle
+// of independent play, and the path that the empirical joint takes. With two actions, "always play b" changes something
+// only where a was played, so each coarse constraint is a constraint of the CE: the two polytopes are one.
 
 import { begin, font, text, theme } from "./sheet.js";
 import { faces } from "./hull.js";
@@ -8,13 +9,13 @@ import { h } from "../dom.js";
 import { shown } from "../numbers.js";
 
 export const title = "All joints, and the equilibria";
-export const about = "Each point is a distribution over the four outcomes. Drag, or use the arrow keys, to turn it.";
+export const about = "Each point is a distribution over the four outcomes. With two actions each, the CE and the CCE are the same points. Drag, or use the arrow keys, to turn it.";
 export const fits = (shape) => shape.game.actions.length === 2 && shape.game.actions.every((labels) => labels.length === 2);
 
 const CORNERS = [[-1, 1, 1], [1, 1, -1], [-1, -1, -1], [1, -1, 1]].map((corner) => corner.map((one) => one / Math.sqrt(3)));
 const EDGES = [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]];
 const MESH = 8;
-const turned = { yaw: 0.55, pitch: 0.22, turning: false };
+const turned = { yaw: 0.16, pitch: 0.2, turning: false };
 const renderers = new WeakMap();
 
 const inSpace = (joint) => [0, 1, 2].map((axis) => CORNERS.reduce((sum, corner, k) => sum + joint[k] * corner[axis], 0));
@@ -84,13 +85,19 @@ export function draw(canvas, film) {
   else flat(context, scene, matrix, width, height);
   const { actions } = film.shape.game;
   CORNERS.forEach((corner, k) => {
-    const [x, y] = seen(matrix, corner.map((one) => one * 1.1), width, height);
-    const align = x < width / 3 ? "left" : x > (2 * width) / 3 ? "right" : "center";
-    text(context, `${actions[0][k >> 1]}, ${actions[1][k & 1]}`, Math.max(4, Math.min(width - 4, x)), Math.max(10, Math.min(height - 26, y)), { align, colour: theme().text, most: width * 0.45 });
+    const [x, y] = seen(matrix, corner, width, height);
+    const [words, half] = [`${actions[0][k >> 1]}, ${actions[1][k & 1]}`, theme().size];
+    const wide = Math.min(context.measureText(words).width, width * 0.48) / 2 + 3;
+    const [left, high] = [Math.max(wide, Math.min(width - wide, x)), Math.max(half * 0.7, Math.min(height - half * 2.2, y + (y < height / 2 ? -half : half)))];
+    context.globalAlpha = 0.75;
+    context.fillStyle = theme().paper;
+    context.fillRect(left - wide, high - half * 0.6, 2 * wide, half * 1.2);
+    context.globalAlpha = 1;
+    text(context, words, left, high, { align: "center", colour: theme().text, most: width * 0.48 });
   });
   font(context, 0.74);
   let at = 8;
-  for (const [words, colour] of [["joint so far", theme().path], ["CE", theme().ce], ["CCE", theme().cce], ["independent play", theme().dim]]) {
+  for (const [words, colour] of [["joint so far", theme().path], ["CE, which are the CCE", theme().ce], ["independent play", theme().dim]]) {
     context.fillStyle = colour;
     context.fillRect(at, height - 13, 14, 8);
     text(context, words, at + 19, height - 9);
@@ -106,12 +113,10 @@ function sceneOf(film) {
     const share = k / MESH;
     for (const points of [[independent(share, 0), independent(share, 1)], [independent(0, share), independent(1, share)]]) scene.lines.push({ points, colour: colours.dim, alpha: 0.22, width: 1 });
   }
-  for (const [kind, colour, alpha] of [["cce", colours.cce, 0.16], ["ce", colours.ce, 0.34]]) {
-    for (const points of faces((film.sets?.[kind]?.vertices ?? []).map(inSpace))) {
-      if (points.length > 2) scene.faces.push({ points, colour, alpha });
-      if (points.length > 1) scene.lines.push({ points: [...points, points[0]], colour, alpha: 0.9, width: kind === "ce" ? 2.5 : 1.5 });
-      if (points.length === 1) scene.dots.push({ point: points[0], colour, radius: kind === "ce" ? 6 : 8 });
-    }
+  for (const points of faces((film.sets?.ce?.vertices ?? []).map(inSpace))) {
+    if (points.length > 2) scene.faces.push({ points, colour: colours.ce, alpha: 0.3 });
+    if (points.length > 1) scene.lines.push({ points: [...points, points[0]], colour: colours.ce, alpha: 0.9, width: 2 });
+    if (points.length === 1) scene.dots.push({ point: points[0], colour: colours.ce, radius: 7 });
   }
   const { state, curve, path } = film;
   if (Number.isNaN(state.joint[0])) return scene;
@@ -128,7 +133,7 @@ function camera(width, height) {
   const { yaw, pitch } = turned;
   const [cy, sy, cp, sp] = [Math.cos(yaw), Math.sin(yaw), Math.cos(pitch), Math.sin(pitch)];
   const distance = 5;
-  const zoom = 0.82 * distance * Math.min(1, width / height, 1.2);
+  const zoom = 1.12 * distance * Math.min(1, width / height, 1.2);
   const [sx, sz] = [zoom * Math.min(1, height / width), zoom * Math.min(1, width / height)];
   const rows = [
     [sx * cy, 0, sx * sy, 0],

@@ -1,0 +1,130 @@
+"""Debian's Chromium, driven over its DevTools protocol: as much of it as the lab's page tests need."""
+
+import base64
+import json
+import shutil
+import subprocess
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from websockets.sync.client import connect
+
+PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+FLAGS = (
+    "--headless --no-sandbox --disable-gpu --use-gl=angle --use-angle=swiftshader --enable-unsafe-swiftshader --disable-quic "
+    "--no-first-run --disable-background-networking --disable-component-update --disable-sync --hide-scrollbars "
+    "--disable-dev-shm-usage --remote-debugging-port=0"
+).split()
+
+
+class Page:
+    """A browser with one page; it keeps what the page asked for, and every error that it told."""
+
+    def __init__(self, *flags: str) -> None:
+        assert PROGRAM is not None
+        self.folder = tempfile.mkdtemp(prefix="lab-chromium-")
+        command = [PROGRAM, *FLAGS, *flags, f"--user-data-dir={self.folder}", "about:blank"]
+        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        told = Path(self.folder) / "DevToolsActivePort"
+        wait(lambda: told.exists() and len(told.read_text().splitlines()) > 1, "Chromium did not start", 30)
+        self.port = told.read_text().splitlines()[0]
+        found = wait(self._targets, "Chromium shows no page", 10)
+        self.socket = connect(found[0]["webSocketDebuggerUrl"], max_size=None)
+        self.count = 0
+        self.requests: list[str] = []
+        self.errors: list[str] = []
+        for domain in ("Page", "Runtime", "Network", "Log"):
+            self.call(f"{domain}.enable")
+
+    def _targets(self) -> Any:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/json/list") as answer:
+            return [one for one in json.loads(answer.read()) if one["type"] == "page"]
+
+    def call(self, method: str, **parameters: Any) -> Any:
+        self.count += 1
+        self.socket.send(json.dumps({"id": self.count, "method": method, "params": parameters}))
+        while (message := json.loads(self.socket.recv(timeout=60))).get("id") != self.count:
+            self._note(message["method"], message["params"])
+        assert "error" not in message, message
+        return message["result"]
+
+    def _note(self, event: str, content: Any) -> None:
+        if event in ("Network.requestWillBeSent", "Network.webSocketCreated"):
+            self.requests.append(content["request"]["url"] if "request" in content else content["url"])
+        elif event == "Runtime.exceptionThrown":
+            self.errors.append(json.dumps(content["exceptionDetails"])[:2000])
+        elif event == "Runtime.consoleAPICalled" and content["type"] in ("error", "warning", "assert"):
+            self.errors.append(json.dumps(content["args"])[:2000])
+        elif event == "Log.entryAdded" and content["entry"]["level"] == "error":
+            self.errors.append(content["entry"]["text"] + " " + content["entry"].get("url", ""))
+
+    def run(self, script: str) -> Any:
+        """Return what an expression comes to in the page."""
+        answer = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True, userGesture=True)
+        assert "exceptionDetails" not in answer, answer
+        return answer["result"].get("value")
+
+    def until(self, script: str, seconds: float = 30) -> Any:
+        """Wait until an expression is true in the page."""
+        return wait(lambda: self.run(script), f"never came true: {script}", seconds)
+
+    def open(self, address: str) -> None:
+        self.call("Page.navigate", url=address)
+        self.until("document.readyState === 'complete'")
+
+    def resize(self, width: int, height: int, dark: bool = False, reduced_motion: bool = False) -> None:
+        self.call(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 500
+        )
+        features = [
+            {"name": "prefers-color-scheme", "value": "dark" if dark else "light"},
+            {"name": "prefers-reduced-motion", "value": "reduce" if reduced_motion else "no-preference"},
+        ]
+        self.call("Emulation.setEmulatedMedia", features=features)
+
+    def type(self, selector: str, text: str) -> None:
+        """Put text into a field as a person does, and leave the field."""
+        self.run(f"document.querySelector({selector!r}).focus(), document.querySelector({selector!r}).select()")
+        self.call("Input.insertText", text=text) if text else self.key("Backspace")
+        self.key("Tab")
+
+    def key(self, name: str) -> None:
+        codes = {"Backspace": 8, "Tab": 9, "Enter": 13, " ": 32, "ArrowRight": 39, "ArrowLeft": 37}
+        code = codes.get(name, ord(name[0].upper()))
+        text = {"text": name} if len(name) == 1 else {}
+        self.call("Input.dispatchKeyEvent", type="keyDown", key=name, windowsVirtualKeyCode=code, **text)
+        self.call("Input.dispatchKeyEvent", type="keyUp", key=name, windowsVirtualKeyCode=code)
+
+    def choose(self, selector: str, value: str) -> None:
+        """Choose an option of a list."""
+        self.run(
+            f"(() => {{ const list = document.querySelector({selector!r}); list.value = {value!r}; "
+            f"list.dispatchEvent(new Event('change', {{ bubbles: true }})); }})()"
+        )
+
+    def picture(self, path: Path, full: bool = False) -> None:
+        clip = {}
+        if full:
+            size = self.call("Page.getLayoutMetrics")["cssContentSize"]
+            clip = {"clip": {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}}
+        data = self.call("Page.captureScreenshot", format="png", captureBeyondViewport=full, **clip)["data"]
+        path.write_bytes(base64.b64decode(data))
+
+    def close(self) -> None:
+        self.socket.close()
+        self.process.kill()
+        self.process.wait()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+def wait(condition: Callable[[], Any], complaint: str, seconds: float) -> Any:
+    """Return what a condition comes to once it is true."""
+    end = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < end, complaint
+        time.sleep(0.02)
+    return found

@@ -42,7 +42,7 @@ def network(record: Record) -> Figure | None:
     else:
         panel.set_title(f"{graph.number_of_edges():,} edges are not drawn; neighbours are placed near", color=DARK)
     look: dict[str, Any] = {
-        "s": float(np.clip(9000 / len(points), 4, 260)),
+        "s": float(np.clip((9000 if len(points) <= LAID_OUT else 60_000) / len(points), 3, 260)),
         "edgecolors": "black",
         "linewidths": 0.6 if len(points) <= LAID_OUT else 0,
         "rasterized": len(points) > LAID_OUT,

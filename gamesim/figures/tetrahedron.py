@@ -91,7 +91,7 @@ def _draw(panel: Axes, record: Record) -> None:
     if joints is None:
         return
     panel.set_axis_off()
-    panel.set_aspect("equal")
+    panel.set_aspect("equal", adjustable="datalim")
     _frame(panel, [f"{short(row, 14)},\n{short(column, 14)}" for row in game.actions[0] for column in game.actions[1]])
     corners = {kind: equilibrium.polytope(game, kind).vertices() for kind in SETS}
     same = len(corners["ce"]) == len(corners["cce"]) and np.allclose(corners["ce"], corners["cce"], atol=1e-7)
@@ -134,12 +134,10 @@ def _frame(panel: Axes, labels: list[str]) -> None:
     mesh = LineCollection(lines, colors="#BBBBBB", linewidths=0.6, zorder=0.5, label="independent play")
     panel.add_collection(mesh)
     for place, label in zip(places[:, :2], labels, strict=True):
-        away = 8 * place / np.hypot(*place)
-        side = "left" if place[0] > 0 else "right"
-        height = "bottom" if place[1] > 0 else "top"
-        text = panel.annotate(label, place, away, textcoords="offset points", ha=side, va=height, fontsize=8.5)
+        away, height = ((0, 6), "bottom") if place[1] > 0 else ((0, -6), "top")
+        text = panel.annotate(label, place, away, textcoords="offset points", ha="center", va=height, fontsize=8.5)
         text.set_in_layout(False)  # the margins below leave room for the names
-    panel.margins(0.24, 0.12)
+    panel.margins(0.25, 0.18)
 
 
 def _hidden(places: Points, i: int, j: int) -> bool:

@@ -1,8 +1,8 @@
 """Time of one round (play and observe) of every learner, beside Hedge and the wavelet, in one run on one thread.
 
 Losses are those of a game that does not settle: random walks within [-1, 1], the same for all learners. Under bandit
-feedback all losses but that of a drawn action are NaN. The least of several repetitions counts, since the machine may
-be busy.
+feedback all losses but that of a drawn action are NaN. Rounds are timed in short pieces, and of each piece the least of
+several repetitions counts, since the machine may be busy.
 
     python benchmarks/learners.py [rounds at 16 actions]
 """
@@ -17,7 +17,8 @@ from gamesim import players
 from gamesim.compiled import LEARNER_KERNEL, Vector, address, call_learner, kernel
 from gamesim.player import Player
 
-REPETITIONS = 5
+REPETITIONS = 7
+PIECES = 40
 
 
 @kernel
@@ -36,13 +37,15 @@ def microseconds(player: Player, losses: NDArray[np.float64]) -> float:
     if player.feedback == ("bandit",):
         seen = np.random.default_rng(0).integers(actions, size=rounds)[:, None] == np.arange(actions)
         losses = np.where(seen, losses, np.nan)
-    best = np.inf
+    pieces = np.array_split(losses, max(1, min(PIECES, rounds)))
+    times = np.full(len(pieces), np.inf)
     for _ in range(REPETITIONS):
         settings, state = player.kernel_settings(actions), player.first_state(actions)
-        start = perf_counter()
-        _run(play, observe, settings, state, np.zeros(actions), losses.ravel())
-        best = min(best, perf_counter() - start)
-    return 1e6 * best / rounds
+        for k, piece in enumerate(pieces):
+            start = perf_counter()
+            _run(play, observe, settings, state, np.zeros(actions), piece.ravel())
+            times[k] = min(times[k], perf_counter() - start)
+    return float(1e6 * times.sum() / rounds)
 
 
 def walk(rounds: int, actions: int) -> NDArray[np.float64]:

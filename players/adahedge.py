@@ -8,7 +8,7 @@ import numpy as np
 from gamesim.compiled import Vector, kernel
 from gamesim.player import Guarantee, Player
 from gamesim.players.best_response import uniform_on_least
-from gamesim.players.hedge import softmin
+from gamesim.players.hedge import exponential, smallest, softmin, sum_of
 from gamesim.players.regret_matching import ROUNDING, recall, uniform_then
 
 
@@ -17,20 +17,18 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
     d = loss.size
     strategy, losses = state[:d], state[d : 2 * d]  # losses so far, less those of the best action
     gap = state[2 * d]
-    least = loss[0]
-    for i in range(d):
-        least = min(least, loss[i])
     rate = np.log(d) / gap if gap > ROUNDING else np.inf
-    suffered = total = 0.0
-    best = np.inf
+    least = smallest(loss)
+    suffered = 0.0
     for i in range(d):
-        excess = loss[i] - least
-        suffered += strategy[i] * excess
-        if rate < np.inf:
-            total += strategy[i] * np.exp(-rate * excess)
-        losses[i] += excess
-        best = min(best, losses[i])
-    mixed = -np.log(total) / rate if rate < np.inf else best
+        suffered += strategy[i] * (loss[i] - least)
+        losses[i] += loss[i] - least
+    best = smallest(losses)
+    mixed = best
+    if rate < np.inf:
+        for i in range(d):  # the strategy is not needed any more
+            strategy[i] *= exponential(-rate * (loss[i] - least))
+        mixed = -np.log(sum_of(strategy)) / rate
     gap += max(suffered - mixed, 0.0)
     state[2 * d] = gap
     for i in range(d):

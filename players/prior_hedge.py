@@ -9,29 +9,14 @@ from gamesim.compiled import Vector, kernel
 from gamesim.errors import positive
 from gamesim.player import Guarantee, Player
 from gamesim.players.fixed_point import times
-from gamesim.players.hedge import softmin
+from gamesim.players.hedge import exponential, smallest, softmin, sum_of
 from gamesim.players.reduction import first_reduction, matrix_part, own_part, settle, strategy_part, unsettle, unsettled
 
 GROUP = 32  # factors of at least 1/d² that are multiplied before a logarithm is taken
 
 
 @kernel
-def _sum(row: Vector) -> float:
-    """Return the sum, in four partial sums that do not wait for one another."""
-    first = second = third = fourth = 0.0
-    whole = row.size & ~3
-    for i in range(0, whole, 4):
-        first += row[i]
-        second += row[i + 1]
-        third += row[i + 2]
-        fourth += row[i + 3]
-    for i in range(whole, row.size):
-        first += row[i]
-    return (first + second) + (third + fourth)
-
-
-@kernel
-def mean_map(weights: Vector, product: Vector, costs: Vector, result: Vector) -> None:
+def mean_map(weights: Vector, product: Vector, costs: Vector, spreads: Vector, result: Vector) -> None:
     """Write the mean of all maps φ, weighed by the prior times the product over i of weights[i, φ(i)].
 
     The largest weight of each row is 1, so that no factor Z below is less than 1/d².
@@ -42,10 +27,10 @@ def mean_map(weights: Vector, product: Vector, costs: Vector, result: Vector) ->
         costs[j], product[j] = np.log(2.0 * d) if j < d else np.log(2.0), 1.0
     for i in range(d):
         row = weights[i * d : i * d + d]
-        spread = a * _sum(row)
+        spreads[i] = a * sum_of(row)
         for j in range(d):
-            product[j] *= spread + b * row[j]
-        product[d] *= spread + b * row[i]
+            product[j] *= spreads[i] + b * row[j]
+        product[d] *= spreads[i] + b * row[i]
         if i % GROUP == GROUP - 1 or i == d - 1:
             for j in range(d + 1):
                 costs[j] -= np.log(product[j])
@@ -53,11 +38,10 @@ def mean_map(weights: Vector, product: Vector, costs: Vector, result: Vector) ->
     softmin(1.0, costs, product)  # from here on the posterior of the defaults: each constant, and to stay
     for i in range(d):
         row, target = weights[i * d : i * d + d], result[i * d : i * d + d]
-        spread = a * _sum(row)
         for j in range(d):
-            target[j] = product[j] / (spread + b * row[j])
-        stay = product[d] / (spread + b * row[i])
-        common = a * (_sum(target) + stay)
+            target[j] = product[j] / (spreads[i] + b * row[j])
+        stay = product[d] / (spreads[i] + b * row[i])
+        common = a * (sum_of(target) + stay)
         for k in range(d):
             target[k] = row[k] * (common + b * target[k])
         target[i] += b * stay * row[i]
@@ -73,20 +57,22 @@ def _choose(settings: Vector, state: Vector, d: int) -> None:
     losses, maps = own[:cells], own[cells : (1 + levels) * cells]
     weights, rest = own[(1 + levels) * cells : (3 + levels) * cells], own[(3 + levels) * cells :]
     experts, shares = rest[:levels], rest[levels : 2 * levels]
-    product, costs = rest[2 * levels : 2 * levels + d + 1], rest[2 * levels + d + 1 :]
+    rest = rest[2 * levels :]
+    product, costs, spreads = rest[: d + 1], rest[d + 1 : 2 * d + 2], rest[2 * d + 2 :]
+    faster = np.sqrt(2.0) * settings[1]
     for i in range(d):
         row = losses[i * d : i * d + d]
-        least = np.min(row)
+        least = smallest(row)
         for j in range(d):
             excess = row[j] - least
-            weights[i * d + j] = np.exp(-settings[1] * excess)
-            weights[cells + i * d + j] = np.exp(-np.sqrt(2.0) * settings[1] * excess)
+            weights[i * d + j] = exponential(-settings[1] * excess)
+            weights[cells + i * d + j] = exponential(-faster * excess)
     softmin(settings[0], experts, shares)
     for k in range(cells):
         matrix[k] = 0.0
     for level in range(levels):
         part, map = weights[level % 2 * cells : (level % 2 + 1) * cells], maps[level * cells : (level + 1) * cells]
-        mean_map(part, product, costs, map)
+        mean_map(part, product, costs, spreads, map)
         share = shares[level]
         for k in range(cells):
             matrix[k] += share * map[k]
@@ -157,7 +143,7 @@ class PriorHedge(Player):
 
     def first_state(self, actions: int) -> Vector:  # noqa: D102
         levels, cells = len(_rates(1, actions)), actions * actions
-        own = np.zeros((3 + levels) * cells + 2 * levels + 2 * (actions + 1))
+        own = np.zeros((3 + levels) * cells + 2 * levels + 3 * actions + 2)
         return np.concatenate([first_reduction(np.full(actions, 1 / actions)), own])
 
     def guarantee(self) -> Guarantee:  # noqa: D102

@@ -75,30 +75,35 @@ def hold(state: Vector) -> None:
 @phase
 def strategy_part(state: Vector, states: int) -> Vector:
     """Return where the fixed point is kept."""
-    return part(state, 1, 1 + states)
+    view: Vector = part(state, 1, 1 + states)
+    return view
 
 
 @phase
 def default_part(state: Vector, states: int) -> Vector:
     """Return where the default distribution is kept."""
-    return part(state, 1 + states, 1 + 2 * states)
+    view: Vector = part(state, 1 + states, 1 + 2 * states)
+    return view
 
 
 @phase
 def matrix_part(state: Vector, states: int) -> Vector:
     """Return where φ is kept, row by row."""
-    return part(state, 1 + 2 * states, 1 + 2 * states + states * states)
+    view: Vector = part(state, 1 + 2 * states, 1 + 2 * states + states * states)
+    return view
 
 
 @phase
 def _scratch_part(state: Vector, states: int) -> Vector:
-    return part(state, 1 + 2 * states + states * states, reduction_size(states))
+    view: Vector = part(state, 1 + 2 * states + states * states, reduction_size(states))
+    return view
 
 
 @phase
 def own_part(state: Vector, states: int) -> Vector:
     """Return the matrix learner's own numbers: all that follows the reduction's part."""
-    return part(state, reduction_size(states), state.size)
+    view: Vector = part(state, reduction_size(states), state.size)
+    return view
 
 
 @phase

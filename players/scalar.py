@@ -41,15 +41,15 @@ def potential(square: float) -> float:
     The first term is -1 and all others are positive: nothing cancels where the sum is large.
     """
     if square <= SERIES:
-        value = COEFFICIENTS[TERMS - 1]
+        value = float(COEFFICIENTS[TERMS - 1])
         for m in range(TERMS - 2, -1, -1):
             value = value * square + COEFFICIENTS[m]
         return value
-    term, value, m = 1.0, -1.0, 0.0
-    while m < square or term > 1e-17 * value:
-        m += 1
-        term *= square / m
-        value += term / (2 * m - 1)
+    term, value, power = 1.0, -1.0, 0.0
+    while power < square or term > 1e-17 * value:
+        power += 1
+        term *= square / power
+        value += term / (2 * power - 1)
     return value
 
 
@@ -62,7 +62,7 @@ def predict(scale: float, time: float, total: float) -> float:
         difference = LARGEST_POTENTIAL if total > 0 else -LARGEST_POTENTIAL
     else:
         difference = potential(up) - potential(down)
-    return 0.5 * scale * np.sqrt(later) * difference
+    return float(0.5 * scale * np.sqrt(later) * difference)
 
 
 @phase

@@ -144,14 +144,20 @@ def _play(settings: Vector, state: Vector, strategy: Vector) -> None:
 def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
     size = int(settings[1])
     own, default = own_part(state, size), default_part(state, size)
-    start = _start_of_flags(size) - size
-    seen = part(own, start, start + size)
-    for i in range(size):
-        seen[i] = loss[int(settings[3 + size + i])]
+    load(settings, own, loss, size)
     # φ and its fixed point for the next round; they stay as they are when no prediction changed
     if learn(settings, own, strategy_part(state, size), default, size) and restore_improper(own, size):
         project(own, default, matrix_part(state, size), size)
         settle(state, size)
+
+
+@phase
+def load(settings: Vector, own: Vector, loss: Vector, size: int) -> None:
+    """Give each augmented index the loss of its owner."""
+    start = _start_of_flags(size) - size
+    seen = part(own, start, start + size)
+    for i in range(size):
+        seen[i] = loss[int(settings[3 + size + i])]
 
 
 @kernel
@@ -325,7 +331,9 @@ class Wavelet(Player):
         wanted = np.array(phi, dtype=np.float64)
         actions = len(wanted)
         if wanted.shape != (actions, actions) or (wanted < 0).any() or not np.allclose(wanted.sum(axis=1), 1):
-            raise InputError(f"a modification rule is a square matrix whose rows are distributions, and {phi} came")
+            raise InputError(
+                f"a modification rule is a square matrix whose rows are distributions, and {wanted.tolist()} came"
+            )
         if state.shape != self.first_state(actions).shape:
             raise InputError(f"a rule for {actions} actions came, and the state is for another number of actions")
         settings = self.kernel_settings(actions)
@@ -385,7 +393,9 @@ def _coefficients(matrix: NDArray[np.float64]) -> Vector:
     size = len(matrix)
     coefficients = matrix.ravel().copy()
     forward(coefficients, size)
-    return coefficients / np.repeat([float(len(interval(number, size))) for number in range(size)], size)
+    lengths = np.array([len(interval(number, size)) for number in range(size)], dtype=np.float64)
+    scaled: Vector = coefficients / np.repeat(lengths, size)
+    return scaled
 
 
 @dataclass(frozen=True)

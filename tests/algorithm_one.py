@@ -46,7 +46,7 @@ def potential(scale: Array, time: Array, total: Array) -> Array:
     return value
 
 
-@njit  # type: ignore[untyped-decorator]
+@njit
 def reachability(phi):  # type: ignore[no-untyped-def]
     """Return which state can get to which (Warshall's algorithm)."""
     n = len(phi)
@@ -61,7 +61,7 @@ def reachability(phi):  # type: ignore[no-untyped-def]
     return reach
 
 
-@njit  # type: ignore[untyped-decorator]
+@njit
 def absorb(phi, flow, closed):  # type: ignore[no-untyped-def]
     """Let states outside the closed classes pass on what they have, one after the other."""
     chain = phi.copy()
@@ -84,7 +84,7 @@ def absorb(phi, flow, closed):  # type: ignore[no-untyped-def]
         flow[k] = 0.0
 
 
-@njit  # type: ignore[untyped-decorator]
+@njit
 def invariant(local):  # type: ignore[no-untyped-def]
     """Return the fixed point of an irreducible chain by state reduction, up to a factor; overwrites the chain."""
     m = len(local)
@@ -104,7 +104,7 @@ def invariant(local):  # type: ignore[no-untyped-def]
     return weight
 
 
-@njit  # type: ignore[untyped-decorator]
+@njit
 def damped_limit(phi, default):  # type: ignore[no-untyped-def]
     """Return the limit of the damped chain's fixed point: classes by reachability, then each class by itself."""
     n = len(default)
@@ -139,7 +139,7 @@ def damped_limit(phi, default):  # type: ignore[no-untyped-def]
     return p
 
 
-@njit  # type: ignore[untyped-decorator]
+@njit
 def damped_limits(phi, default):  # type: ignore[no-untyped-def]
     p = np.zeros(default.shape)
     for run in range(len(default)):

@@ -116,7 +116,7 @@ def test_small_couplings_keep_their_relative_weight() -> None:
         phi /= phi.sum(axis=1, keepdims=True)
         exact = [[Fraction(float(entry)) for entry in row] for row in phi]
         for i in range(n):  # the diagonal is what rounding left out of the others
-            exact[i][i] = 1 - sum(exact[i][j] for j in range(n) if j != i)
+            exact[i][i] = 1 - sum((exact[i][j] for j in range(n) if j != i), Fraction(0))
         expected = np.array(exact_limit(exact, [Fraction(1, n)] * n), dtype=float)
         np.testing.assert_allclose(fixed(phi), expected, rtol=1e-12)
 

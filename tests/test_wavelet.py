@@ -208,7 +208,7 @@ def test_one_action_is_played() -> None:
     learner = Wavelet().start(1)
     learner.observe([0.7])
     np.testing.assert_array_equal(learner.play(), [1.0])
-    assert learner.player.certificate(learner.state, [[1.0]]) >= 0
+    assert Wavelet().certificate(learner.state, [[1.0]]) >= 0
     assert Wavelet().guarantee().bound(100, 1) == 0
 
 

@@ -27,7 +27,7 @@ def haar_matrix(size: int) -> Array:
 
 def random_rule(random: np.random.Generator, size: int) -> Array:
     """A stochastic matrix: dense or sparse rows, some repeated, some sent to themselves."""
-    rule = random.random((size, size)) * (random.random((size, size)) < random.choice([0.1, 0.5, 1.0]))
+    rule: Array = random.random((size, size)) * (random.random((size, size)) < random.choice([0.1, 0.5, 1.0]))
     rule[np.arange(size), random.integers(0, size, size)] += 0.1
     rule /= rule.sum(axis=1, keepdims=True)
     rule[random.random(size) < random.random()] = rule[random.integers(size)]

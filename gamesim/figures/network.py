@@ -43,8 +43,8 @@ def network(record: Record) -> Figure | None:
         panel.set_title(f"{graph.number_of_edges():,} edges are not drawn; neighbours are placed near", color=DARK)
     look: dict[str, Any] = {
         "s": float(np.clip((9000 if len(points) <= LAID_OUT else 60_000) / len(points), 3, 260)),
-        "edgecolors": "black",
-        "linewidths": 0.6 if len(points) <= LAID_OUT else 0,
+        "edgecolors": "black" if len(points) <= LAID_OUT else "#888888",
+        "linewidths": 0.6 if len(points) <= LAID_OUT else 0.25,
         "rasterized": len(points) > LAID_OUT,
     }
     if len(set(actions)) == 1 and len(actions[0]) == 2:

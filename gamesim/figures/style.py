@@ -12,6 +12,7 @@ from functools import wraps
 from io import BytesIO
 from pathlib import Path
 from textwrap import wrap
+from threading import RLock
 from typing import Any, ParamSpec, TypeVar
 
 import matplotlib
@@ -55,13 +56,15 @@ STYLE: Any = {
     "path.simplify": True,
 }
 
+DRAWING = RLock()  # matplotlib's settings belong to the whole process: threads draw one after the other
+
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
 
 
 @contextmanager
 def _style() -> Iterator[None]:
-    with matplotlib.rc_context(STYLE), warnings.catch_warnings():
+    with DRAWING, matplotlib.rc_context(STYLE), warnings.catch_warnings():
         # A label may be in any script: a letter that the font lacks is drawn as a box, without a complaint for each.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         yield

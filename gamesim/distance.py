@@ -109,10 +109,14 @@ class _Move:
         return Nearest(target, self.cost, dual_bound(incentives, joint, self.multipliers))
 
 
+def faster_method(incentives: Incentives) -> str:
+    """Return the faster way to solve a program with all constraints: simplex or interior point."""
+    return INTERIOR if incentives.kind == "ce" and incentives.game.cells >= INTERIOR_FROM else SIMPLEX
+
+
 def direct(incentives: Incentives, joint: NDArray[np.float64], method: str | None = None) -> Nearest:
     """Solve the whole linear program at once, by simplex or interior point."""
-    if method is None:
-        method = INTERIOR if incentives.kind == "ce" and joint.size >= INTERIOR_FROM else SIMPLEX
+    method = method or faster_method(incentives)
     incentives.refuse_beyond_memory()
     flat = joint.ravel()
     everywhere = np.arange(flat.size)
@@ -140,6 +144,10 @@ class Search:
 
     def __init__(self, incentives: Incentives) -> None:
         self.incentives = incentives
+        self._forget()
+
+    def _forget(self) -> None:
+        """Start anew: nothing is known to matter."""
         self._binding: Integers = np.zeros(0, dtype=np.int64)
         self._prices: Vector | None = None
         self._penalty = 1.0
@@ -178,6 +186,7 @@ class Search:
                     return found if found.proven else direct(incentives, joint)
                 self._penalty *= 10
             constraints, adding, taking = np.union1d(constraints, violated), adding | add, taking | take
+        self._forget()
         return direct(incentives, joint)
 
     def _promising(self, flat: Vector) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:

@@ -119,7 +119,8 @@ class Polytope:
         value = np.tensordot(weight, game.payoffs, axes=1).ravel()
         scale = float(np.abs(value).max()) or 1.0
         zeros = np.zeros(self.system.shape[0])
-        point = minimise(-value / scale, self.system, zeros, np.ones(value.size), 1.0).point
+        method = distance.faster_method(self.incentives)
+        point = minimise(-value / scale, self.system, zeros, np.ones(value.size), 1.0, method=method).point
         return self._as_joint(point)
 
     def payoffs(self, joint: ArrayLike) -> Vector:

@@ -204,8 +204,7 @@ def _card(path: Path) -> str:
     text = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", text, count=1)
     text = text.replace("<svg", f'<svg role="img" aria-label="{escape(words)}"', 1)
     text = re.sub(r"\n\s*", "\n", text).strip()
-    # On a phone a figure scrolls sideways in its card, and its sentence is said in full above it.
-    return f'<figure tabindex="0">\n<figcaption aria-hidden="true">{escape(words)}</figcaption>\n{text}\n</figure>'
+    return f'<figure tabindex="0">\n{text}\n</figure>'
 
 
 def _repeat(summary: Summary) -> str:

@@ -17,14 +17,15 @@ import os
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is imported
 
 import sys
+from collections.abc import Callable
+from importlib import import_module
 from statistics import median
 from time import process_time
 from typing import Any
 
+import numba.extending
 import numpy as np
-from llvmlite import ir
 from numba import njit, types
-from numba.extending import intrinsic
 from numpy.typing import NDArray
 
 from gamesim.compiled import Vector
@@ -37,8 +38,11 @@ ROUNDS = {4: 200_000, 16: 100_000, 64: 20_000, 256: 3_000, 1024: 300}
 AT_MOST = {16: 0.5, 64: 0.8, 256: 0.6, 1024: 0.4}
 STAGES = ("gradients, transform, scalar learners", "inverse transform", "projection", "fixed point")
 
+ir: Any = import_module("llvmlite.ir")  # it carries no types
+instruction: Callable[[Callable[..., Any]], Callable[..., Any]] = numba.extending.intrinsic
 
-@intrinsic
+
+@instruction
 def cycles(typing: Any) -> Any:
     """Read the processor's cycle counter."""
 
@@ -107,7 +111,7 @@ def solving(size: int, seconds: float = 0.5) -> float:
     """Return the median time of a linear solve."""
     random = np.random.default_rng(1)
     matrix, right = random.random((size, size)) + size * np.eye(size), random.random(size)
-    taken = []
+    taken: list[float] = []
     end = process_time() + seconds
     while process_time() < end or len(taken) < 5:
         batch = max(1, 20_000 // size**2)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from itertools import groupby
-from math import isfinite
+from math import isfinite, isqrt
 from time import perf_counter
 
 from gamesim import report
@@ -31,7 +31,7 @@ def _regret(kind: str) -> Measure:
 
 def _slope(kind: str) -> Measure:
     def slope(record: Record) -> float | None:
-        curve = record.curve
+        curve = record.since(isqrt(record.rounds - 1) + 1)  # all that the slope looks at
         return report.slope(curve.rounds, curve.gap(kind))
 
     return slope

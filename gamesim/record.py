@@ -43,9 +43,11 @@ class Moment:
     @cached_property
     def matrices(self) -> list[NDArray[np.float64]]:
         """Each player's counterfactual losses Σ p ⊗ l, in the units that learners see."""
-        squares = [size * size for size in self.game.sizes]
-        parts = np.split(self.counterfactuals, np.cumsum(squares)[:-1])
-        return [part.reshape(size, size) for part, size in zip(parts, self.game.sizes, strict=True)]
+        matrices, first = [], 0
+        for size in self.game.sizes:
+            matrices.append(self.counterfactuals[first : first + size * size].reshape(size, size))
+            first += size * size
+        return matrices
 
     def regret(self, kind: str, epsilon: float | None, phi: Any) -> Vector:
         """Each player's total regret of this kind, in payoff units."""
@@ -285,10 +287,14 @@ class Record:
     @property
     def curve(self) -> Curve:
         """The same measures on the logarithmic grid of rounds, ending with the last round."""
-        count = len(self.arrays["checkpoints"])
-        at: list[int | None] = list(range(count))
-        rounds = [int(r) for r in self.arrays["checkpoints"]]
-        if not rounds or rounds[-1] != self.rounds:
+        return self.since(1)
+
+    def since(self, first: int) -> Curve:
+        """The curve from this round on."""
+        grid = [int(r) for r in self.arrays["checkpoints"]]
+        at: list[int | None] = [k for k, r in enumerate(grid) if r >= first]
+        rounds = [r for r in grid if r >= first]
+        if not grid or grid[-1] != self.rounds:
             at.append(None)
             rounds.append(self.rounds)
 

@@ -1,0 +1,101 @@
+"""How fast a sweep is: many short points, processes beside threads, two workers beside one, and the memory it takes.
+
+Run: python benchmarks/sweeps.py [POINTS]
+CPU seconds are of all processes together; on a busy machine they say more than the clock does.
+"""
+
+import os
+import resource
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table as Printed
+
+from gamesim.store import Store
+from gamesim.study import Study
+from gamesim.sweep import Open, Pool, local, sweep
+
+BASE: dict[str, Any] = {
+    "rounds": 1000,
+    "game": {"name": "uniform", "settings": {"actions": 3}},
+    "everyone": {"learner": "hedge", "perturb": 0.5},
+}
+
+
+@dataclass
+class Took:
+    """What a sweep took: seconds by the clock, CPU seconds, and the largest process so far in MB."""
+
+    clock: float
+    cpu: float
+    memory: float
+
+
+def cpu_seconds() -> float:
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+def timed(study: dict[str, Any], open_pool: Open) -> Took:
+    """Sweep into a new store."""
+    with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "study.sqlite", write=True) as store:
+        began, cpu = perf_counter(), cpu_seconds()
+        whole = Study.of(study)
+        store.register(whole)
+        sweep(store, whole.measures, open_pool)
+        took = perf_counter() - began
+        counts = store.counts()
+        if counts["todo"] or counts["failed"]:
+            raise SystemExit(f"not all points ran: {counts}")
+    largest = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    return Took(took, cpu_seconds() - cpu, largest / 1024)
+
+
+def threads(workers: int) -> Open:
+    """Open a pool of threads, to be compared with processes."""
+
+    def open_pool() -> Pool:
+        executor = ThreadPoolExecutor(workers)
+        return Pool(executor, workers, close=executor.shutdown)
+
+    return open_pool
+
+
+def main() -> None:
+    """Print the table."""
+    points = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+    many_games = {"base": BASE, "grid": {"game.settings.seed": {"first": 0, "count": points}}}
+    many_seeds = {"base": BASE, "seeds": points}
+    one_game = {**BASE, "game": {"name": "uniform", "settings": {"actions": 8}}, "rounds": 200_000}
+    long_points = {"base": one_game, "grid": {"game.settings.seed": {"first": 0, "count": 40}}}
+    table = Printed("points", "run by", "seconds", "CPU seconds", "points a second", "largest process, MB")
+    cases: list[tuple[str, str, int, dict[str, Any], Open]] = [
+        ("tiny, to load the kernels", "2 processes", 200, {"base": BASE, "seeds": 200}, local(2)),
+        (f"{points:,} games, 3×3, 1000 rounds", "2 processes", points, many_games, local(2)),
+        (f"{points:,} games, 3×3, 1000 rounds", "2 threads", points, many_games, threads(2)),
+        (f"{points:,} seeds, 3×3, 1000 rounds", "2 processes", points, many_seeds, local(2)),
+        ("40 games, 8×8, 200,000 rounds", "1 process", 40, long_points, local(1)),
+        ("40 games, 8×8, 200,000 rounds", "2 processes", 40, long_points, local(2)),
+        ("40 games, 8×8, 200,000 rounds", "2 threads", 40, long_points, threads(2)),
+    ]
+    clocks = {}
+    for what, by, count, study, open_pool in cases:
+        took = timed(study, open_pool)
+        clocks[what, by] = took.clock
+        row = f"{took.clock:.1f}", f"{took.cpu:.1f}", f"{count / took.clock:,.0f}", f"{took.memory:,.0f}"
+        table.add_row(what, by, *row)
+    console = Console(width=120)
+    console.print(table)
+    what = cases[-1][0]
+    console.print(f"two workers do {clocks[what, '1 process'] / clocks[what, '2 processes']:.2f}× what one does")
+    console.print(f"load of the machine: {os.getloadavg()[0]:.1f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -2,7 +2,7 @@
 
 The matrix M = Σ p ⊗ l of a player says what the mass of action i would have lost at action j; every regret follows from
 it exactly. A deviation φ is a stochastic matrix (row i is where the mass of action i is sent), and its regret is
-Σ_i M_ii - Σ_ij φ_ij M_ij.
+Σ_i M_ii - Σ_ij φ_ij M_ij. External, internal and swap regret also take a stack of matrices, for many players at once.
 """
 
 from math import ceil
@@ -16,23 +16,23 @@ from gamesim.errors import InputError
 Matrix = NDArray[np.float64]
 
 
-def external(matrix: Matrix) -> float:
+def external(matrix: Matrix) -> Any:
     """Regret for not having played the best single action throughout.
 
-    >>> external(np.array([[2.0, 1.0], [0.0, 0.0]]))
+    >>> float(external(np.array([[2.0, 1.0], [0.0, 0.0]])))
     1.0
     """
-    return float(np.trace(matrix) - matrix.sum(axis=0).min())
+    return np.trace(matrix, axis1=-2, axis2=-1) - matrix.sum(axis=-2).min(axis=-1)
 
 
-def internal(matrix: Matrix) -> float:
+def internal(matrix: Matrix) -> Any:
     """Regret for the best change of one action into another wherever it was played; 0 if no change helps."""
-    return float(_row_gains(matrix).max())
+    return _row_gains(matrix).max(axis=-1)
 
 
-def swap(matrix: Matrix) -> float:
+def swap(matrix: Matrix) -> Any:
     """Regret for the best map of actions to actions: the sum of what each action could have gained."""
-    return float(_row_gains(matrix).sum())
+    return _row_gains(matrix).sum(axis=-1)
 
 
 def quantile(matrix: Matrix, epsilon: float) -> float:
@@ -62,7 +62,7 @@ def profile(matrix: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
     >>> uniform, alone = profile(np.array([[2.0, 1.0], [0.0, 1.0]]))
     >>> uniform.tolist(), alone.tolist()
-    ([0.0, 1.0], [1.0, 1.0])
+    ([1.0, 2.0], [1.0, 2.0])
     """
     diagonal, best = np.diag(matrix), matrix.min(axis=1)
     alone = np.cumsum(np.sort(diagonal - best)[::-1])
@@ -94,5 +94,5 @@ def best_deviation(matrix: Matrix, kind: str) -> Matrix:
 
 
 def _row_gains(matrix: Matrix) -> NDArray[np.float64]:
-    gains: NDArray[np.float64] = np.diag(matrix) - matrix.min(axis=1)
+    gains: NDArray[np.float64] = np.diagonal(matrix, axis1=-2, axis2=-1) - matrix.min(axis=-1)
     return gains

@@ -64,8 +64,19 @@ class Moment:
                 raise InputError(f"{len(self.matrices)} players need a φ each, and {len(maps)} came")
             regrets = [measures.against(matrix, one) for matrix, one in zip(self.matrices, maps, strict=True)]
         else:
-            regrets = [getattr(measures, kind)(matrix) for matrix in self.matrices]
+            return self._of_each(getattr(measures, kind)) * self.game.scale
         return np.array(regrets) * self.game.scale
+
+    def _of_each(self, measure: Callable[[NDArray[np.float64]], Any]) -> Vector:
+        """Measure every player's matrix, those of one size in one go: there may be thousands."""
+        sizes = np.array(self.game.sizes)
+        starts = np.cumsum(sizes**2) - sizes**2
+        result = np.zeros(len(sizes))
+        for size in np.unique(sizes):
+            who = np.flatnonzero(sizes == size)
+            entries = starts[who, None] + np.arange(size * size)
+            result[who] = measure(self.counterfactuals[entries].reshape(-1, size, size))
+        return result
 
     def gap(self, kind: str) -> float:
         """The largest incentive to deviate, per round and in payoff units; 0 in equilibrium."""
@@ -82,7 +93,7 @@ class Moment:
 
     def payoffs(self) -> Vector:
         """Each player's average payoff a round."""
-        losses = np.array([np.trace(matrix) for matrix in self.matrices]) / self.rounds
+        losses = self._of_each(lambda stack: np.trace(stack, axis1=-2, axis2=-1)) / self.rounds
         return self.game.middle - self.game.scale * losses
 
     def nash_gap(self) -> float:
@@ -242,6 +253,18 @@ class Record:
             np.array(self._over(lambda moment: np.array(measures.profile(moment.matrices[i])))), -2, 0
         )
         return scale * together, scale * alone
+
+    def bound(self, player: int, kind: str, rounds: int | None = None) -> float | None:
+        """The most that a player's total regret can be, in payoff units, or None if its learner does not promise that.
+
+        A first strategy that was given or perturbed is not the learner's own: it can cost a loss of 2, once.
+        """
+        learner = self.players[player]
+        promise = learner.guarantee() if isinstance(learner, Player) else None
+        if promise is None or not promise.covers(kind):
+            return None
+        losses = promise.bound(self.rounds if rounds is None else rounds, self.game.sizes[player])
+        return float((losses + (2 if self.started[player] else 0)) * self.game.scale[player])
 
     def certificate(self, player: int, phi: Any) -> float | None:
         """The bound on a player's total regret against φ that its learner's own gradients prove, in payoff units.

@@ -169,7 +169,7 @@ def _players(record: Record) -> list[PlayerSummary]:
             else {},
             payoff=float(payoffs[i]),
             regret={kind: float(regrets[kind][i]) for kind in KINDS},
-            bound={kind: _bound(record, i, kind) for kind in KINDS},
+            bound={kind: record.bound(i, kind) for kind in KINDS},
             certificate={kind: _certificate(record, i, kind) for kind in KINDS},
             guarantee=str(promise) if isinstance(player, Player) and (promise := player.guarantee()) else None,
         )
@@ -179,19 +179,6 @@ def _players(record: Record) -> list[PlayerSummary]:
 
 def _is_set(player: Player, field: Any) -> bool:
     return bool(getattr(player, field.name) != field.default)
-
-
-def _bound(record: Record, i: int, kind: str) -> float | None:
-    """Return the most that a player's total regret can be, in payoff units, if its learner promises that.
-
-    A first strategy that was given or perturbed is not the learner's own: it can cost a loss of 2, once.
-    """
-    player = record.players[i]
-    promise = player.guarantee() if isinstance(player, Player) else None
-    if promise is None or not promise.covers(kind):
-        return None
-    losses = promise.bound(record.rounds, record.game.sizes[i]) + (2 if record.started[i] else 0)
-    return float(losses * record.game.scale[i])
 
 
 def _certificate(record: Record, i: int, kind: str) -> float | None:

@@ -26,7 +26,6 @@ from gamesim.figures.style import (
     styled,
     superscript,
 )
-from gamesim.player import Player
 from gamesim.record import Record, no_distance
 from gamesim.report import slope
 
@@ -174,26 +173,13 @@ def _players(record: Record, values: Values) -> tuple[list[Values], list[str]]:
     return [values.max(axis=-1), np.median(values, axis=-1)], [f"largest of {len(names):,}", "median player"]
 
 
-def declared_bound(record: Record, i: int, rounds: int) -> tuple[str, float] | None:
-    """Return the kind of regret that a player's learner bounds and the bound on its total, in payoff units.
-
-    A first strategy that was given or perturbed is not the learner's own: it can cost a loss of 2, once.
-    """
-    player = record.players[i]
-    promise = player.guarantee() if isinstance(player, Player) else None
-    if promise is None:
-        return None
-    losses = promise.bound(rounds, record.game.sizes[i]) + (2 if record.started[i] else 0)
-    return promise.regret, float(losses * record.game.scale[i])
-
-
 def _bounds(record: Record, kind: str, rounds: Rounds) -> list[tuple[str, Values]]:
     """Return the declared bounds on this kind of regret, with whose they are unless all players share one."""
     found: dict[tuple[float, ...], list[str]] = {}
     everyone = len(record.players)
     for i in range(everyone if everyone <= FEW else 0):
-        promises = [declared_bound(record, i, int(t)) for t in rounds]
-        bound = tuple(promise[1] for promise in promises if promise is not None and promise[0] == kind)
+        promises = [record.bound(i, kind, int(t)) for t in rounds]
+        bound = tuple(promise for promise in promises if promise is not None)
         if bound and min(bound) > 0 and np.isfinite(bound).all():
             found.setdefault(bound, []).append(short(record.game.players[i], 9))
     return [("" if len(names) == everyone else ", ".join(names), np.array(bound)) for bound, names in found.items()]

@@ -5,8 +5,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from gamesim.figures.curves import ZERO, band, declared_bound, replicas_first
+from gamesim.figures.curves import ZERO, band, replicas_first
 from gamesim.figures.style import DARK, FEW, WIDTH, canvas, number, palette, person, rounds_of, short, styled
+from gamesim.player import Player
 from gamesim.record import Record
 
 FAMILIES = ("all but k − 1 actions sent to one", "k actions changed")
@@ -65,9 +66,10 @@ def _panel(panel: Axes, record: Record, i: int) -> None:
     if start > 0:
         panel.plot(k, start * np.sqrt(k), color=DARK, linewidth=0.9, linestyle=(0, (1, 1.5)), label="growth like √k")
     title = short(record.game.players[i], 26)
-    promise = declared_bound(record, i, record.rounds)
-    if promise is not None:
-        kind, bound = promise
+    promise = record.players[i].guarantee() if isinstance(record.players[i], Player) else None
+    kind = promise.regret if promise is not None else ""
+    bound = record.bound(i, kind)
+    if bound is not None:
         top = max(float(np.max(family.mean(axis=0))) for family in families)
         # External and internal bounds hold at k = 1; a bound on swap regret holds at every k.
         ends = [k[0], k[-1]] if kind == "swap" else [k[0] - 0.15, k[0] + 0.15]

@@ -152,7 +152,7 @@ class Record:
     >>> import gamesim
     >>> record = gamesim.simulate("prisoners-dilemma", "hedge", rounds=200)
     >>> record.joint.round(2).tolist()
-    [[0.02, 0.03], [0.03, 0.92]]
+    [[0.01, 0.03], [0.03, 0.94]]
     >>> record.payoffs.round(2).tolist()
     [1.12, 1.12]
     """

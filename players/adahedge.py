@@ -11,6 +11,8 @@ from gamesim.players.best_response import uniform_on_least
 from gamesim.players.hedge import exponential, smallest, softmin, sum_of
 from gamesim.players.regret_matching import ROUNDING, recall, uniform_then
 
+NEGLIGIBLE = 1e-150  # products of smaller numbers would be so small that they are slow to reckon with
+
 
 @kernel
 def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
@@ -21,13 +23,14 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
     least = smallest(loss)
     suffered = 0.0
     for i in range(d):
+        strategy[i] = strategy[i] if strategy[i] > NEGLIGIBLE else 0.0
         suffered += strategy[i] * (loss[i] - least)
         losses[i] += loss[i] - least
     best = smallest(losses)
     mixed = best
     if rate < np.inf:
         for i in range(d):  # the strategy is not needed any more
-            strategy[i] *= exponential(-rate * (loss[i] - least))
+            strategy[i] *= max(exponential(-rate * (loss[i] - least)), NEGLIGIBLE)
         mixed = -np.log(sum_of(strategy)) / rate
     gap += max(suffered - mixed, 0.0)
     state[2 * d] = gap

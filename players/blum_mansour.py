@@ -18,6 +18,8 @@ from gamesim.players.reduction import (
     unsettled,
 )
 
+NEGLIGIBLE = 1e-120  # products of smaller numbers would be so small that they are slow to reckon with
+
 # What swap regret is at most, by the rows' learner: the sum over rows of its bound on losses of size p_i, with the
 # Cauchy-Schwarz inequality over rows, since the sum of p_i over rows and rounds is T.
 BOUNDS = {
@@ -43,6 +45,8 @@ def _choose(settings: Vector, state: Vector, d: int) -> None:
         matrix, rows = matrix_part(state, d), own_part(state, d)
         for i in range(d):
             call_learner(play, settings, 3, settings.size, rows, i * size, i * size + size, matrix, i * d, i * d + d)
+        for k in range(d * d):
+            matrix[k] = matrix[k] if matrix[k] > NEGLIGIBLE else 0.0
         settle(state, d)
 
 
@@ -61,8 +65,9 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
     observe, size = int(settings[1]), int(settings[2])
     p, rows = strategy_part(state, d), own_part(state, d)
     for i in range(d):
+        mass = p[i] if p[i] > NEGLIGIBLE else 0.0
         for j in range(d):
-            rows[d * size + j] = p[i] * loss[j]
+            rows[d * size + j] = mass * loss[j]
         call_learner(observe, settings, 3, settings.size, rows, i * size, i * size + size, rows, d * size, d * size + d)
     unsettle(state)
 

@@ -5,13 +5,14 @@ from math import ceil, log, log2, sqrt
 
 import numpy as np
 
-from gamesim.compiled import Vector, kernel
+from gamesim.compiled import Vector, kernel, part
 from gamesim.errors import positive
 from gamesim.player import Guarantee, Player
 from gamesim.players.fixed_point import times
 from gamesim.players.hedge import exponential, smallest, softmin, sum_of
 from gamesim.players.reduction import first_reduction, matrix_part, own_part, settle, strategy_part, unsettle, unsettled
 
+NEGLIGIBLE = 1e-150  # products of smaller numbers would be so small that they are slow to reckon with
 GROUP = 32  # factors of at least 1/d² that are multiplied before a logarithm is taken
 
 
@@ -26,21 +27,23 @@ def mean_map(weights: Vector, product: Vector, costs: Vector, spreads: Vector, r
     for j in range(d + 1):
         costs[j], product[j] = np.log(2.0 * d) if j < d else np.log(2.0), 1.0
     for i in range(d):
-        row = weights[i * d : i * d + d]
-        spreads[i] = a * sum_of(row)
+        row = part(weights, i * d, i * d + d)
+        spread = a * sum_of(row)
+        spreads[i] = spread
         for j in range(d):
-            product[j] *= spreads[i] + b * row[j]
-        product[d] *= spreads[i] + b * row[i]
+            product[j] *= spread + b * row[j]
+        product[d] *= spread + b * row[i]
         if i % GROUP == GROUP - 1 or i == d - 1:
             for j in range(d + 1):
                 costs[j] -= np.log(product[j])
                 product[j] = 1.0
     softmin(1.0, costs, product)  # from here on the posterior of the defaults: each constant, and to stay
     for i in range(d):
-        row, target = weights[i * d : i * d + d], result[i * d : i * d + d]
+        row, target = part(weights, i * d, i * d + d), part(result, i * d, i * d + d)
+        spread = spreads[i]
         for j in range(d):
-            target[j] = product[j] / (spreads[i] + b * row[j])
-        stay = product[d] / (spreads[i] + b * row[i])
+            target[j] = product[j] / (spread + b * row[j])
+        stay = product[d] / (spread + b * row[i])
         common = a * (sum_of(target) + stay)
         for k in range(d):
             target[k] = row[k] * (common + b * target[k])
@@ -59,24 +62,27 @@ def _choose(settings: Vector, state: Vector, d: int) -> None:
     experts, shares = rest[:levels], rest[levels : 2 * levels]
     rest = rest[2 * levels :]
     product, costs, spreads = rest[: d + 1], rest[d + 1 : 2 * d + 2], rest[2 * d + 2 :]
-    faster = np.sqrt(2.0) * settings[1]
+    rate = settings[1]
+    faster = np.sqrt(2.0) * rate
     for i in range(d):
-        row = losses[i * d : i * d + d]
+        row = part(losses, i * d, i * d + d)
         least = smallest(row)
         for j in range(d):
             excess = row[j] - least
-            weights[i * d + j] = exponential(-settings[1] * excess)
-            weights[cells + i * d + j] = exponential(-faster * excess)
+            weights[i * d + j] = max(exponential(-rate * excess), NEGLIGIBLE)
+            weights[cells + i * d + j] = max(exponential(-faster * excess), NEGLIGIBLE)
     softmin(settings[0], experts, shares)
     for k in range(cells):
         matrix[k] = 0.0
     for level in range(levels):
-        part, map = weights[level % 2 * cells : (level % 2 + 1) * cells], maps[level * cells : (level + 1) * cells]
-        mean_map(part, product, costs, spreads, map)
-        share = shares[level]
+        current = part(weights, level % 2 * cells, (level % 2 + 1) * cells)
+        mean = part(maps, level * cells, (level + 1) * cells)
+        mean_map(current, product, costs, spreads, mean)
+        share = shares[level] if shares[level] > NEGLIGIBLE else 0.0
         for k in range(cells):
-            matrix[k] += share * map[k]
-            part[k] *= part[k]  # two levels on the rate has doubled
+            matrix[k] += share * mean[k]
+            square = current[k] * current[k]  # two levels on the rate has doubled
+            current[k] = square if square > NEGLIGIBLE else 0.0
     settle(state, d)
 
 

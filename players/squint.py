@@ -5,7 +5,7 @@ from math import log, sqrt
 
 import numpy as np
 
-from gamesim.compiled import Vector, kernel
+from gamesim.compiled import Vector, kernel, phase
 from gamesim.player import Guarantee, Player
 from gamesim.players.hedge import exponential, sum_of
 from gamesim.players.regret_matching import expected_loss, recall, uniform_then
@@ -56,7 +56,7 @@ def erfcx(x: Vector, y: Vector, result: Vector) -> None:
         result[i] /= 1 + 2 * x[i]
 
 
-@kernel
+@phase
 def evidence(regret: float, variance: float, tail_a: float, tail_b: float) -> tuple[float, float]:
     """Return E and F with ∫ exp(η·regret - η²·variance) dη = F exp(E) over η from 0 to 1/2, F neither huge nor tiny.
 

@@ -136,7 +136,7 @@ def conjugate(scale: NDArray[np.float64], comparator: NDArray[np.float64]) -> ND
     """Return ε exp(z²) with erfi(z) = √(2/π) |u| / ε, the conjugate of the potential at n = 1.
 
     >>> conjugate(np.array([1.0, 1.0, 0.01]), np.array([0.0, 1.0, -1.0])).round(4)
-    array([1.    , 1.4346, 2.8757])
+    array([1.    , 1.4658, 2.9836])
     """
     target = np.sqrt(2 / np.pi) * np.abs(comparator) / scale
     # erfi is convex for z ≥ 0 and erfi(z) ≥ 2z/√π, so Newton's steps from a point above the root go down to it

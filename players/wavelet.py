@@ -285,13 +285,17 @@ class Wavelet(Player):
 
     Reference: Lu, Sun and Zhang, "Sparsity-based interpolation of external, internal and swap regret", Theorems 1, 2.
 
-    >>> learner = Wavelet().start(actions=3)
-    >>> for _ in range(40):
-    ...     learner.observe([1.0, 0.0, -1.0])
+    >>> player = Wavelet()
+    >>> learner = player.start(actions=3)
+    >>> for _ in range(4):
+    ...     learner.observe([0.5, 0.25, -0.25])
+    >>> learner.play().round(3)  # the first blocks are not yet full
+    array([0.333, 0.333, 0.333])
+    >>> learner.observe([0.5, 0.25, -0.25])
     >>> learner.play().round(3)
-    array([0.   , 0.017, 0.983])
-    >>> bool(learner.player.certificate(learner.state, [[0, 0, 1]] * 3) < Wavelet().guarantee().bound(40, 3))
-    True
+    array([0., 0., 1.])
+    >>> round(player.certificate(learner.state, [[0, 0, 1]] * 3), 3)  # for "always the third action"
+    14.188
     """
 
     order: tuple[int, ...] | None = None
@@ -405,11 +409,13 @@ class WaveletContinuous(Wavelet):
     All else is as in `Wavelet`; only the scalar learners' clock differs. Each advances its time by |c|/2 in every
     round instead of waiting for a block of gradients to fill.
 
-    >>> learner = WaveletContinuous().start(actions=3)
-    >>> for _ in range(10):
-    ...     learner.observe([1.0, 0.0, -1.0])
+    >>> player = WaveletContinuous()
+    >>> learner = player.start(actions=3)
+    >>> learner.observe([0.5, 0.25, -0.25])
     >>> learner.play().round(3)
-    array([0.   , 0.017, 0.983])
+    array([0., 0., 1.])
+    >>> round(player.certificate(learner.state, [[0, 0, 1]] * 3), 3)
+    1.891
     """
 
     clock: Literal["blocks", "continuous"] = "continuous"

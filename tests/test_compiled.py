@@ -1,0 +1,59 @@
+"""Kernels are compiled once, announced, and loaded afterwards, wherever the package lies."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from gamesim import compiled
+
+MODULE = """
+import numpy as np
+from gamesim.compiled import announce_compilation, kernel
+
+@kernel
+def double(vector):
+    for i in range(vector.size):
+        vector[i] *= {factor}
+
+announce_compilation(lambda: print("compiling"))
+vector = np.ones(2)
+double(vector)
+print(vector.tolist())
+"""
+
+
+def run(script: Path, cache: Path) -> str:
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(cache)}
+    done = subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+def test_kernels_are_compiled_once_and_announced(tmp_path: Path) -> None:
+    script = tmp_path / "mine.py"
+    script.write_text(MODULE.format(factor=2))
+    assert run(script, tmp_path / "cache") == "compiling\n[2.0, 2.0]\n"
+    assert run(script, tmp_path / "cache") == "[2.0, 2.0]\n"
+    script.write_text(MODULE.format(factor=3))
+    assert run(script, tmp_path / "cache") == "compiling\n[3.0, 3.0]\n", "an edited kernel is compiled again"
+
+
+def test_the_cache_is_never_in_the_package() -> None:
+    package = Path(compiled.__file__).parent
+    assert package not in compiled.cache_folder(compiled.__file__).parents
+
+
+def test_a_cache_that_cannot_be_written_has_a_substitute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    blocked = tmp_path / "a file, not a folder"
+    blocked.write_text("")
+    monkeypatch.setattr(compiled, "_cache_parents", lambda: [blocked, tmp_path / "second"])
+    assert compiled.cache_folder.__wrapped__(compiled.__file__).parent == tmp_path / "second"
+    monkeypatch.setattr(compiled, "_cache_parents", lambda: [blocked])
+    assert compiled.cache_folder.__wrapped__(compiled.__file__).is_dir()
+
+
+def test_a_callees_file_counts(tmp_path: Path) -> None:
+    behind = compiled._files_behind(str(Path(compiled.__file__).parent / "loop.py"), set())
+    assert {Path(path).name for path in behind} >= {"loop.py", "compiled.py"}

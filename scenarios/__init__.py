@@ -1,0 +1,1 @@
+"""The scenarios and studies that ship with gamesim, as data."""

@@ -8,17 +8,19 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Callable
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 from websockets.sync.client import connect
 
 PROGRAM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
-FLAGS = (
-    "--headless --no-sandbox --disable-gpu --use-gl=angle --use-angle=swiftshader --enable-unsafe-swiftshader --disable-quic "
-    "--no-first-run --disable-background-networking --disable-component-update --disable-sync --hide-scrollbars "
-    "--disable-dev-shm-usage --remote-debugging-port=0"
-).split()
+FLAGS = [
+    *("--headless", "--no-sandbox", "--disable-gpu", "--use-gl=angle", "--use-angle=swiftshader"),
+    *("--enable-unsafe-swiftshader", "--disable-quic", "--no-first-run", "--disable-background-networking"),
+    *("--disable-component-update", "--disable-sync", "--hide-scrollbars", "--disable-dev-shm-usage"),
+    "--remote-debugging-port=0",
+]
 
 
 class Page:
@@ -33,7 +35,8 @@ class Page:
         wait(lambda: told.exists() and len(told.read_text().splitlines()) > 1, "Chromium did not start", 30)
         self.port = told.read_text().splitlines()[0]
         found = wait(self._targets, "Chromium shows no page", 10)
-        self.socket = connect(found[0]["webSocketDebuggerUrl"], max_size=None)
+        self.open_things = ExitStack()
+        self.socket = self.open_things.enter_context(connect(found[0]["webSocketDebuggerUrl"], max_size=None))
         self.count = 0
         self.requests: list[str] = []
         self.errors: list[str] = []
@@ -64,7 +67,9 @@ class Page:
 
     def run(self, script: str) -> Any:
         """Return what an expression comes to in the page."""
-        answer = self.call("Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True, userGesture=True)
+        answer = self.call(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True, userGesture=True
+        )
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 
@@ -115,7 +120,7 @@ class Page:
         path.write_bytes(base64.b64decode(data))
 
     def close(self) -> None:
-        self.socket.close()
+        self.open_things.close()
         self.process.kill()
         self.process.wait()
         shutil.rmtree(self.folder, ignore_errors=True)

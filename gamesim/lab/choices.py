@@ -17,9 +17,13 @@ from gamesim.scenario import EveryonePart, Scenario, read, shipped
 def choices(first: Scenario | None) -> dict[str, Any]:
     """Return everything that the page offers, and the scenario that it opens with."""
     lessons = [lesson for name, path in shipped().items() if (lesson := _lesson(name, read(path))) is not None]
-    chicken = next(one for one in lessons if one["name"] == "chicken")
+    opening = next(one for one in lessons if one["name"] == "chicken")
+    if first is not None:
+        opening = _as_lesson("yours", first)
+        if opening["scenario"] not in [lesson["scenario"] for lesson in lessons]:
+            lessons.insert(0, opening)
     return {
-        "scenario": chicken["scenario"] if first is None else as_data(first),
+        "scenario": opening["scenario"],
         "lessons": lessons,
         "learners": _learners(),
         "games": _games(),
@@ -31,9 +35,7 @@ def as_data(scenario: Scenario) -> dict[str, Any]:
     """Return a scenario as a page sends it: one run, a table for each player, and a game that needs no file."""
     game = scenario.played_game
     data = scenario.model_dump(exclude_defaults=True, exclude={"replicas", "everyone", "players", "game"})
-    if scenario.game.file is not None:
-        if not isinstance(game, Table):
-            raise InputError(f"the lab shows games with a payoff table, and {game.name} has none")
+    if scenario.game.file is not None and isinstance(game, Table):
         data["game"] = {"payoffs": game.payoffs.tolist(), "players": [*game.players], "actions": _lists(game.actions)}
     else:
         data["game"] = scenario.game.model_dump(exclude_defaults=True)
@@ -67,13 +69,16 @@ def _lists(actions: tuple[tuple[str, ...], ...]) -> list[list[str]]:
 
 def _lesson(name: str, scenario: Scenario) -> dict[str, Any] | None:
     """Return a shipped scenario as a lesson, or None if it is too large to be watched."""
-    single = scenario.model_copy(update={"replicas": None})
     try:
-        refuse_beyond(single)
-        data = as_data(single)
+        refuse_beyond(scenario.model_copy(update={"replicas": None}))
     except InputError:
         return None
-    return {"name": name, "title": scenario.title, "look": " ".join(scenario.comment.split()), "scenario": data}
+    return _as_lesson(name, scenario)
+
+
+def _as_lesson(name: str, scenario: Scenario) -> dict[str, Any]:
+    title = scenario.title or scenario.played_game.name
+    return {"name": name, "title": title, "look": " ".join(scenario.comment.split()), "scenario": as_data(scenario)}
 
 
 def _learners() -> list[dict[str, Any]]:

@@ -84,6 +84,8 @@ def _largest(value: Any) -> float:
 def refuse_beyond(scenario: Scenario) -> None:
     """Refuse what is too large to be watched."""
     game, way = scenario.played_game, "run it with gamesim run"
+    if not isinstance(game, Table):
+        raise InputError(f"the lab shows games with a payoff table, and {game.name} has none: {way}")
     if len(game.players) > PLAYERS:
         raise InputError(f"the lab shows at most {PLAYERS} players, and {game.name} has {len(game.players)}: {way}")
     if max(game.sizes) > ACTIONS:

@@ -39,16 +39,15 @@ from starlette.websockets import WebSocket
 
 from gamesim import report
 from gamesim.errors import InputError
-from gamesim.figures import draw_run
 from gamesim.lab.choices import choices
-from gamesim.lab.limits import MESSAGE, PAGES
+from gamesim.lab.limits import MESSAGE, PAGES, refuse_beyond
 from gamesim.lab.session import Run, Session, Workers
-from gamesim.page import report_html
 from gamesim.record import Record
 from gamesim.scenario import Scenario
 
 HERE = "127.0.0.1"
 COOKIE = "gamesim-lab"
+REPORTS = 8  # reports and records that are asked for at once
 TRY_AGAIN_LATER = 1013  # the WebSocket code of a server that is full
 STATIC = Path(str(files("gamesim.lab"))) / "static"
 PAGE_POLICY = (
@@ -231,7 +230,14 @@ def _asked(request: Request) -> tuple[Scenario, Record]:
 
 
 async def _slowly(request: Request, do: Callable[[Scenario, Record], bytes]) -> bytes:
-    return await asyncio.get_running_loop().run_in_executor(request.app.state.workers.slow, do, *_asked(request))
+    workers: Workers = request.app.state.workers
+    if workers.asked_reports >= REPORTS:
+        raise InputError("too many reports and records are being made: ask again in a moment")
+    workers.asked_reports += 1
+    try:
+        return await asyncio.get_running_loop().run_in_executor(workers.reports, do, *_asked(request))
+    finally:
+        workers.asked_reports -= 1
 
 
 async def _record(request: Request) -> Response:
@@ -269,13 +275,23 @@ def _zipped(scenario: Scenario, record: Record) -> bytes:
 
 
 def _reported(scenario: Scenario, record: Record) -> bytes:
+    from gamesim.figures import figure_functions, svg
+    from gamesim.page import report_html
+
     with tempfile.TemporaryDirectory() as temporary:
-        paths = draw_run(record, Path(temporary))
+        paths = []
+        for name, draw in figure_functions().items():
+            if (figure := draw(record)) is not None:
+                paths.append(Path(temporary) / f"{name}.svg")
+                paths[-1].write_text(svg(figure), encoding="utf-8")
         return report_html(record, _summary(scenario, record), paths, scenario.to_toml()).encode()
 
 
 def serve(first: Scenario | None, host: str, port: int, *, allow_network: bool, browser: bool) -> None:
     """Serve the lab until Ctrl-C."""
+    if first is not None:
+        first = first.model_copy(update={"replicas": None})
+        refuse_beyond(first)
     local = host in (HERE, "localhost", "::1")
     if not local and not allow_network:
         raise InputError(

@@ -32,7 +32,7 @@ from gamesim.scenario import Scenario
 from gamesim.simulation import Simulation
 
 FRAME = 1 / 30  # seconds between two frames
-PIECE = 0.025  # seconds of rounds in one piece, while no other page waits
+PIECE = 0.03  # seconds of rounds in one piece, while no other page waits
 CATCH_UP = 0.25  # seconds of rounds that a slow moment may owe
 MOST_PIECE = 2**22  # rounds
 UNDRAWN = 2  # frames that a page may have been sent and not drawn
@@ -49,11 +49,13 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Workers:
-    """The threads that all pages share: some for rounds, and one for what takes long."""
+    """The threads that all pages share: some for rounds, one for linear programs, one for records and reports."""
 
     rounds: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(cores() + 1, "lab-rounds"))
     slow: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "lab-slow"))
+    reports: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "lab-reports"))
     sessions: dict[str, "Session"] = field(default_factory=dict)
+    asked_reports: int = 0
 
     def piece(self) -> float:
         """Return for how long a page may run rounds at a time, so that all that play get their turn."""
@@ -62,7 +64,7 @@ class Workers:
 
     def close(self) -> None:
         """End the threads, as soon as they have done what they are at."""
-        for pool in (self.rounds, self.slow):
+        for pool in (self.rounds, self.slow, self.reports):
             pool.shutdown(wait=False, cancel_futures=True)
 
 
@@ -197,8 +199,9 @@ class Session:
             await _COMMANDS[do](self, **_known(do, message))
         except (InputError, ArithmeticError) as error:
             await self._say("error", about=do, message=str(error))
-        except MemoryError:
-            await self._say("error", about=do, message="this does not fit into memory: take a smaller game")
+        except (MemoryError, RecursionError) as error:
+            why = "is nested too deeply" if isinstance(error, RecursionError) else "does not fit into memory"
+            await self._say("error", about=do, message=f"this {why}: take a smaller game")
         except (WebSocketDisconnect, RuntimeError):
             raise
         except Exception:
@@ -339,11 +342,14 @@ class Session:
             self._news.clear()
             shape, runs = self._shape, self.runs
             if runs and why_left_out(runs[0].game, 1, runs[0].scenario.measure.distance) is None:
-                if told != shape:
-                    told = shape
-                    await self._tell_sets(runs[0].game, shape)
-                for number, run in enumerate(runs):
-                    await self._tell_nearest(run.record, number, shape)
+                try:
+                    if told != shape:
+                        told = shape
+                        await self._tell_sets(runs[0].game, shape)
+                    for number, run in enumerate(runs):
+                        await self._tell_nearest(run.record, number, shape)
+                except ArithmeticError:
+                    log.exception("a linear program was not solved")  # the next one may be
             await asyncio.sleep(NEAREST)
 
     async def _tell_sets(self, game: Game, shape: int) -> None:

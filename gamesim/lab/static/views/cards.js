@@ -1,5 +1,6 @@
 // The cards of the views: one for each, with a drawing for each run. Only what is open and on screen is drawn.
 
+import { PLAYING } from "../connection.js";
 import { h } from "../dom.js";
 import * as strategies from "./strategies.js";
 import * as joint from "./joint.js";
@@ -93,7 +94,7 @@ export class Cards {
   draw(films) {
     if (!films.length || films.some((film) => film.state === null)) return;
     const now = performance.now();
-    const describe = now - this.described > SPOKEN;
+    const describe = now - this.described > SPOKEN || films.every((film) => film.status !== PLAYING);
     if (describe) this.described = now;
     for (const [name, { card, figures }] of this.cards) {
       if (card.hidden || !this.onScreen.has(name)) continue;

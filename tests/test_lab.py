@@ -1,0 +1,553 @@
+import asyncio
+import http.client
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import tomllib
+import zipfile
+from collections.abc import Iterator
+from contextlib import AsyncExitStack
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from websockets.asyncio.client import connect as connect_later
+from websockets.exceptions import ConnectionClosed, InvalidStatus
+from websockets.sync.client import connect
+from websockets.typing import Origin
+
+import gamesim
+from gamesim import cli, equilibrium, record
+from gamesim.lab import choices, limits, server, session
+from gamesim.report import number
+from gamesim.scenario import Scenario, read, shipped
+from tests.chromium import wait
+from tests.lab_server import Lab, running_lab
+
+CHICKEN = {
+    "rounds": 10_000,
+    "game": {"name": "chicken"},
+    "players": [{"learner": "hedge"}, {"learner": "wavelet"}],
+}
+TABLE = {  # not square, not symmetric: a transposed table would show
+    "rounds": 500,
+    "seed": 5,
+    "game": {"payoffs": [[[1, 0, 3], [0, 2, -1]], [[0, 2, 1], [5, 0, 0.5]]]},
+    "players": [{"learner": "hedge", "perturb": 0.4}, {"learner": "regret-matching", "start": [0.5, 0.25, 0.25]}],
+}
+THREE = {
+    "rounds": 300,
+    "game": {"name": "uniform", "settings": {"players": 3, "actions": [2, 3, 4], "seed": 1}},
+    "players": [{"learner": "hedge"}, {"learner": "wavelet"}, {"learner": "fictitious-play"}],
+}
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[Lab]:
+    with running_lab() as running:
+        yield running
+
+
+def simulated(scenario: Any) -> gamesim.Record:
+    made = Scenario.of(scenario)
+    return made.simulation().run(made.rounds)
+
+
+# What is sent.
+
+
+@pytest.mark.parametrize("scenario", [CHICKEN, TABLE, THREE], ids=["chicken", "table", "three"])
+def test_a_page_is_sent_what_the_command_line_measures(lab: Lab, scenario: Any) -> None:
+    expected = simulated(scenario)
+    with lab.page() as page:
+        page.begin(scenario)
+        (state,) = page.play_out()
+        while page.nearest[0] is None or page.nearest[0]["rounds"] < expected.rounds:
+            page.receive()
+        nearest = page.nearest[0]
+    assert state["rounds"] == expected.rounds
+    for kind in ("ce", "cce"):
+        assert state[f"gap_{kind}"] == pytest.approx(expected.gap(kind), rel=1e-12, abs=1e-15)
+        assert number(state[f"gap_{kind}"]) == number(expected.gap(kind))
+        assert nearest["distance"][kind] == pytest.approx(expected.distance(kind), abs=1e-7)
+    assert number(state["gap_nash"]) == number(expected.nash_gap())
+    np.testing.assert_allclose(state["payoffs"], expected.payoffs, rtol=1e-6)
+    assert expected.joint is not None
+    np.testing.assert_allclose(state["joint"], expected.joint.ravel(), rtol=1e-6)
+    np.testing.assert_allclose(state["average"], np.concatenate(expected.average), rtol=1e-6)
+    for kind in ("external", "internal", "swap"):
+        np.testing.assert_allclose(state[kind], expected.regret(kind), rtol=1e-6)
+    profiles = [expected.profile(i) for i in range(len(expected.game.players))]
+    np.testing.assert_allclose(state["together"], np.concatenate([together for together, _ in profiles]), rtol=1e-6)
+    np.testing.assert_allclose(state["alone"], np.concatenate([alone for _, alone in profiles]), rtol=1e-6)
+    checkpoints = expected.arrays["checkpoints"]
+    np.testing.assert_array_equal([row["round"][0] for row in page.curves[0]], checkpoints)
+    curve = expected.curve.regret("swap")[: len(checkpoints)]
+    np.testing.assert_allclose([row["swap"] for row in page.curves[0]], curve, rtol=1e-6)
+    rounds, strategies = expected.trajectory
+    assert page.paths[0][0] == rounds[1] - rounds[0]
+    np.testing.assert_allclose(np.array(page.paths[0][1]), np.concatenate(strategies, axis=1), rtol=1e-6)
+    np.testing.assert_allclose(state["strategy"], _last_strategies(scenario), rtol=1e-6, atol=1e-9)
+    target = np.array(nearest["joint"]).reshape(expected.game.sizes)
+    assert equilibrium.gap(expected.game, target, "ce") < 1e-7
+
+
+def _last_strategies(scenario: Any) -> Any:
+    """Return the strategies of the last round, from averages one round apart."""
+    made = Scenario.of(scenario)
+    simulation = made.simulation()
+    before = simulation.run(made.rounds - 1)
+    after = simulation.run(1)
+    sums = [np.concatenate(one.average) * one.rounds for one in (before, after)]
+    return sums[1] - sums[0]
+
+
+def test_the_numbers_do_not_depend_on_how_the_rounds_are_asked_for(lab: Lab) -> None:
+    with lab.page() as page:
+        page.begin(TABLE)
+        assert page.states()[0]["rounds"] == 0
+        for rounds, after in ((1, 1), (5, 6), (13, 19)):
+            page.send("step", rounds=rounds)
+            while (state := page.states()[0])["rounds"] < after:
+                pass
+            assert state["rounds"] == after
+        page.send("play", speed=200_000)
+        while state["status"] != 2:
+            state = page.states()[0]
+    assert state["gap_ce"] == pytest.approx(simulated(TABLE).gap("ce"), rel=1e-12)
+
+
+def test_two_runs_side_by_side_share_the_game_and_the_seed(lab: Lab) -> None:
+    beside = [{"learner": "wavelet", "perturb": 0.4}, {"learner": "hedge", "start": [0.5, 0.25, 0.25]}]
+    with lab.page() as page:
+        page.begin(TABLE, beside)
+        assert [run["learners"] for run in page.shape["runs"]] == [["hedge", "regret-matching"], ["wavelet", "hedge"]]
+        states = page.play_out()
+        page.send("toml")
+        texts = page.expect("toml")["texts"]
+    for state, text, scenario in zip(states, texts, [TABLE, {**TABLE, "players": beside}], strict=True):
+        assert state["gap_ce"] == pytest.approx(simulated(scenario).gap("ce"), rel=1e-12)
+        assert simulated(tomllib.loads(text)).gap("ce") == simulated(scenario).gap("ce")
+    first = [curve[0]["joint"] for curve in page.curves]
+    np.testing.assert_allclose(first[0], first[1], atol=0.2)  # their first strategies are drawn from one seed
+
+
+def test_the_sets_of_a_small_game_are_told(lab: Lab) -> None:
+    with lab.page() as page:
+        page.begin(CHICKEN)
+        told = page.expect("sets")
+    game = gamesim.games.make("chicken")
+    vertices = equilibrium.polytope(game, "ce").vertices().reshape(-1, 4)
+    np.testing.assert_allclose(told["ce"]["vertices"], vertices)
+    np.testing.assert_allclose(told["cce"]["vertices"], vertices, atol=1e-9)  # with two actions they are one set
+    totals = np.sum(told["ce"]["payoffs"], axis=1)
+    assert (totals.min(), totals.max()) == pytest.approx(equilibrium.welfare_range(game, "ce"))
+
+
+def test_bounds_are_in_payoff_units_and_count_a_given_start(lab: Lab) -> None:
+    with lab.page() as page:
+        page.begin(TABLE)
+        row, column = page.shape["runs"][0]["bounds"]
+    made = Scenario.of(TABLE).simulation()
+    for bound, player, size, scale in zip((row, column), made.players, (2, 3), (2.0, 2.5), strict=True):
+        assert bound["regret"] == "external" and bound["rounds"][-1] == 500
+        assert bound["values"][-1] == pytest.approx(scale * (player.guarantee().bound(500, size) + 2))
+
+
+# Keeping.
+
+
+def test_the_saved_scenario_and_the_record_repeat_the_run(lab: Lab, tmp_path: Path, capsys: Any) -> None:
+    with lab.page() as page:
+        page.begin(CHICKEN)
+        assert get(lab, f"/runs/{page.session}/0/record.zip")[0] == 404  # no round has been played
+        (state,) = page.play_out()
+        page.send("toml")
+        (tmp_path / "saved.toml").write_text(page.expect("toml")["texts"][0], encoding="utf-8")
+        status, content = get(lab, f"/runs/{page.session}/0/record.zip")
+        told, html = get(lab, f"/runs/{page.session}/0/report.html")
+        assert get(lab, f"/runs/{page.session}/1/record.zip")[0] == 404
+    assert (status, told) == (200, 200)
+    run = ["run", str(tmp_path / "saved.toml"), "--json", "--quiet", "--no-figures", "--out", str(tmp_path / "out")]
+    assert cli.main(run) == 0
+    repeated = json.loads(capsys.readouterr().out)
+    assert {kind: number(state[f"gap_{kind}"]) for kind in ("ce", "cce")} == {
+        kind: number(value) for kind, value in repeated["gap"].items()
+    }
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        archive.extractall(tmp_path / "zip")
+    kept, again = gamesim.load(tmp_path / "zip" / "record"), gamesim.load(tmp_path / "out" / "record")
+    for name, part in again.arrays.items():
+        np.testing.assert_array_equal(kept.arrays[name], part)
+    assert (tmp_path / "zip" / "scenario.toml").read_text() == (tmp_path / "saved.toml").read_text()
+    assert b"10,000 rounds" in html and b"<svg" in html
+
+
+def test_every_lesson_can_be_begun_and_every_shipped_scenario_that_fits_is_one() -> None:
+    offered = choices.choices(None)
+    names = {lesson["name"] for lesson in offered["lessons"]}
+    for name, path in shipped().items():
+        scenario = read(path).model_copy(update={"replicas": None})
+        try:
+            limits.refuse_beyond(scenario)
+        except gamesim.InputError:
+            assert name not in names
+            continue
+        assert name in names
+    assert len(names) >= 10
+    for lesson in offered["lessons"]:
+        assert lesson["look"]
+        asked = limits.asked_scenario(json.loads(json.dumps(lesson["scenario"])))
+        original = read(shipped()[lesson["name"]])
+        assert asked.changed(rounds=20).simulation().run(20).gap("ce") == pytest.approx(
+            np.mean(original.changed(rounds=20).model_copy(update={"replicas": None}).simulation().run(20).gap("ce"))
+        )
+
+
+def test_a_scenario_with_a_game_file_opens_with_its_payoffs(tmp_path: Path) -> None:
+    gamesim.games.save(gamesim.games.from_payoffs(*TABLE["game"]["payoffs"]), tmp_path / "mine.nfg")  # type: ignore[index]
+    (tmp_path / "mine.toml").write_text(
+        'rounds = 5\n[game]\nfile = "mine.nfg"\n[everyone]\nlearner = "hedge"\nperturb = 0.5\n', encoding="utf-8"
+    )
+    scenario = read(tmp_path / "mine.toml")
+    data = choices.as_data(scenario)
+    assert "file" not in data["game"]
+    asked = limits.asked_scenario(json.loads(json.dumps(data)))
+    assert asked.simulation().run(5).gap("ce") == scenario.simulation().run(5).gap("ce")
+    assert choices.choices(scenario)["scenario"] == choices.choices(scenario)["lessons"][0]["scenario"] == data
+
+
+# Mistakes, and what is refused.
+
+
+HEDGES = [{"learner": "hedge"}] * 13
+
+
+def nested(depth: int) -> Any:
+    return [nested(depth - 1)] if depth else 1
+
+
+def changed(**update: Any) -> dict[str, Any]:
+    return {**TABLE, **update}
+
+
+@pytest.mark.parametrize(
+    ("scenario", "told"),
+    [
+        (None, "a scenario is a table"),
+        ([1], "a scenario is a table"),
+        (changed(game={"file": "/etc/passwd"}), "opens no files"),
+        (changed(game={"name": "polymatrix", "settings": {"graph": "/etc/passwd"}}), "payoff table"),
+        (changed(game={"name": "os.system"}), "there is no game called 'os.system'"),
+        (changed(game={"name": "uniform", "settings": {"players": 2, "actions": 10**9}}), "up to 100"),
+        (changed(game={"name": "uniform", "settings": {"players": 4, "actions": 100}}), "4 MiB is the limit"),
+        (changed(game={"name": "uniform", "settings": {"actions": 65}}, players=HEDGES[:2]), "at most 64 actions"),
+        (changed(game={"name": "el-farol", "settings": {"players": 13}}, players=HEDGES), "12 players"),
+        (
+            changed(game={"name": "uniform", "settings": {"players": 3, "actions": 17}}, players=HEDGES[:3]),
+            "4,096 action profiles",
+        ),
+        (changed(rounds=10**10), "at most 1,000,000,000"),
+        (changed(rounds="many"), "rounds: expected a whole number"),
+        (changed(replicas=3), "one run"),
+        (changed(players=[{"learner": "hegde"}, {"learner": "hedge"}]), "did you mean hedge?"),
+        (changed(game={"payoffs": [[[1, "x"]], [[1, 2]]]}), "game.payoffs[1][1][2]: expected a number, and 'x' came"),
+        (changed(game={"payoffs": [[[1, float("inf")]], [[1, 2]]]}), "expected a finite number"),
+        (changed(game={"payoffs": [[[1, 2], [3]], [[1, 2], [3, 4]]]}), "ragged"),
+        (changed(game={"payoffs": nested(900)}), ""),
+        (changed(game={"payoffs": [[[10**400, 2]], [[1, 2]]]}), ""),
+        (changed(seed=10**4000, rounds=-1), "rounds"),
+    ],
+)
+def test_a_wrong_scenario_is_refused_in_clear_words_and_the_run_goes_on(lab: Lab, scenario: Any, told: str) -> None:
+    with lab.page() as page:
+        page.begin(CHICKEN)
+        page.send("begin", scenario=scenario)
+        assert told in page.expect("error")["message"]
+        page.send("step")
+        while page.states()[0]["rounds"] < 1:
+            pass
+
+
+@pytest.mark.parametrize(
+    ("message", "told"),
+    [
+        ("", "is JSON, and this is not"),
+        ("{", "is JSON, and this is not"),
+        ("[" * 100_000, "is JSON, and this is not"),
+        ('{"do": 1' + "0" * 5000 + "}", "is JSON, and this is not"),
+        ("null", 'with a key "do"'),
+        ('{"do": null}', 'with a key "do"'),
+        ('{"do": "__init__"}', "there is no message"),
+        (b"\x00\xff", "is JSON text, and 2 bytes came"),
+        ('{"do": "play", "speed": 1e400}', "speed is a number"),
+        ('{"do": "play", "speed": true}', "speed is a number"),
+        ('{"do": "step", "rounds": 1.5}', "rounds must be a whole number"),
+        ('{"do": "step", "rounds": 10000000000}', "rounds must be a whole number"),
+        ('{"do": "pause", "self": 1}', "pause takes nothing else"),
+        ('{"do": "begin", "scenario": {}, "beside": 3}', "has 3 mistakes"),
+        ('{"do": "game", "game": 7}', "game: expected a table [game]"),
+        (json.dumps({"do": "game", "game": {"payoffs": [[0] * 400_000]}}), "at most 1,048,576 characters"),
+    ],
+)
+def test_a_wrong_message_is_answered(lab: Lab, message: str | bytes, told: str) -> None:
+    with lab.page() as page:
+        page.begin(CHICKEN)
+        page.connection.send(message)
+        assert told in page.expect("error")["message"]
+        page.send("toml")
+        assert page.expect("toml")["texts"]
+
+
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**6), 10**20) | st.floats() | st.text(max_size=8),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@st.composite
+def nearly_right(draw: st.DrawFn) -> dict[str, Any]:
+    """A message with one thing in it replaced by anything."""
+    message: dict[str, Any] = {"do": "begin", "scenario": json.loads(json.dumps({**TABLE, "rounds": 5}))}
+    message = draw(st.sampled_from([message, {"do": "play", "speed": 5}, {"do": "step", "rounds": 1}]))
+    place: Any = message
+    while isinstance(place, dict | list) and place:
+        key = draw(st.sampled_from(list(place) if isinstance(place, dict) else list(range(len(place)))))
+        if not isinstance(place[key], dict | list) or not place[key] or draw(st.integers(0, 2)) == 0:
+            place[key] = draw(ANYTHING)
+            break
+        place = place[key]
+    return message
+
+
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(message=nearly_right() | ANYTHING)
+def test_fuzzed_messages_never_end_a_session(fuzzed: Any, message: Any) -> None:
+    fuzzed.connection.send(json.dumps(message))
+    fuzzed.send("are you there")
+    while "are you there" not in fuzzed.expect("error")["message"]:
+        pass
+
+
+@pytest.fixture(scope="module")
+def fuzzed(lab: Lab) -> Iterator[Any]:
+    with lab.page() as page:
+        page.begin(TABLE)
+        yield page
+
+
+def get(lab: Lab, path: str, **headers: str) -> tuple[int, bytes]:
+    connection = http.client.HTTPConnection("127.0.0.1", lab.address.port, timeout=60)
+    host = headers.pop("Host", f"127.0.0.1:{lab.address.port}")
+    connection.putrequest("GET", path, skip_host=True)
+    for name, value in {"Host": host, **headers}.items():
+        connection.putheader(name, value)
+    connection.endheaders()
+    answer = connection.getresponse()
+    content = answer.read()
+    connection.close()
+    return answer.status, content
+
+
+def test_foreign_hosts_and_origins_are_refused(lab: Lab) -> None:
+    port = lab.address.port
+    assert get(lab, "/")[0] == 200
+    assert get(lab, "/", Host=f"localhost:{port}", Origin=f"http://localhost:{port}")[0] == 200
+    for host in (
+        "evil.example",
+        f"evil.example:{port}",
+        "127.0.0.1",
+        f"127.0.0.1:{port + 1}",
+        f"127.0.0.1.evil:{port}",
+    ):
+        assert get(lab, "/", Host=host)[0] == 403, host
+    for origin in (
+        "http://evil.example",
+        f"https://127.0.0.1:{port}",
+        "null",
+        f"http://127.0.0.1:{port}.evil",
+        "file://",
+    ):
+        assert get(lab, "/choices.json", Origin=origin)[0] == 403, origin
+        with pytest.raises(InvalidStatus), connect(f"ws://127.0.0.1:{port}/live", origin=Origin(origin)):
+            pass
+    with pytest.raises(InvalidStatus), connect(f"ws://127.0.0.1:{port}/live"):  # a browser always says its origin
+        pass
+
+
+def test_nothing_but_the_page_can_be_read(lab: Lab) -> None:
+    for path in (
+        "/static/../server.py",
+        "/static/%2e%2e/server.py",
+        "/static//etc/passwd",
+        "/etc/passwd",
+        "/runs/x/0/record.zip",
+    ):
+        assert get(lab, path)[0] == 404, path
+    for path in ("/", "/static/main.js", "/static/views/solid.js", "/static/style.css"):
+        status, content = get(lab, path)
+        assert status == 200
+        assert b"https://" not in content and b"//cdn" not in content
+
+
+def test_others_are_let_in_by_the_token_only() -> None:
+    with running_lab(token="only-for-friends") as guarded:
+        assert get(guarded, "/")[0] == 403
+        assert get(guarded, "/?token=wrong")[0] == 403
+        assert get(guarded, "/?token=only-for-friends")[0] == 200
+        assert get(guarded, "/choices.json", Cookie=f"{server.COOKIE}=only-for-friends")[0] == 200
+        assert get(guarded, "/choices.json", Cookie=f"{server.COOKIE}=wrong")[0] == 403
+        assert get(guarded, "/?token=only-for-friends", Host=f"evil.example:{guarded.address.port}")[0] == 403
+        assert get(guarded, "/?token=only-for-friends", Host=f"192.0.2.7:{guarded.address.port}")[0] == 200
+        with pytest.raises(InvalidStatus), guarded.page():
+            pass
+
+
+# Many pages.
+
+
+def test_fifty_pages_ten_of_them_killed(lab: Lab) -> None:
+    before, others = {thread.ident for thread in threading.enumerate()}, set(lab.workers.sessions)
+    memory = resident()
+    asyncio.run(_fifty(lab))
+    wait(lambda: set(lab.workers.sessions) <= others, "sessions of pages that went away are still there", 30)
+    assert resident() - memory < 150e6
+    left = [one for one in threading.enumerate() if one.ident not in before and not one.name.startswith("lab-")]
+    assert left == []
+    pools = [one for one in threading.enumerate() if one.name.startswith("lab-")]
+    assert len(pools) <= session.cores() + 3
+
+
+async def _fifty(lab: Lab) -> None:
+    address = f"ws://127.0.0.1:{lab.address.port}/live"
+    async with AsyncExitStack() as open_pages:
+        opened = [connect_later(address, origin=lab.origin, max_size=None) for _ in range(50)]
+        pages = [await open_pages.enter_async_context(one) for one in opened]
+        await _watch_fifty(pages)
+
+
+async def _watch_fifty(pages: list[Any]) -> None:
+    scenario = {**TABLE, "rounds": 10**9}
+    for page in pages:
+        await page.send(json.dumps({"do": "begin", "scenario": scenario}))
+        await page.send('{"do": "play"}')
+    silent = pages[:5]  # they never say that they have drawn anything
+
+    async def watch(page: Any, frames: int, answer: bool = True) -> int:
+        """Take in so many frames of a run that goes on, and return the last round."""
+        rounds, seen = 0, 0
+        while seen < frames:
+            message = await asyncio.wait_for(page.recv(), 60)
+            if isinstance(message, bytes):
+                numbers = np.frombuffer(message, "<f4")
+                rounds, seen = int(numbers[7]) + int(numbers[8]), seen + 1
+                if answer:
+                    await page.send('{"do": "drawn"}')
+        return rounds
+
+    await asyncio.gather(*(watch(page, 2, answer=False) for page in silent))
+    rounds = await asyncio.gather(*(watch(page, 3) for page in pages[5:]))
+    for page in pages[-10:]:
+        page.transport.abort()
+    after = await asyncio.gather(*(watch(page, 5) for page in pages[5:-10]))
+    assert all(later > earlier for later, earlier in zip(after, rounds[:-10], strict=True))
+    for page in silent:  # what they were sent before they fell silent is all: two frames, and messages
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(_next_frame(page), 0.3)
+
+
+async def _next_frame(page: Any) -> bytes:
+    while not isinstance(message := await page.recv(), bytes):
+        pass
+    return message
+
+
+def resident() -> int:
+    return (
+        int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+        if sys.platform == "linux"
+        else 0
+    )
+
+
+def test_more_pages_than_fit_are_told_so(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "PAGES", 1 + len(lab.workers.sessions))
+    with lab.page() as page, connect(f"ws://127.0.0.1:{lab.address.port}/live", origin=lab.origin) as extra:
+        assert "pages at once" in json.loads(extra.recv(timeout=30))["message"]
+        with pytest.raises(ConnectionClosed):
+            extra.recv(timeout=30)
+        page.begin(TABLE)
+
+
+# The command.
+
+
+def test_what_cannot_be_served_is_refused(tmp_path: Path, capsys: Any) -> None:
+    assert cli.main(["lab", "--host", "0.0.0.0", "--no-browser"]) == 2
+    assert "--allow-network" in capsys.readouterr().err
+    assert cli.main(["lab", "--port", "99999", "--no-browser"]) == 2
+    assert "port" in capsys.readouterr().err
+    large = tmp_path / "large.toml"
+    large.write_text(
+        'rounds = 5\ngame = { name = "uniform", settings = { actions = 99 } }\neveryone.learner = "hedge"\n'
+    )
+    assert cli.main(["lab", str(large), "--no-browser"]) == 2
+    assert "at most 64 actions" in capsys.readouterr().err
+    assert cli.main(["lab", "no-such-scenario", "--no-browser"]) == 2
+    assert "no scenario called" in capsys.readouterr().err
+
+
+def test_the_command_serves_until_interrupted() -> None:
+    command = [sys.executable, "-m", "gamesim.cli", "lab", "shapley", "--no-browser", "--port", "0"]
+    command += ["--host", "0.0.0.0", "--allow-network"]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    try:
+        assert process.stdout is not None
+        link = urlsplit(process.stdout.readline().split()[4])
+        assert link.query.startswith("token=") and len(link.query) > 30
+        connection = http.client.HTTPConnection("127.0.0.1", link.port or 0, timeout=60)
+        connection.request("GET", f"/choices.json?{link.query}")
+        offered = json.loads(connection.getresponse().read())
+        assert offered["scenario"]["game"] == {"name": "shapley"}
+        connection.close()
+        address, origin = f"ws://127.0.0.1:{link.port}/live?{link.query}", f"http://127.0.0.1:{link.port}"
+        with connect(address, origin=Origin(origin), max_size=None) as page:
+            page.send(json.dumps({"do": "begin", "scenario": {**CHICKEN, "rounds": 10**9}}))
+            page.send('{"do": "play"}')
+            while not isinstance(page.recv(timeout=60), bytes):
+                pass
+            process.send_signal(signal.SIGINT)
+            _, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.wait()
+    assert process.returncode == 0
+    assert errors.startswith("Warning: everyone who can reach this machine")
+    assert "Traceback" not in errors
+
+
+def test_a_part_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    monkeypatch.delitem(sys.modules, "gamesim.lab.server")
+    assert cli.main(["lab"]) == 2
+    assert "pip install 'gamesim[lab]'" in capsys.readouterr().err
+
+
+def test_the_record_names_no_folder_of_the_machine(lab: Lab, tmp_path: Path) -> None:
+    with lab.page() as page:
+        page.begin(TABLE)
+        page.play_out()
+        _, content = get(lab, f"/runs/{page.session}/0/record.zip")
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        assert all(not name.startswith("/") and ".." not in name for name in archive.namelist())
+        archive.extractall(tmp_path)
+    assert record.load(tmp_path / "record").rounds == 500

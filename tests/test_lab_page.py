@@ -1,0 +1,292 @@
+import json
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from gamesim import cli
+from gamesim.report import number
+from gamesim.scenario import Scenario
+from tests.chromium import PROGRAM, Page, wait
+from tests.lab_server import Lab, running_lab
+
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="there is no Chromium here")
+
+CHICKEN = {"rounds": 10_000, "game": {"name": "chicken"}, "players": [{"learner": "hedge"}, {"learner": "wavelet"}]}
+SHAPLEY = {"rounds": 10**9, "game": {"name": "shapley"}, "players": [{"learner": "hedge", "perturb": 0.2}] * 2}
+ALL = ["strategies", "tetrahedron", "regrets", "joint", "payoffs", "profile"]
+
+
+@pytest.fixture(scope="module")
+def lab() -> Iterator[Lab]:
+    with running_lab() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Page]:
+    page = Page()
+    yield page
+    page.close()
+
+
+@pytest.fixture
+def page(lab: Lab, browser: Page) -> Iterator[Page]:
+    """A page of the lab; whatever a test does with it, it tells no error and asks nobody else for anything."""
+    browser.call("Page.navigate", url="about:blank")
+    browser.resize(1280, 800)
+    browser.requests.clear()
+    browser.errors.clear()
+    yield browser
+    browser.run("1")  # takes in what has been told meanwhile
+    assert browser.errors == []
+    home = (lab.origin, lab.origin.replace("http", "ws"), "data:,", "about:blank", "blob:")
+    assert [one for one in browser.requests if not one.startswith(home)] == []
+
+
+def visit(page: Page, lab: Lab, **state: Any) -> None:
+    page.open(f"{lab.origin}/" + (f"#{quote(json.dumps(state))}" if state else ""))
+    page.until("document.querySelector('#rounds').textContent !== '–'", 60)
+
+
+def text(page: Page, selector: str) -> Any:
+    return page.run(f"document.querySelector({selector!r}).textContent")
+
+
+def click(page: Page, selector: str) -> None:
+    page.run(f"document.querySelector({selector!r}).click()")
+
+
+def play_out(page: Page) -> None:
+    page.run("(({ speed }) => { speed.value = 61; speed.dispatchEvent(new Event('input')); })(window)")
+    click(page, "#play")
+    page.until("document.querySelector('#play-word').textContent === 'Again'", 60)
+
+
+def scenario_in_address(page: Page) -> Any:
+    return page.run("JSON.parse(decodeURIComponent(location.hash.slice(1))).scenario")
+
+
+def measured(scenario: Any, tmp_path: Path, capsys: Any) -> dict[str, Any]:
+    """Return what `gamesim run` prints of a scenario file."""
+    path = tmp_path / "scenario.toml"
+    path.write_text(scenario if isinstance(scenario, str) else Scenario.of(scenario).to_toml(), encoding="utf-8")
+    run = ["run", str(path), "--json", "--quiet", "--no-figures", "--force", "--out", str(tmp_path / "out")]
+    assert cli.main(run) == 0
+    told: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return told
+
+
+def test_from_a_cold_start_to_the_numbers_of_the_command_line(
+    page: Page, lab: Lab, tmp_path: Path, capsys: Any
+) -> None:
+    downloads = tmp_path / "downloads"
+    page.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(downloads))
+    visit(page, lab)
+    page.choose("#game", "shapley")  # and back, so that Chicken is picked and not only found
+    page.until("document.querySelector('#payoff-0-2-2') !== null")
+    page.choose("#game", "chicken")
+    page.until("document.querySelector('#payoff-0-2-2') === null")
+    page.choose("#player-0-learner", "hedge")
+    page.choose("#player-1-learner", "wavelet")
+    page.until("document.querySelector('#setup-line').textContent.includes('hedge, wavelet')", 90)
+    page.type("#scenario-rounds", "10000")
+    page.type("#scenario-perturb", "0")
+    page.until("document.querySelector('#rounds').textContent === '10,000'")
+    page.until("!location.hash.includes('perturb')")
+    play_out(page)
+    page.until("document.querySelector('#ce-0').textContent !== '–'")
+    expected = measured(CHICKEN, tmp_path, capsys)
+    for kind in ("ce", "cce"):
+        assert text(page, f"#gap_{kind}-0") == number(expected["gap"][kind])
+        assert float(text(page, f"#{kind}-0")) == pytest.approx(expected["distance"][kind], rel=0.006, abs=1e-7)
+    assert text(page, "#round") == "10,000"
+    assert "CE gap is " + number(expected["gap"]["ce"]) in text(page, "#spoken")
+    click(page, "#save")
+    (saved,) = wait(lambda: list(downloads.glob("*.toml")), "nothing was saved", 20)
+    assert measured(saved.read_text(encoding="utf-8"), tmp_path, capsys)["gap"] == expected["gap"]
+    links = page.run("[...document.querySelectorAll('#keep-runs a')].map((link) => link.getAttribute('href'))")
+    assert [link.split("/")[-1] for link in links] == ["report.html", "record.zip"]
+    assert page.run(f"fetch({links[1]!r}).then((answer) => answer.status)") == 200
+
+
+def test_payoffs_are_edited_and_wrong_numbers_told(page: Page, lab: Lab, tmp_path: Path, capsys: Any) -> None:
+    visit(page, lab, scenario={**CHICKEN, "rounds": 2000}, speed=61, views=["payoffs"])
+    page.type("#payoff-0-0-1", "3.5")
+    page.until("document.querySelector('#game').value === 'own table'")
+    assert scenario_in_address(page)["game"]["payoffs"] == [[[6, 3.5], [7, 0]], [[6, 7], [2, 0]]]
+    for wrong, told in (
+        ("abc", "expected a number, and ‘abc’ came"),
+        ("", "nothing came"),
+        ("1e400", "a finite number"),
+    ):
+        page.type("#payoff-1-1-0", wrong)
+        assert told in text(page, "#table-mistake"), wrong
+        assert page.run("document.querySelector('#payoff-1-1-0').getAttribute('aria-invalid')") == "true"
+        assert scenario_in_address(page)["game"]["payoffs"][1][1][0] == 2  # the run keeps the last good value
+    page.type("#payoff-1-1-0", "2.5")
+    page.until("JSON.parse(decodeURIComponent(location.hash.slice(1))).scenario.game.payoffs[1][1][0] === 2.5")
+    assert text(page, "#table-mistake") == ""
+    page.type("#action-1-0", "brake")
+    page.until("location.hash.includes('brake')")
+    page.type("#player-1-name", "Bert")
+    page.until("location.hash.includes('Bert')")
+    click(page, "#size-1-more")
+    page.until("document.querySelector('#payoff-0-0-2') !== null")
+    page.type("#scenario-rounds", "many")
+    assert "expected a whole number" in text(page, "#scenario-rounds-mistake")
+    page.type("#scenario-rounds", "1500")
+    page.until("document.querySelector('#rounds').textContent === '1,500'")
+    scenario = scenario_in_address(page)
+    assert scenario["game"]["payoffs"] == [[[6, 3.5, 0], [7, 0, 0]], [[6, 7, 0], [2.5, 0, 0]]]
+    assert scenario["game"]["actions"][1] == ["brake", "dare", "3"]
+    page.call("Page.reload")
+    page.until("document.querySelector('#rounds')?.textContent === '1,500'", 60)
+    assert scenario_in_address(page) == scenario
+    assert page.run("document.querySelector('#payoff-1-1-0').value") == "2.5"
+    play_out(page)
+    expected = measured(scenario, tmp_path, capsys)
+    for kind in ("ce", "cce"):
+        assert text(page, f"#gap_{kind}-0") == number(expected["gap"][kind])
+
+
+@pytest.mark.parametrize(
+    "state", ["%7Bnonsense", quote("[1]"), quote('{"scenario": {"rounds": -1}}'), quote('{"scenario": null}')]
+)
+def test_a_spoilt_address_opens_a_page_that_works(page: Page, lab: Lab, state: str) -> None:
+    page.open(f"{lab.origin}/#{state}")
+    page.until("document.querySelector('#rounds').textContent === '10,000'")
+    assert scenario_in_address(page)["game"] == {"name": "chicken"}
+
+
+def test_two_runs_stay_in_step_and_every_view_draws(page: Page, lab: Lab) -> None:
+    beside = [{"learner": "wavelet"}, {"learner": "hedge"}]
+    page.resize(1280, 4000)
+    visit(page, lab, scenario=CHICKEN, beside=beside, speed=61, views=ALL)
+    play_out(page)
+    page.until("[0, 1].every((k) => document.querySelector(`#ce-${k}`).textContent !== '–')")
+    drawn = page.run(
+        "(async () => { await new Promise(requestAnimationFrame); await new Promise(requestAnimationFrame);"
+        " const colours = (canvas) => new Set(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)"
+        ".data).size; return [...document.querySelectorAll('.card')].map((card) => [card.dataset.view,"
+        " ...[...card.querySelectorAll('canvas[role=img]')].map(colours)]) })()"
+    )
+    assert [name for name, *_ in drawn] == ALL
+    for name, *colours in drawn:
+        assert len(colours) == 2 and min(colours) > 8, name
+    page.until(
+        "[...document.querySelectorAll('canvas[role=img]')].every((c) => c.getAttribute('aria-label').length > 30)"
+    )
+    labels = page.run("[...document.querySelectorAll('#view-joint canvas')].map((c) => c.getAttribute('aria-label'))")
+    assert all("nearest correlated equilibrium" in label for label in labels)
+
+
+def test_the_tetrahedron_turns_by_key_and_is_drawn_without_webgl_too(page: Page, lab: Lab) -> None:
+    source = (
+        "{ const get = HTMLCanvasElement.prototype.getContext; HTMLCanvasElement.prototype.getContext ="
+        " function (kind, ...rest) { return kind === 'webgl2' ? null : get.call(this, kind, ...rest); }; }"
+    )
+    pixels = (
+        "(async () => { await new Promise(requestAnimationFrame); await new Promise(requestAnimationFrame);"
+        " return document.querySelector('#view-tetrahedron canvas[role=img]').toDataURL(); })()"
+    )
+    script = page.call("Page.addScriptToEvaluateOnNewDocument", source=source)["identifier"]
+    visit(page, lab, scenario=CHICKEN, speed=61, views=["tetrahedron"])
+    page.call("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
+    play_out(page)
+    before = page.run(pixels)
+    page.run("document.querySelector('#view-tetrahedron canvas[role=img]').focus()")
+    page.key("ArrowLeft")
+    assert page.run(pixels) != before
+    assert text(page, "#round") == "10,000"  # an arrow key there turns the picture, and steps nothing
+
+
+def test_keys_do_what_buttons_do(page: Page, lab: Lab) -> None:
+    visit(page, lab, scenario=SHAPLEY, speed=20, views=["strategies", "regrets"])
+    page.run("document.activeElement.blur()")
+    page.key("ArrowRight")
+    page.until("document.querySelector('#round').textContent === '1'")
+    page.key(" ")
+    page.until("document.querySelector('#play-word').textContent === 'Pause'")
+    page.until("Number(document.querySelector('#round').textContent.replace(/,/g, '')) > 5")
+    page.key(" ")
+    page.until("document.querySelector('#play-word').textContent === 'Play'")
+    page.key("r")
+    page.until("document.querySelector('#round').textContent === '0'")
+    page.key("+")
+    assert text(page, "#speed-shown") == "316 rounds/s"
+    page.key("1")
+    assert page.run("document.querySelector('#view-strategies').hidden")
+    page.key("p")
+    assert page.run("getComputedStyle(document.documentElement).fontSize") == "22px"
+    page.key("p")
+    page.key("n")
+    page.until("document.querySelector('#lessons [aria-current]') !== null")
+    assert len(text(page, "#look-text")) > 60
+    for _ in range(3):  # the focus is seen wherever it goes
+        page.key("Tab")
+        assert page.run("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+
+
+def test_everything_has_a_name_and_fits_on_a_phone(page: Page, lab: Lab) -> None:
+    page.resize(390, 844, dark=True, reduced_motion=True)
+    visit(page, lab, scenario=CHICKEN, beside=CHICKEN["players"], speed=61, views=ALL)
+    page.run("document.querySelector('#setup').open = true")
+    assert page.run("document.scrollingElement.scrollWidth") <= 390
+    nameless = page.run(
+        "[...document.querySelectorAll('button, input, select, canvas[role=img], a, progress')].filter((one) => !("
+        "one.getAttribute('aria-label') || one.textContent.trim() || one.closest('label')?.textContent.trim()"
+        ")).map((one) => one.outerHTML)"
+    )
+    assert nameless == []
+    assert page.run("document.querySelector('#view-tetrahedron button').disabled")  # nothing turns by itself
+    ids = page.run("[...document.querySelectorAll('[id]')].map((one) => one.id)")
+    assert len(ids) == len(set(ids))
+
+
+def test_nothing_jumps(page: Page, lab: Lab) -> None:
+    visit(page, lab)
+    play_out(page)
+    time.sleep(0.5)
+    moved = page.run(
+        "new Promise((done) => { let sum = 0; new PerformanceObserver((list) => { for (const one of list.getEntries())"
+        " sum += one.hadRecentInput ? 0 : one.value; }).observe({ type: 'layout-shift', buffered: true });"
+        " setTimeout(() => done(sum), 300); })"
+    )
+    assert moved < 0.05
+
+
+def test_a_lost_connection_is_found_again(page: Page, lab: Lab) -> None:
+    visit(page, lab, scenario=CHICKEN, speed=61, views=["regrets"])
+    for session in list(lab.workers.sessions.values()):
+        session._messages.put_nowait(None)  # as if the page had gone: the server closes the connection
+    page.until("document.querySelector('#status').textContent.startsWith('connection lost')")
+    page.until("document.querySelector('#status').textContent === 'ready'", 60)
+    page.until("!document.querySelector('#play').disabled")
+    play_out(page)
+
+
+def test_frames_keep_coming_at_full_speed(page: Page, lab: Lab) -> None:
+    """Speeds can only be judged where nothing else runs."""
+    if os.getloadavg()[0] > 0.75 * (os.cpu_count() or 1):
+        pytest.skip("this machine is busy with something else")
+    visit(page, lab, scenario=SHAPLEY, speed=61, views=["strategies", "regrets", "joint"])
+    page.resize(1920, 1080)
+    click(page, "#play")
+    time.sleep(2)
+    began, first = time.monotonic(), int(text(page, "#round").replace(",", ""))
+    time.sleep(2)
+    frames = page.run("Number(/(\\d+) frames/.exec(document.querySelector('#rate').textContent)[1])")
+    speed = (int(text(page, "#round").replace(",", "")) - first) / (time.monotonic() - began)
+    click(page, "#play")
+    simulation = Scenario.of(SHAPLEY).simulation()
+    simulation.run(100_000)
+    began = time.monotonic()
+    simulation.run(1_000_000)
+    alone = 1_000_000 / (time.monotonic() - began)
+    assert frames >= 20
+    assert speed >= alone / 2

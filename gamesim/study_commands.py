@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from random import Random
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -100,10 +101,10 @@ def _dry_run(study: Study, path: Path, workers: int, console: Console) -> None:
     console.print(f"{count:,} points, of which {count - left:,} are finished", style="bold")
     if not left:
         return
-    step = max(1, left // SAMPLE)
-    sample = list(islice(todo if todo is not None else study.points(), 0, None, step))
-    sample = sample[::7] + [point for i, point in enumerate(sample) if i % 7]  # spread over the study from the first on
-    jobs = [Job(point.key, point.text, point.seed) for point in sample]
+    chosen = Random(0).sample(range(left), min(left, SAMPLE))  # at random: even steps would meet only some choices
+    wanted = set(chosen)
+    sample = {i: point for i, point in enumerate(study.points() if todo is None else todo) if i in wanted}
+    jobs = [Job(point.key, point.text, point.seed) for point in (sample[i] for i in chosen)]
     with console.status("timing some of them"):
         told = estimate(jobs, left, study.measures, workers)
     if not told.sampled:
@@ -219,6 +220,8 @@ def store_of(name: str) -> Path:
 
 def show_results(results: "Results", measure: str | None, console: Console) -> None:
     """Print how far the study is, each axis's table, the fits and the learner-by-game matrix."""
+    if not console.is_terminal:
+        console.width = WIDE
     console.print(Text(results.title or results.name, style="bold"))
     counts = results.counts
     console.print(
@@ -236,4 +239,4 @@ def show_results(results: "Results", measure: str | None, console: Console) -> N
             grid.add_column(Text(heading), justify="left" if i == 0 else "right", no_wrap=True)
         for row in table.rows:
             grid.add_row(*(Text(cell) for cell in row))
-        console.print(grid, width=None if console.is_terminal else WIDE, crop=False)
+        console.print(grid)

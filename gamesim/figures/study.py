@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import PercentFormatter
+from matplotlib.ticker import FuncFormatter, NullLocator, PercentFormatter
 
 from gamesim.figures.curves import log_axes
-from gamesim.figures.style import COLOURS, MARKERS, WIDTH, canvas, legend_below, palette, short, styled, write
+from gamesim.figures.style import COLOURS, MARKERS, WIDTH, canvas, legend_below, number, palette, short, styled, write
 from gamesim.fits import SYMBOLS, Results, curve
 
 LEAST = 1e-6  # smaller values are drawn here: below lies rounding
@@ -38,7 +38,7 @@ def _legend(results: Results, measure: str, along: str | None, label: Any) -> st
     if along is None:
         return text
     found = results.slopes(measure, str(results.axis(along)), results.axis("learner")).get(label)
-    return text if found is None else f"{text}: {SYMBOLS[along]}^{found.value:.2f}".replace("-", "−")
+    return text if found is None else f"{text}: {SYMBOLS[along]}^{f'{found.value:.2f}'.replace('-', '−')}"
 
 
 def _along(panel: Axes, results: Results, measure: str, role: str, labels: list[Any]) -> list[Any]:
@@ -54,7 +54,7 @@ def _along(panel: Axes, results: Results, measure: str, role: str, labels: list[
         handles.append(handle)
     log_axes(panel, np.array(results.values(axis), dtype=np.int64), f"mean {measure}")
     panel.set_xlabel({"rounds": "rounds T", "actions": "actions d"}[role])
-    panel.set_title("the mean over all games, with its 95 % interval", loc="left")
+    panel.set_title("mean, with its 95 % interval", loc="left")
     return handles
 
 
@@ -73,8 +73,10 @@ def _spread(panel: Axes, results: Results, measure: str, learner: str | None, la
         handles.append(handle)
     if logarithmic:
         panel.set_xscale("log")
+        panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
+        panel.xaxis.set_minor_locator(NullLocator())
     panel.set_xlabel(f"{measure}{results.at_the_longest}")
-    panel.set_title("share of runs that are at most there", loc="left")
+    panel.set_title("share of runs at or below", loc="left")
     panel.yaxis.set_major_formatter(PercentFormatter(1))
     panel.set_ylim(0, 1.02)
     return handles

@@ -1,0 +1,278 @@
+"""Study files: which points they say, what is refused, and what is told of the results."""
+
+import csv
+import json
+from math import log
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import linregress
+from scipy.stats import t as student
+
+from gamesim import fits, games, point, study
+from gamesim.errors import InputError
+from gamesim.figures.study import draw_study
+from gamesim.fits import Results
+from gamesim.scenario import Scenario
+from gamesim.store import Row
+from gamesim.study import Study
+
+BASE: dict[str, Any] = {
+    "rounds": 60,
+    "game": {"name": "uniform", "settings": {"actions": [2, 3]}},
+    "everyone": {"learner": "hedge", "perturb": 0.5},
+}
+
+
+def test_a_grid_and_a_list_of_changes_are_combined() -> None:
+    raw = {
+        "base": BASE,
+        "seeds": {"first": 3, "count": 2},
+        "grid": {"rounds": [10, 20], "start": {"even": {"everyone.perturb": 0.0}, "random": {"everyone.perturb": 1.0}}},
+        "changes": [
+            {"game": {"name": "chicken"}},
+            {"label": "drawn", "game": {"name": "uniform"}, "grid": {"game.settings.seed": {"first": 7, "count": 3}}},
+        ],
+    }
+    points = list(Study.of(raw).points())
+    assert len(points) == Study.of(raw).count == 2 * 2 * (1 + 3) * 2
+    assert len({one.key for one in points}) == len(points)
+    last = points[-1]
+    assert last.labels == {"game": "drawn", "game.settings.seed": 9, "rounds": 20, "start": "random"}
+    assert last.seed == 4
+    assert last.scenario["game"] == {"name": "uniform", "settings": {"seed": 9}}  # a table replaces the whole table
+    assert last.scenario["everyone"] == {"learner": "hedge", "perturb": 1.0, "settings": {}}
+    assert [one.role for one in Study.of(raw).axes] == ["game", "other", "rounds", "other"]
+    assert BASE["game"] == {"name": "uniform", "settings": {"actions": [2, 3]}}  # nothing given is changed
+
+
+def test_keys_reach_into_lists_and_tables() -> None:
+    players = [{"learner": "hedge"}, {"learner": "uniform"}]
+    base = {"rounds": 5, "game": {"name": "chicken"}, "players": players}
+    grid = {"players[2].settings.rate": [0.5], "players[2].learner": ["hedge"]}
+    (one,) = Study.of({"base": base, "grid": grid}).points()
+    assert one.scenario["players"][1]["settings"] == {"rate": 0.5}
+    assert one.scenario["players"][0]["settings"] == {}
+    (one,) = Study.of({"base": base, "grid": {"everyone": [{"learner": "hedge"}]}}).points()
+    assert "players" not in one.scenario
+
+
+def test_a_dotted_key_needs_no_quotes_in_a_grid() -> None:
+    (axis,) = Study.of({"base": BASE, "grid": {"game": {"settings": {"seed": [1, 2]}}}}).grid
+    assert (axis.name, len(axis.choices)) == ("game.settings.seed", 2)
+
+
+def test_the_key_is_of_everything_that_decides_the_run() -> None:
+    def key(**changes: Any) -> str:
+        (one,) = Study.of({"base": {**BASE, **changes}}).points()
+        return one.key
+
+    first = key()
+    assert key() == first
+    assert key(title="another title", seed=0) == first
+    said = {"learner": "hedge", "perturb": 0.5, "settings": {}}
+    assert key(everyone=said, feedback="expected", measure={"checkpoints": 10}) == first  # defaults, said
+    others = [key(rounds=61), key(feedback="sampled"), key(measure={"checkpoints": 5}), key(game={"name": "chicken"})]
+    assert len({first, *others}) == 5
+
+
+def test_another_version_has_other_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    (one,) = Study.of({"base": BASE}).points()
+    before = one.key
+    monkeypatch.setattr(study, "version", lambda name: "9.9")
+    assert one.key != before
+
+
+def test_a_game_from_a_file_is_read_in(tmp_path: Path) -> None:
+    game = games.make("uniform", actions=[2, 4], seed=3)
+    games.save(game, tmp_path / "mine.nfg")
+    (tmp_path / "study.toml").write_text(
+        '# Look.\nbase = { rounds = 5, game = { file = "mine.nfg" }, everyone = { learner = "hedge" } }'
+    )
+    read = study.read(tmp_path / "study.toml")
+    (one,) = read.points()
+    assert read.comment == "Look."
+    played = Scenario.of(one.scenario).played_game
+    assert played.actions == game.actions
+    assert np.array_equal(played.arrays()["payoffs"], game.arrays()["payoffs"])
+    games.save(games.make("uniform", actions=[2, 4], seed=4), tmp_path / "mine.nfg")
+    (changed,) = study.read(tmp_path / "study.toml").points()
+    assert changed.key != one.key
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        ({}, ["base", "nothing came"]),
+        ({"base": BASE, "grit": {}}, ["grit", "grid"]),
+        ({"base": {**BASE, "replicas": 3}}, ["replicas", "seeds"]),
+        ({"base": BASE, "seeds": 0}, ["seeds", "0"]),
+        ({"base": BASE, "seeds": [1, -1]}, ["seeds"]),
+        ({"base": BASE, "measures": ["ce-gab"]}, ["ce-gap"]),
+        ({"base": BASE, "measures": []}, ["measures"]),
+        ({"base": BASE, "grid": {"rounds": []}}, ["grid.rounds"]),
+        ({"base": BASE, "grid": {"rounds": [5, 5]}}, ["rounds", "differ"]),
+        ({"base": BASE, "grid": {"rounds": [5, 0]}}, ["rounds = 0"]),
+        ({"base": BASE, "grid": {"seed": [1, 2]}}, ["seeds"]),
+        ({"base": BASE, "grid": {"round": [1, 2]}}, ["rounds"]),
+        ({"base": BASE, "grid": {"everyone.learner": ["hegde", "hedge"]}}, ["hegde", "did you mean hedge"]),
+        ({"base": BASE, "grid": {"game.settings.actoins": [2]}}, ["actions"]),
+        ({"base": BASE, "grid": {"players[3].learner": ["hedge"]}}, ["players[3].learner", "entries"]),
+        ({"base": BASE, "changes": [{"gaem": {}}]}, ["changes[1].gaem", "game"]),
+        ({"base": BASE, "changes": [{"rounds": 1}, {"rounds": 1}]}, ["label"]),
+        ({"base": BASE, "changes": [{"rounds": 1}], "grid": {"rounds": [2]}}, ["rounds", "both"]),
+        ({"base": BASE, "seeds": {"count": 10**7}, "grid": {"rounds": [1, 2]}}, ["limit"]),
+        ({"base": {**BASE, "rounds": "many"}}, ["rounds", "many"]),
+    ],
+)
+def test_mistakes_are_told(raw: dict[str, Any], words: list[str]) -> None:
+    with pytest.raises(InputError) as told:
+        Study.of(raw, source="mine.toml")
+    assert str(told.value).startswith("mine.toml: ")
+    for word in words:
+        assert word in str(told.value)
+
+
+def test_values_that_fit_some_combination_are_no_mistake() -> None:
+    grid = {"feedback": ["expected", "bandit"], "everyone.learner": ["hedge", "exp3"]}
+    assert Study.of({"base": BASE, "grid": grid}).count == 4
+
+
+@given(st.lists(st.integers(0, 40), min_size=1, max_size=12))
+def test_seeds_that_follow_each_other_run_together(seeds: list[int]) -> None:
+    jobs = [point.Job(str(i), "one", seed) for i, seed in enumerate(seeds)]
+    series = list(point._series(jobs))
+    assert [job for one in series for job in one] == jobs
+    for one in series:
+        assert [job.seed for job in one] == list(range(one[0].seed, one[0].seed + len(one)))
+
+
+@pytest.mark.parametrize("feedback", ["expected", "sampled"])
+def test_replicas_measure_what_runs_alone_measure(feedback: str) -> None:
+    whole = Study.of({"base": {**BASE, "feedback": feedback}, "seeds": 5, "measures": list(point.MEASURES)})
+    jobs = [point.Job(one.key, one.text, one.seed) for one in whole.points()]
+    together = point.run(jobs, whole.measures, study.version("gamesim"))
+    for one, outcome in zip(whole.points(), together, strict=True):
+        scenario = Scenario.of({**one.scenario, "seed": one.seed})
+        record = scenario.simulation().run(scenario.rounds)
+        assert outcome.values is not None
+        found = dict(zip(whole.measures, outcome.values, strict=True))
+        assert found["ce-gap"] == record.gap("ce")
+        assert found["cce-distance"] == record.distance("cce")
+        assert found["swap-regret"] == record.regret("swap").max()
+        assert found["welfare"] == record.welfare
+        curve = record.curve
+        late = curve.rounds**2 >= record.rounds
+        expected = np.polyfit(np.log(curve.rounds[late]), np.log(curve.gap("ce")[late]), 1)[0]
+        assert found["ce-gap-slope"] == pytest.approx(expected, abs=1e-8)
+
+
+def results_of(rows: list[tuple[dict[str, Any], int, float | None]], axes: list[dict[str, Any]]) -> Results:
+    made = [
+        Row(
+            f"{i}",
+            labels,
+            seed,
+            "failed" if value is None else "done",
+            {} if value is None else {"m": value},
+            None,
+            1.0,
+        )
+        for i, (labels, seed, value) in enumerate(rows)
+    ]
+    done = sum(value is not None for _, _, value in rows)
+    counts = {"done": done, "failed": len(rows) - done, "todo": 0}
+    return Results("mine", "", ["m"], axes, counts, made)
+
+
+def test_slopes_are_of_each_run_and_their_interval_over_runs() -> None:
+    exponents = {("a", 0): -0.5, ("a", 1): -0.7, ("a", 2): -0.6, ("b", 0): -1.0}
+    rows: list[tuple[dict[str, Any], int, float | None]] = [
+        ({"rounds": T, "learner": name}, seed, (1 + 9 * seed) * T**exponent)  # the factor differs from run to run
+        for (name, seed), exponent in exponents.items()
+        for T in (10, 100, 1000)
+    ]
+    axes = [
+        {"name": "rounds", "role": "rounds", "values": [10, 100, 1000]},
+        {"name": "learner", "role": "learner", "values": ["a", "b"]},
+    ]
+    found = results_of(rows, axes).slopes("m", "rounds", "learner")
+    assert found["a"].value == pytest.approx(-0.6)
+    assert found["a"].half == pytest.approx(student.ppf(0.975, 2) * 0.1 / np.sqrt(3))
+    assert (found["b"].value, found["b"].half) == (pytest.approx(-1.0), pytest.approx(0.0, abs=1e-9))
+
+
+@given(st.lists(st.floats(-1, 1), min_size=4, max_size=8))
+def test_the_slope_of_one_run_is_least_squares(noise: list[float]) -> None:
+    x = [2.0**k for k in range(1, len(noise) + 1)]
+    y = [a**-0.5 * np.exp(e) for a, e in zip(x, noise, strict=True)]
+    found, expected = fits.slope(x, y), linregress([log(a) for a in x], [log(b) for b in y])
+    assert found is not None
+    assert found.value == pytest.approx(expected.slope, abs=1e-9)
+    # SciPy's error comes from 1 - r², which a nearly perfect fit leaves with half its digits.
+    assert found.half == pytest.approx(student.ppf(0.975, len(x) - 2) * expected.stderr, abs=1e-6)
+
+
+def test_no_slope_where_there_is_none() -> None:
+    assert fits.slope([1, 10], [0.5, None]) is None
+    assert fits.slope([1, 10], [0.5, 0.0]) is None
+    assert fits.mean([None]) is None
+
+
+def test_tables_exports_and_figures_say_the_same(tmp_path: Path) -> None:
+    axes = [
+        {"name": "game", "role": "game", "values": ["g", "h"]},
+        {"name": "learner", "role": "learner", "values": ["a", "b"]},
+        {"name": "rounds", "role": "rounds", "values": [10, 100]},
+    ]
+    values = {("g", "a"): 1.0, ("g", "b"): 2.0, ("h", "a"): 3.0, ("h", "b"): None}
+    rows: list[tuple[dict[str, Any], int, float | None]] = [
+        ({"game": game, "learner": learner, "rounds": T}, 0, None if value is None else value / T)
+        for (game, learner), value in values.items()
+        for T in (10, 100)
+    ]
+    results = results_of(rows, axes)
+    matrix = results.tables(["m"])[-1]
+    assert matrix.headings == ["game", "a", "b"]
+    assert matrix.rows == [["g", "0.01", "0.02"], ["h", "0.03", "–"], ["all", "0.02", "0.02"]]
+    slopes = results.tables(["m"])[0]
+    assert [row[0] for row in slopes.rows] == ["a", "b"]
+    assert slopes.rows[0][1].startswith("-1")
+
+    fits.write_csv(results, tmp_path / "mine.csv")
+    with (tmp_path / "mine.csv").open() as file:
+        lines = list(csv.DictReader(file))
+    assert [float(line["m"]) for line in lines if line["m"]] == [row.measures["m"] for row in results.done]
+    assert [line["status"] for line in lines].count("failed") == 2
+
+    paths = draw_study(results, tmp_path / "figures")
+    assert [path.suffix for path in paths] == [".svg", ".png"]
+    again = draw_study(results, tmp_path / "again")
+    assert paths[0].read_bytes() == again[0].read_bytes()
+
+
+def test_parquet_holds_what_the_csv_holds(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    axes = [{"name": "x", "role": "other", "values": [1, "two"]}, {"name": "T", "role": "rounds", "values": [5, 6]}]
+    rows: list[tuple[dict[str, Any], int, float | None]] = [
+        ({"x": 1, "T": 5}, 0, 0.25),
+        ({"x": "two", "T": 6}, 1, None),
+    ]
+    results = results_of(rows, axes)
+    fits.write_parquet(results, tmp_path / "mine.parquet")
+    table = parquet.read_table(tmp_path / "mine.parquet").to_pydict()
+    assert table["m"] == [0.25, None]
+    assert table["x"] == ["1", "two"]
+    assert table["T"] == [5, 6]
+
+
+def test_shipped_studies_are_sound() -> None:
+    assert study.shipped()
+    for path in study.shipped().values():
+        read = study.read(path)
+        assert read.comment
+        assert json.loads(next(read.points()).text)

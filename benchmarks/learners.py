@@ -2,13 +2,13 @@
 
 Losses are those of a game that does not settle: random walks within [-1, 1], the same for all learners. Under bandit
 feedback all losses but that of a drawn action are NaN. Rounds are timed in short pieces, and of each piece the least of
-several repetitions counts, since the machine may be busy.
+several repetitions counts, in time of this thread alone, since the machine may be busy.
 
     python benchmarks/learners.py [rounds at 16 actions]
 """
 
 import sys
-from time import perf_counter
+from time import thread_time
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,9 +42,9 @@ def microseconds(player: Player, losses: NDArray[np.float64]) -> float:
     for _ in range(REPETITIONS):
         settings, state = player.kernel_settings(actions), player.first_state(actions)
         for k, piece in enumerate(pieces):
-            start = perf_counter()
+            start = thread_time()
             _run(play, observe, settings, state, np.zeros(actions), piece.ravel())
-            times[k] = min(times[k], perf_counter() - start)
+            times[k] = min(times[k], thread_time() - start)
     return float(1e6 * times.sum() / rounds)
 
 

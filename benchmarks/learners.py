@@ -35,7 +35,7 @@ def microseconds(player: Player, losses: NDArray[np.float64]) -> float:
     player = player.over(rounds)
     play, observe = (address(function, LEARNER_KERNEL) for function in player.kernels)
     if player.feedback == ("bandit",):
-        seen = np.random.default_rng(0).integers(actions, size=rounds)[:, None] == np.arange(actions)
+        seen = np.random.default_rng(0).integers(actions, size=(rounds, 1)) == np.arange(actions)
         losses = np.where(seen, losses, np.nan)
     pieces = np.array_split(losses, max(1, min(PIECES, rounds)))
     times = np.full(len(pieces), np.inf)

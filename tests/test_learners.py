@@ -1,6 +1,8 @@
 """External-regret learners against independent answers: literal formulas, quadrature, root finding, convex solvers."""
 
+from collections.abc import Callable
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -68,7 +70,7 @@ def test_regret_matching_and_plus_and_predictive_follow_their_formulas() -> None
 
 def test_adahedge_is_the_papers_algorithm() -> None:
     sequence = losses(400, 5)
-    sequence[:3] = [[0.5, 0.5, 0.5, 0.5, 0.5], [0, 0, 0, 0, 0], [0.2, -0.1, -0.1, 0.4, 1]]
+    sequence[:3] = np.array([[0.5] * 5, [0.0] * 5, [0.2, -0.1, -0.1, 0.4, 1.0]])
     gap, total = 0.0, np.zeros(5)
     for p, loss in zip(strategies("adahedge", sequence), sequence, strict=True):
         if gap == 0:
@@ -232,22 +234,25 @@ def test_projection_is_the_nearest_strategy(values: list[float]) -> None:
     np.testing.assert_allclose(nearest, np.maximum(point - threshold, 0), atol=1e-12)
 
 
+def solve(objective: Callable[[Array], float], actions: int, least: float) -> Array:
+    """The strategy that minimises a convex function, by a generic solver."""
+    sums_to_one: Any = {"type": "eq", "fun": lambda p: p.sum() - 1}
+    options: Any = {"ftol": 1e-15, "maxiter": 1000}
+    bounds = [(least, 1.0)] * actions
+    uniform = np.full(actions, 1 / actions)
+    return np.array(minimize(objective, uniform, bounds=bounds, constraints=sums_to_one, options=options).x)
+
+
 def test_gradient_steps_and_projects() -> None:
     sequence = losses(100, 3)
     p = np.full(3, 1 / 3)
     for t, (played, loss) in enumerate(zip(strategies("gradient", sequence), sequence, strict=True), 1):
         np.testing.assert_allclose(played, p, atol=1e-12)
         target = p - loss / np.sqrt(2 * 3 * t)
-        answer = minimize(
-            lambda x, target=target: ((x - target) ** 2).sum(),
-            p,
-            bounds=[(0, 1)] * 3,
-            constraints={"type": "eq", "fun": lambda x: x.sum() - 1},
-            options={"ftol": 1e-15},
-        )
+        answer = solve(lambda x, target=target: float(((x - target) ** 2).sum()), 3, 0.0)
         nearest = np.zeros(3)
         project(target, nearest)
-        np.testing.assert_allclose(nearest, answer.x, atol=1e-6)
+        np.testing.assert_allclose(nearest, answer, atol=1e-6)
         p = nearest
 
 
@@ -266,14 +271,8 @@ def test_ftrl_minimises_what_it_says(regulariser: str, optimistic: bool) -> None
     for loss in sequence:
         learner.observe(loss)
     total = sequence.sum(0) + optimistic * sequence[-1]
-    answer = minimize(
-        lambda p: total @ p + REGULARISERS[regulariser](p) / 0.3,
-        np.full(4, 0.25),
-        bounds=[(1e-9, 1)] * 4,
-        constraints={"type": "eq", "fun": lambda p: p.sum() - 1},
-        options={"ftol": 1e-15, "maxiter": 1000},
-    )
-    np.testing.assert_allclose(learner.play(), answer.x, atol=2e-6)
+    answer = solve(lambda p: float(total @ p + REGULARISERS[regulariser](p) / 0.3), 4, 1e-9)
+    np.testing.assert_allclose(learner.play(), answer, atol=2e-6)
 
 
 @pytest.mark.parametrize("power", [1, 2])

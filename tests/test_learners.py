@@ -249,7 +249,11 @@ def test_gradient_steps_and_projects() -> None:
     for t, (played, loss) in enumerate(zip(strategies("gradient", sequence), sequence, strict=True), 1):
         np.testing.assert_allclose(played, p, atol=1e-12)
         target = p - loss / np.sqrt(2 * 3 * t)
-        answer = solve(lambda x, target=target: float(((x - target) ** 2).sum()), 3, 0.0)
+
+        def distance(x: Array, target: Array = target) -> float:
+            return float(((x - target) ** 2).sum())
+
+        answer = solve(distance, 3, 0.0)
         nearest = np.zeros(3)
         project(target, nearest)
         np.testing.assert_allclose(nearest, answer, atol=1e-6)

@@ -119,6 +119,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument(
         "--checkpoint", type=_seconds, metavar="SECONDS", help="keep a checkpoint so often, for gamesim resume"
     )
+    _add_local_code(run)
     run.set_defaults(command=_run)
 
     _add_compare(commands)
@@ -129,6 +130,7 @@ def _parser() -> argparse.ArgumentParser:
     check.add_argument(
         "scenario", metavar="SCENARIO", help="the path of a scenario file, or the name of a shipped scenario"
     )
+    _add_local_code(check)
     check.set_defaults(command=_check)
 
     listing = commands.add_parser("list", help="list players, games or scenarios")
@@ -145,6 +147,14 @@ def _parser() -> argparse.ArgumentParser:
 
     _add_lab(commands)
     return parser
+
+
+def _add_local_code(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--allow-local-code",
+        action="store_true",
+        help="run the Python files that are named as learners (mylearner.py:MyHedge): only files that you trust",
+    )
 
 
 def _add_compare(commands: Commands) -> None:
@@ -164,6 +174,7 @@ def _add_compare(commands: Commands) -> None:
     compare.add_argument("--out", metavar="FOLDER", help="where to write (default: runs/compare-SCENARIO-SEED)")
     compare.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     compare.add_argument("--force", action="store_true", help="overwrite an earlier comparison")
+    _add_local_code(compare)
     compare.set_defaults(command=_compare)
 
 
@@ -171,6 +182,7 @@ def _add_files(commands: Commands) -> None:
     figures = commands.add_parser("figures", help="draw the figures and the report of a run again, or a film of it")
     figures.add_argument("run", metavar="RUN", help="a run folder")
     figures.add_argument("--animate", metavar="PATH", help="write a film instead: .gif, or .mp4 where ffmpeg is there")
+    _add_local_code(figures)
     figures.set_defaults(command=_figures)
 
     convert = commands.add_parser("convert", help="write a game in another form")
@@ -272,7 +284,7 @@ def _run(arguments: argparse.Namespace) -> int:
     from gamesim.scenario import find, read
 
     path = find(arguments.scenario)
-    scenario = read(path).changed(arguments.rounds, arguments.seed)
+    scenario = read(path, local_code=arguments.allow_local_code).changed(arguments.rounds, arguments.seed)
     target = Path(arguments.out) if arguments.out else Path("runs") / f"{path.stem}-{scenario.seed}"
     earlier = None if arguments.force else continuing.longer(target, scenario)
     if earlier is None:
@@ -375,9 +387,10 @@ def _compare(arguments: argparse.Namespace) -> int:
     from gamesim.scenario import find, read
 
     path = find(arguments.scenario)
-    scenario = read(path).changed(arguments.rounds, arguments.seed)
-    chosen = compare.contenders(arguments.learners)
-    against = compare.contenders(arguments.against)[0] if arguments.against else None
+    scenario = read(path, local_code=arguments.allow_local_code).changed(arguments.rounds, arguments.seed)
+    allowed = arguments.allow_local_code
+    chosen = compare.contenders(arguments.learners, local_code=allowed)
+    against = compare.contenders(arguments.against, local_code=allowed)[0] if arguments.against else None
     target = Path(arguments.out) if arguments.out else Path("runs") / f"compare-{path.stem}-{scenario.seed}"
     _refuse_target(target, arguments.force)
     _announce_compilation()
@@ -405,7 +418,7 @@ def _figures(arguments: argparse.Namespace) -> int:
     if arguments.animate:
         print(f"Written to {animate(record, arguments.animate)}")
         return 0
-    scenario = read(folder / "scenario.toml")
+    scenario = read(folder / "scenario.toml", local_code=arguments.allow_local_code)
     stopped = record.rounds < scenario.rounds
     summary = report.summarise(
         record, title=scenario.title or folder.name, distance=scenario.measure.distance, stopped=stopped
@@ -432,7 +445,7 @@ def _check(arguments: argparse.Namespace) -> int:
     from gamesim.scenario import find, read
 
     path = find(arguments.scenario)
-    scenario = read(path)
+    scenario = read(path, local_code=arguments.allow_local_code)
     _announce_compilation()
     scenario.simulation()
     _console().print(f"{path} is valid: {catalogue.in_a_line(scenario)}")

@@ -10,7 +10,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from gamesim import players, report
+from gamesim import own_learner, players, report
 from gamesim.errors import InputError
 from gamesim.record import Record
 from gamesim.scenario import EveryonePart, Scenario
@@ -47,8 +47,10 @@ class Outcome:
         }
 
 
-def contenders(text: str) -> list[Contender]:
+def contenders(text: str, *, local_code: bool = False) -> list[Contender]:
     """Read learners from a list like `hedge,blum-mansour:rows=adahedge,wavelet`.
+
+    Only with `local_code` may it name learners of the user's own, as `mylearner.py:MyHedge`.
 
     >>> contenders("hedge:rate=0.1,wavelet")[0]
     Contender(label='hedge:rate=0.1', learner='hedge', settings={'rate': 0.1})
@@ -56,8 +58,15 @@ def contenders(text: str) -> list[Contender]:
     chosen = []
     for label in filter(None, map(str.strip, text.split(","))):
         learner, *settings = label.split(":")
+        own = bool(settings) and learner.endswith(".py")
+        if own:
+            learner, settings = f"{learner}:{settings[0]}", settings[1:]
+            learner = own_learner.load(learner, Path()) if local_code else learner
         given = dict(_setting(label, setting) for setting in settings)
-        players.make(learner, **given)  # says what is wrong with it
+        if own:
+            own_learner.loaded(learner)  # refuses what nobody has allowed
+        else:
+            players.make(learner, **given)  # says what is wrong with it
         chosen.append(Contender(label, learner, given))
     labels = [one.label for one in chosen]
     if not chosen or len(set(labels)) < len(labels):
@@ -143,7 +152,7 @@ def write(outcomes: Sequence[Outcome], title: str, folder: Path) -> None:
     page = comparison_html(title, {outcome.contender.label: outcome.summary for outcome in outcomes}, drawn)
     (folder / "report.html").write_text(page, encoding="utf-8")
     for rank, outcome in enumerate(outcomes, start=1):
-        place = folder / f"{rank}-{outcome.contender.learner}"
+        place = folder / f"{rank}-{outcome.contender.learner.rpartition(':')[2]}"
         place.mkdir()
         outcome.scenario.write_parts(place)
 

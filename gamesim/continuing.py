@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from gamesim.errors import InputError
-from gamesim.player import Player
 from gamesim.record import Record, load, write_folder
 from gamesim.scenario import FILE, EveryonePart, Scenario, read
 from gamesim.simulation import Simulation
@@ -115,6 +114,8 @@ def longer(target: Path, scenario: Scenario) -> Unfinished | None:
             f"{partial(target)} holds an unfinished run: go on with `gamesim resume {target}`, "
             f"or start anew with --force"
         )
+    if scenario.runs_code:  # the state of such a learner is not in the record
+        return None
     whole = _run_folder(target)
     if whole is None or whole.record is None:
         return None
@@ -163,7 +164,7 @@ def _entries(scenario: Scenario) -> list[EveryonePart]:
     return list(scenario.players or [])
 
 
-def _tuned(entry: EveryonePart, player: Any) -> Player:
+def _tuned(entry: EveryonePart, player: Any) -> Any:
     """Return a player's learner, tuned as the one of a record."""
     horizon = getattr(player, "horizon", None)
     return entry.make() if horizon is None else entry.make().over(horizon)

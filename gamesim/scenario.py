@@ -27,7 +27,7 @@ from pydantic import (
     field_validator,
 )
 
-from gamesim import games, players, toml_writer
+from gamesim import games, own_learner, players, toml_writer
 from gamesim.errors import InputError, did_you_mean
 from gamesim.game import Game
 from gamesim.player import Player
@@ -121,7 +121,9 @@ class EveryonePart(Part):
     @field_validator("learner")
     @classmethod
     def _known(cls, learner: str) -> str:
-        if learner not in players.names():
+        if own_learner.is_reference(learner):
+            own_learner.loaded(learner)
+        elif learner not in players.names():
             raise InputError(f"there is no learner called {learner!r}: {did_you_mean(learner, players.names())}")
         return learner
 
@@ -129,6 +131,9 @@ class EveryonePart(Part):
     @classmethod
     def _settings_fit(cls, settings: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
         if learner := info.data.get("learner"):
+            if own_learner.is_reference(learner):
+                _own_settings(learner, settings)
+                return settings
             kind = players.names()[learner]
             checked = _checked_settings(learner, kind, settings)
             try:
@@ -144,8 +149,11 @@ class EveryonePart(Part):
             raise InputError(f"a strategy has no negative probability and sums to 1, and {_shown(start)} came")
         return start
 
-    def make(self) -> Player:
-        """Return the learner with its settings."""
+    def make(self) -> Any:
+        """Return the learner with its settings: a Player, or what starts a learner of the user's own."""
+        if own_learner.is_reference(self.learner):
+            own = own_learner.loaded(self.learner)
+            return own_learner.OwnLearner(own, _own_settings(self.learner, self.settings))
         kind = players.names()[self.learner]
         return kind(**_checked_settings(self.learner, kind, self.settings))
 
@@ -192,9 +200,20 @@ class Scenario(Part):
 
     @classmethod
     def of(
-        cls, raw: Mapping[str, Any], *, source: str = "scenario", folder: Path = Path(), comment: str = ""
+        cls,
+        raw: Mapping[str, Any],
+        *,
+        source: str = "scenario",
+        folder: Path = Path(),
+        comment: str = "",
+        local_code: bool = False,
     ) -> "Scenario":
-        """Return the scenario that these values say, or raise one InputError that names every mistake in them."""
+        """Return the scenario that these values say, or raise one InputError that names every mistake in them.
+
+        Only with `local_code` are Python files run that it names as learners.
+        """
+        if local_code:
+            raw = own_learner.load_all(raw, folder)
         mistakes: list[Mistake] = []
         scenario = None
         try:
@@ -274,7 +293,24 @@ class Scenario(Part):
         if self.game.file is not None:
             games.save(self.played_game, folder / GAME_FILE)
             scenario = self.model_copy(update={"game": GamePart(file=GAME_FILE)})
+        if self.runs_code:
+            scenario = scenario._with_copied_learners(folder)
         (folder / FILE).write_text(scenario.to_toml(), encoding="utf-8")
+
+    @property
+    def runs_code(self) -> bool:
+        """Whether a learner is of the user's own."""
+        entries = [*(self.players or []), self.everyone]
+        return any(own_learner.is_reference(entry.learner) for entry in entries if entry is not None)
+
+    def _with_copied_learners(self, folder: Path) -> "Scenario":
+        def copied(entry: Any) -> Any:
+            if entry is None or not own_learner.is_reference(entry.learner):
+                return entry
+            return entry.model_copy(update={"learner": own_learner.copy(entry.learner, folder)})
+
+        entries = None if self.players is None else [copied(entry) for entry in self.players]
+        return self.model_copy(update={"everyone": copied(self.everyone), "players": entries})
 
 
 def shipped() -> dict[str, Path]:
@@ -311,8 +347,8 @@ def find(name: str) -> Path:
     return path
 
 
-def read(path: str | Path) -> Scenario:
-    """Return the scenario in a file."""
+def read(path: str | Path, *, local_code: bool = False) -> Scenario:
+    """Return the scenario in a file; only with `local_code` are Python files run that it names as learners."""
     path = Path(path)
     try:
         text = path.read_bytes().decode("utf-8-sig")
@@ -325,7 +361,8 @@ def read(path: str | Path) -> Scenario:
         raise InputError(f"{path} is not valid TOML: its arrays are nested too deeply") from None
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None
-    return Scenario.of(raw, source=str(path), folder=path.parent, comment=opening_comment(text))
+    comment = opening_comment(text)
+    return Scenario.of(raw, source=str(path), folder=path.parent, comment=comment, local_code=local_code)
 
 
 def opening_comment(text: str) -> str:
@@ -351,9 +388,14 @@ def _adapter(annotation: Any) -> TypeAdapter[Any]:
     return TypeAdapter(annotation)
 
 
-def _checked_settings(name: str, make: Callable[..., Any], settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings as what `make` takes, or raise all mistakes in them: keys and types, from its signature."""
-    takes = inspect.signature(make, eval_str=True).parameters
+def _checked_settings(
+    name: str, make: Callable[..., Any], settings: Mapping[str, Any], given: str = ""
+) -> dict[str, Any]:
+    """Return the settings as what `make` takes, or raise all mistakes in them: keys and types, from its signature.
+
+    What is `given` by the simulation is no setting.
+    """
+    takes = {key: one for key, one in inspect.signature(make, eval_str=True).parameters.items() if key != given}
     found: list[Mistake] = []
     checked = {}
     for key, value in settings.items():
@@ -362,7 +404,8 @@ def _checked_settings(name: str, make: Callable[..., Any], settings: Mapping[str
             found.append((key, f"{name} has no setting {key!r}: {has}"))
             continue
         try:  # as JSON, in which an array may be a tuple and yet nothing is converted silently
-            checked[key] = _adapter(takes[key].annotation).validate_json(json.dumps(value, default=str), strict=True)
+            kind = Any if takes[key].annotation is inspect.Parameter.empty else takes[key].annotation
+            checked[key] = _adapter(kind).validate_json(json.dumps(value, default=str), strict=True)
         except ValidationError as error:
             wanted = dict.fromkeys(one["msg"].removeprefix("Input should be ") for one in error.errors())
             found.append((key, f"expected {' or '.join(wanted)}, and {_shown(value)} came"))
@@ -372,6 +415,12 @@ def _checked_settings(name: str, make: Callable[..., Any], settings: Mapping[str
     if found:
         raise Mistakes(found)
     return checked
+
+
+def _own_settings(reference: str, settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the settings of a learner of the user's own, checked against its class."""
+    kind = own_learner.loaded(reference)
+    return _checked_settings(kind.__name__, kind, settings, given="actions")
 
 
 def _payoff_mistakes(payoffs: list[Any], path: str = "") -> Iterator[Mistake]:
@@ -493,6 +542,8 @@ def _misfits(place: str, entry: EveryonePart, game: Game, i: int, raw: Mapping[s
             f"expected {size} probabilities, one for each action of {game.players[i]}, and {len(entry.start)} came",
         )
     player = entry.make()
+    if not isinstance(player, Player):
+        return
     feedback = raw.get("feedback", "expected")
     if feedback in ("expected", "sampled", "bandit") and feedback not in player.feedback:
         yield (

@@ -1,0 +1,151 @@
+"""A learner in the user's own file: refused unless allowed, and then treated as any other."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gamesim import compare, conformance
+from gamesim.cli import main
+from gamesim.errors import InputError
+from gamesim.record import load
+from gamesim.scenario import Scenario, read
+
+LEARNER = """\
+import numpy as np
+from pathlib import Path
+
+Path(__file__).with_name("ran").touch()
+
+
+class MyHedge:
+    def __init__(self, actions, rate: float = 0.1):
+        self.total = np.zeros(actions)
+        self.rate = rate
+
+    def play(self):
+        weights = np.exp(-self.rate * (self.total - self.total.min()))
+        return weights / weights.sum()
+
+    def observe(self, loss):
+        self.total += loss
+"""
+
+SCENARIO = """\
+rounds = 300
+seed = 4
+
+[game]
+name = "shapley"
+
+[[players]]
+learner = "mylearner.py:MyHedge"
+settings = { rate = 0.2 }
+perturb = 0.3
+
+[[players]]
+learner = "hedge"
+settings = { rate = 0.05 }
+"""
+
+
+@pytest.fixture
+def scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A scenario in a folder that is not the current one."""
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "mylearner.py").write_text(LEARNER)
+    (tmp_path / "mine" / "own.toml").write_text(SCENARIO)
+    monkeypatch.chdir(tmp_path)
+    return Path("mine/own.toml")
+
+
+@pytest.mark.parametrize("command", ["run", "check", "show"])
+def test_a_scenario_alone_runs_no_code(scenario: Path, command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([command, str(scenario)]) == 2
+    told = capsys.readouterr().err
+    assert "players[1].learner" in told and "--allow-local-code" in told
+    assert not Path("mine/ran").exists()
+
+
+def test_allowed_it_plays_as_the_learner_that_it_is(scenario: Path) -> None:
+    options = ["--quiet", "--no-figures", "--allow-local-code", "--out", "out"]
+    assert main(["run", str(scenario), *options]) == 0
+    assert Path("mine/ran").exists()
+    raw = {"rounds": 300, "seed": 4, "game": {"name": "shapley"}}
+    ours = [{"learner": "hedge", "settings": {"rate": 0.2}, "perturb": 0.3}]
+    theirs = [{"learner": "hedge", "settings": {"rate": 0.05}}]
+    expected = Scenario.of({**raw, "players": ours + theirs}).simulation().run(300)
+    record = load("out/record")
+    assert np.allclose(record.arrays["counterfactuals"], expected.arrays["counterfactuals"], atol=1e-9)
+    summary = json.loads(Path("out/summary.json").read_text())
+    assert summary["players"][0]["learner"] == "MyHedge(rate=0.2)"
+
+    assert main(["run", str(scenario), *options]) == 2  # the folder is there already
+    assert main(["run", "out/scenario.toml", *options[:-1], "again"]) == 0  # and holds all that it needs
+    assert np.array_equal(load("again/record").arrays["joint"], record.arrays["joint"])
+
+
+def test_compare_takes_it_by_its_path(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["compare", "shapley", "--rounds", "200", "--json", "--learners"]
+    assert main([*arguments, "hedge:rate=0.2,mine/mylearner.py:MyHedge:rate=0.2"]) == 2
+    assert "--allow-local-code" in capsys.readouterr().err and not Path("mine/ran").exists()
+    assert main([*arguments, "hedge:rate=0.2,mine/mylearner.py:MyHedge:rate=0.2", "--allow-local-code"]) == 0
+    first, second = json.loads(capsys.readouterr().out)["learners"]
+    assert first["gap"] == pytest.approx(second["gap"])
+    places = {path.name for path in Path("runs/compare-shapley-0").iterdir() if path.is_dir()}
+    assert {place.split("-")[1] for place in places} == {"MyHedge", "hedge"}
+    own = next(Path("runs/compare-shapley-0").glob("*-MyHedge/scenario.toml"))
+    assert read(own, local_code=True).runs_code
+
+
+@pytest.mark.parametrize(
+    ("file", "learner", "told"),
+    [
+        (LEARNER, "mylearner.py:MyHegde", "did you mean MyHedge"),
+        (LEARNER, "other.py:MyHedge", "there is no file"),
+        ("import nothing_like_it\n", "mylearner.py:MyHedge", "line 1: ModuleNotFoundError"),
+        ("x = 1\nclass A:\n  def\n", "mylearner.py:A", "line 3: SyntaxError"),
+        ("from gamesim.players import Hedge\n", "mylearner.py:Hedge", "is a Player"),
+    ],
+)
+def test_mistakes_are_told(tmp_path: Path, file: str, learner: str, told: str) -> None:
+    (tmp_path / "mylearner.py").write_text(file)
+    raw = {"rounds": 10, "game": {"name": "chicken"}, "everyone": {"learner": learner}}
+    with pytest.raises(InputError, match=told):
+        Scenario.of(raw, folder=tmp_path, local_code=True)
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"rat": 1.0}, "did you mean rate"),
+        ({"rate": "fast"}, "expected a valid number"),
+        ({"actions": 3}, "no setting 'actions'"),
+    ],
+)
+def test_settings_are_checked_against_the_class(scenario: Path, settings: dict[str, object], told: str) -> None:
+    entry = {"learner": "mylearner.py:MyHedge", "settings": settings}
+    with pytest.raises(InputError, match=told):
+        Scenario.of(
+            {"rounds": 10, "game": {"name": "chicken"}, "everyone": entry}, folder=Path("mine"), local_code=True
+        )
+
+
+def test_what_was_never_allowed_is_refused_in_a_comparison(scenario: Path) -> None:
+    with pytest.raises(InputError, match="allow-local-code"):
+        compare.contenders("mine/mylearner.py:MyHedge")
+
+
+def test_the_documented_test_file_holds_it_to_the_contract(tmp_path: Path) -> None:
+    """What docs/tutorials/own-learner.md tells a user to write passes for the learner that it has written."""
+    page = (Path(__file__).parents[1] / "docs/tutorials/own-learner.md").read_text()
+    blocks = page.split("```python\n")[1:]
+    learner, test = (next(b for b in blocks if key in b).split("```")[0] for key in ("def play", "conformance"))
+    (tmp_path / "mylearner.py").write_text(learner)
+    (tmp_path / "test_mylearner.py").write_text(test)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_mylearner.py"]
+    good = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert good.returncode == 0 and f"{len(conformance.checks())} passed" in good.stdout, good.stdout

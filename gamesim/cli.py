@@ -232,6 +232,15 @@ def _add_studies(commands: Commands) -> None:
     study.add_argument("--figures", metavar="FOLDER", help="draw its figures, as SVG and PNG")
     study.set_defaults(command=_study)
 
+    theorem = commands.add_parser("theorem", help="measure what the wavelet learner's paper proves, claim by claim")
+    theorem.add_argument("--small", action="store_true", help="a version of minutes, as the tests run it")
+    theorem.add_argument(
+        "--out", default="studies/theorem", metavar="FOLDER", help="for store, page, figures (default: studies/theorem)"
+    )
+    theorem.add_argument("--workers", type=_whole_number, default=2, metavar="N", help="processes (default: 2)")
+    theorem.add_argument("--again", action="append", default=[], metavar="CLAIM", help="run this claim's points anew")
+    theorem.set_defaults(command=_theorem)
+
 
 def _add_lab(commands: Commands) -> None:
     lab = commands.add_parser("lab", help="open a live page in the browser, for teaching and exploring")
@@ -465,6 +474,19 @@ def _show(arguments: argparse.Namespace) -> int:
     from gamesim import catalogue
 
     catalogue.show(arguments.name, _console())
+    return 0
+
+
+def _theorem(arguments: argparse.Namespace) -> int:
+    from gamesim.theorem.run import theorem
+
+    console = _console(stderr=True)
+    try:
+        page = theorem(Path(arguments.out), arguments.small, arguments.workers, arguments.again, console.print)
+    except KeyboardInterrupt:
+        console.print("interrupted: the finished points are kept, and the same command goes on from them")
+        return INTERRUPTED
+    console.print(f"Written to {page}", style="dim")
     return 0
 
 

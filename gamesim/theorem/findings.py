@@ -1,0 +1,130 @@
+"""How results are told: sentences that turn with the numbers, tables with intervals, and figures of one look."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from gamesim.figures.style import COLOURS, DASHES, MARKERS
+from gamesim.fits import Mean, slope
+from gamesim.report import number
+from gamesim.theorem.points import Labels, Results
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A sentence with its numbers, and where on the page it belongs.
+
+    `held` says whether what the sentence asks about held, or None where the numbers do not decide; `loss`, whether it
+    tells where the flagship loses.
+    """
+
+    text: str
+    held: bool | None
+    loss: bool = False
+
+
+@dataclass(frozen=True)
+class Section:
+    """What one claim came to: its findings, its tables and the names of its figures."""
+
+    title: str
+    question: str
+    findings: list[Finding]
+    tables: list[str] = field(default_factory=list)
+    figures: list[str] = field(default_factory=list)
+
+
+def said(found: Mean | None) -> str:
+    """Write a mean with its interval."""
+    if found is None:
+        return "–"
+    return (
+        number(found.value) if np.isnan(found.half) else f"{number(found.value)} ± {number(float(f'{found.half:.2g}'))}"
+    )
+
+
+def table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Write a table in Markdown."""
+    lines = [headings, ["---"] * len(headings), *rows]
+    return f"**{title}**\n\n" + "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def told_apart(difference: Mean | None) -> int:
+    """Say whether a difference is below (-1) or above (1) 0 beyond its interval, or neither (0)."""
+    if difference is None or np.isnan(difference.half) or abs(difference.value) <= difference.half:
+        return 0
+    return 1 if difference.value > 0 else -1
+
+
+def exponents(
+    results: Results, measure: str, along: str, values: Sequence[float], labels: Labels
+) -> dict[int, float]:  # fmt: skip
+    """Return the slopes of a measure along a label on logarithmic axes, by seed."""
+    by_value = [results.values(measure, **{**labels, along: value}) for value in values]
+    seeds = set.intersection(*(set(found) for found in by_value)) if by_value else set()
+    fitted = {seed: slope(values, [found[seed] for found in by_value]) for seed in sorted(seeds)}
+    return {seed: one.value for seed, one in fitted.items() if one is not None}
+
+
+def compare(
+    results: Results, cells: Sequence[Labels], flagship: str, rival: str, where: str, measure: str = "regret"
+) -> Finding:
+    """Say in how many cells a flagship and a rival are told apart, with the cells that say most against and for it."""
+    pairs = [({**cell, "learner": flagship}, {**cell, "learner": rival}) for cell in cells]
+    differences = [(*pair, results.difference(measure, *pair)) for pair in pairs]
+    known = [found for found in differences if found[2] is not None]
+    worse, better = ([found for found in known if told_apart(found[2]) == sign] for sign in (1, -1))
+    text = (
+        f"{where}: `{flagship}` has more {measure} than `{rival}` in {len(worse)} of {len(known)} cells and less in "
+        f"{len(better)}; the others are not told apart."
+    )
+    for picked, words in ((worse, "against"), (better, "for")):
+        if picked:
+            own, other, _ = max(picked, key=lambda one: _relative(results, measure, one[0], one[1]))
+            text += (
+                f" Most {words} it, at {describe(own)}: {said(results.mean(measure, **own))} and "
+                f"{said(results.mean(measure, **other))}, difference {said(results.difference(measure, own, other))}."
+            )
+    return Finding(text, held=True if better else None, loss=bool(worse))
+
+
+def _relative(results: Results, measure: str, own: Labels, other: Labels) -> float:
+    """Return how far apart two means are, as a factor."""
+    one, two = (
+        abs(found.value) if found else 0.0 for found in (results.mean(measure, **own), results.mean(measure, **other))
+    )
+    return max(one, two) / max(min(one, two), 1e-9)
+
+
+def describe(cell: Labels) -> str:
+    """Write labels as a sentence takes them."""
+    hidden = ("setting", "learner", "part", "T")
+    return ", ".join(f"{key} = {value}" for key, value in cell.items() if key not in hidden)
+
+
+def draw_line(panel: Axes, x: Sequence[float], found: Sequence[Mean | None], index: int, label: str) -> None:
+    """Draw means with their intervals; each learner keeps its colour, dashes and marker in all figures."""
+    kept = [(a, one) for a, one in zip(x, found, strict=True) if one is not None and one.value > 0]
+    if not kept:
+        return
+    values = np.array([one.value for _, one in kept])
+    halves = np.nan_to_num([one.half for _, one in kept])
+    lower = np.minimum(halves, 0.9 * values)  # a logarithmic axis has no place for 0
+    panel.errorbar(
+        [a for a, _ in kept],
+        values,
+        yerr=[lower, halves],
+        color=COLOURS[index % len(COLOURS)],
+        linestyle=DASHES[index % len(DASHES)],
+        marker=MARKERS[index % len(MARKERS)],
+        capsize=2,
+        elinewidth=0.8,
+        label=label,
+    )
+
+
+def plain(value: float) -> str:
+    """Write a number as a person does."""
+    return number(value)

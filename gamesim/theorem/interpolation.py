@@ -1,0 +1,221 @@
+"""Claim 1, interpolation: regret against φ* grows with how many rows of φ* are special, not with d.
+
+Theorem 1 of Lu, Sun and Zhang: regret against φ is at most of the order √(k T), up to logarithms, where
+k = d - unif(φ) + 1 or k = d - self(φ), whichever is less; swap-regret learners promise √(d T).
+"""
+
+from pathlib import Path
+
+from matplotlib.axes import Axes
+
+from gamesim.figures.style import DARK, canvas, styled, write
+from gamesim.fits import mean
+from gamesim.players.wavelet import Wavelet
+from gamesim.theorem.drivers import play_alone, play_game
+from gamesim.theorem.findings import Finding, Section, compare, draw_line, exponents, plain, said, table, told_apart
+from gamesim.theorem.instances import (
+    ALONE,
+    FIRST_ORDER,
+    LEARNERS,
+    OURS,
+    PAPER,
+    edge,
+    favouring,
+    rule,
+    seed_of,
+)
+from gamesim.theorem.points import Labels, Point, Results, Values
+
+NAME = "interpolation"
+SETTINGS = {"alone": "The matrix learner alone", "game": "The full game"}
+FAMILIES = {"unif": "d - unif(φ\\*) + 1 = k", "self": "d - self(φ\\*) = k"}
+
+# setting -> d -> rounds, seeds, values of k
+FULL = {
+    "alone": {16: (20_000, 5, (1, 2, 4, 8, 16)), 64: (20_000, 3, (1, 4, 16, 64)), 256: (3000, 3, (1, 16))},
+    "game": {16: (20_000, 5, (1, 2, 4, 8, 16)), 64: (20_000, 3, (1, 16)), 256: (3000, 3, (1,))},
+}
+SMALL = {"alone": {16: (4000, 3, (1, 4))}, "game": {16: (4000, 3, (1, 4))}}
+
+
+def points(small: bool) -> list[Point]:
+    """Return all runs, the cheapest first."""
+    plan = SMALL if small else FULL
+    sizes = sorted({d for setting in plan.values() for d in setting})
+    return [
+        Point(NAME, {"setting": setting, "d": d, "T": rounds, "family": family, "k": k, "learner": learner}, seed)
+        for d in sizes
+        for setting in SETTINGS
+        for rounds, seeds, ks in [plan[setting][d]]
+        for seed in range(seeds)
+        for family in FAMILIES
+        for k in ks
+        for learner in (ALONE if setting == "alone" else LEARNERS)
+    ]
+
+
+def measure(labels: Labels, seed: int) -> Values:
+    """Run one learner against one comparator; the certificate is the wavelet learner's own bound for this run."""
+    d, rounds, family, k = (labels[name] for name in ("d", "T", "family", "k"))
+    phi = rule(family, d, k, seed)
+    player = LEARNERS[labels["learner"]]()
+    play = play_alone if labels["setting"] == "alone" else play_game
+    played = play(player, favouring(phi, rounds), rounds, seed_of(seed, family, d, k, rounds))
+    measured = {"regret": played.mean_regret(phi), "drawn": played.regret(phi)}
+    if isinstance(player, Wavelet):
+        measured["certificate"] = player.certificate(played.state, phi)
+    return measured
+
+
+def holds(results: Results, flagship: str = PAPER) -> list[Finding]:
+    """Say whether the interpolation shows, with the matrix learner alone: what swapping the flagship must break."""
+    findings = []
+    for d in results.labels("d", setting="alone"):
+        for family in FAMILIES:
+            cell = {"setting": "alone", "d": d, "family": family, "k": 1}
+            difference = results.difference(
+                "regret", {**cell, "learner": flagship}, {**cell, "learner": FIRST_ORDER}
+            )  # fmt: skip
+            if difference is None:
+                continue
+            own, rival = (results.mean("regret", **cell, learner=name) for name in (flagship, FIRST_ORDER))
+            held = told_apart(difference) < 0
+            kind = "a constant φ\\*" if family == "unif" else "a φ\\* that moves one action"
+            rounds = results.labels("T", **cell)[0]
+            findings.append(
+                Finding(
+                    f"Alone, d = {d}, T = {rounds:,}, against {kind}, `{flagship}` regrets {said(own)} and "
+                    f"`{FIRST_ORDER}` {said(rival)}: {'less' if held else 'not less'}, difference {said(difference)}; "
+                    f"uniform play would regret {plain((1 - 1 / d) * rounds * edge(d, rounds))}.",
+                    held,
+                    loss=told_apart(difference) > 0,
+                )
+            )
+            ks = results.labels("k", setting="alone", d=d, family=family)
+            first, last = min(ks), max(ks)
+            if first == last:
+                continue
+            wide = {**cell, "k": last}
+            growth = results.difference("regret", {**wide, "learner": flagship}, {**cell, "learner": flagship})
+            grows = told_apart(growth) > 0
+            power, still = (
+                mean(exponents(results, "regret", "k", ks, {**cell, "learner": name}).values())
+                for name in (flagship, FIRST_ORDER)
+            )
+            findings.append(
+                Finding(
+                    f"There, from k = {first} to {last}, its regret {'grows' if grows else 'does not grow'}, by "
+                    f"{said(growth)}, with the exponent {said(power)} in k, where the bound has 1/2; `{FIRST_ORDER}`, "
+                    f"whose bound has d in place of k, has {said(still)}.",
+                    grows,
+                )
+            )
+    return findings
+
+
+def certificates(results: Results) -> list[Finding]:
+    """Say whether the regret with the losses as drawn stayed within the run-time certificate."""
+    findings = []
+    for learner in (PAPER, OURS):
+        shares = [
+            values["drawn"] / values["certificate"]
+            for point, values in results.rows
+            if point.labels["learner"] == learner and "certificate" in values
+        ]
+        if shares:
+            over = sum(share > 1 for share in shares)
+            findings.append(
+                Finding(
+                    f"In {len(shares)} runs of `{learner}`, regret as drawn exceeded the run-time certificate in "
+                    f"{over}; its largest share of the certificate was {plain(max(shares))}.",
+                    held=over == 0,
+                )
+            )
+    return findings
+
+
+def section(results: Results) -> Section:
+    """Tell how regret depends on k and on d."""
+    findings = holds(results)
+    for setting, where in SETTINGS.items():
+        cells = _cells(results, setting)
+        for flagship in (PAPER, OURS):
+            rivals = [name for name in (ALONE if setting == "alone" else LEARNERS) if name not in (PAPER, OURS)]
+            findings += [compare(results, cells, flagship, rival, where) for rival in rivals if cells]
+    findings += certificates(results)
+    return Section(
+        "Interpolation",
+        "Does regret against φ\\* follow the number k of its special rows, and not d? Losses are ±1 with mean 0, and "
+        "the action that φ\\* names for the context is better by √(d ln d / T) on average. *Alone*, contexts are drawn "
+        "uniformly and row i of φ plays; in *the full game*, the context is drawn from the learner's own strategy, the "
+        "fixed point. Hedge and AdaHedge have no matrix; alone, they play blind to the context. Internal regret "
+        "matching has a matrix only up to a factor and is left out there. Regret is told with each loss replaced by "
+        "its mean, which has the same expectation and less noise.",
+        findings,
+        [_table(results, setting, d) for setting in SETTINGS for d in results.labels("d", setting=setting)],
+        ["interpolation"],
+    )
+
+
+def _cells(results: Results, setting: str) -> list[Labels]:
+    return [
+        {"setting": setting, "d": d, "family": family, "k": k}
+        for d in results.labels("d", setting=setting)
+        for family in FAMILIES
+        for k in results.labels("k", setting=setting, d=d, family=family)
+    ]
+
+
+def _table(results: Results, setting: str, d: int) -> str:
+    learners = ALONE if setting == "alone" else tuple(LEARNERS)
+    rows = []
+    for cell in _cells(results, setting):
+        if cell["d"] == d:
+            means = [results.mean("regret", **cell, learner=learner) for learner in learners]
+            proofs = [results.mean("certificate", **cell, learner=learner) for learner in (PAPER, OURS)]
+            rows.append([f"{cell['family']}, k = {cell['k']}", *map(said, means), *map(said, proofs)])
+    rounds = results.labels("T", setting=setting, d=d)[0]
+    headings = ["φ\\*", *learners, *(f"certificate of {name}" for name in (PAPER, OURS))]
+    return table(f"{SETTINGS[setting]}, d = {d}, T = {rounds:,}: regret, mean and 95 % interval", headings, rows)
+
+
+@styled
+def draw(results: Results, folder: Path) -> None:
+    """Draw regret against k for every d, family and setting."""
+    sizes = results.labels("d")
+    rows = [(setting, family) for setting in SETTINGS for family in FAMILIES]
+    figure, panels = canvas(
+        "Regret against φ* with k special rows, beside guides √k and √d",
+        len(sizes), len(rows), size=(3.2 * len(sizes) + 1, 2.6 * len(rows)),
+    )  # fmt: skip
+    for at, (setting, family) in enumerate(rows):
+        for column, d in enumerate(sizes):
+            _panel(panels[at * len(sizes) + column], results, {"setting": setting, "d": d, "family": family})
+    handles, labels = panels[len(sizes) * 2].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=7.5)
+    write(figure, folder / "interpolation")
+
+
+def _panel(panel: Axes, results: Results, cell: Labels) -> None:
+    ks = sorted(results.labels("k", **cell))
+    for index, learner in enumerate(LEARNERS):
+        draw_line(panel, ks, [results.mean("regret", **cell, k=k, learner=learner) for k in ks], index, learner)
+    first = results.mean("regret", **cell, k=1, learner=PAPER)
+    if first is not None and first.value > 0:
+        ends = [1, cell["d"]]
+        panel.plot(ends, [first.value * k**0.5 for k in ends], color=DARK, linewidth=0.8, label="√k guide")
+        panel.plot(
+            ends, [first.value * cell["d"] ** 0.5] * 2, color=DARK, linewidth=0.8, linestyle=":", label="√d guide"
+        )
+        for name in (PAPER, OURS):
+            proofs = [results.mean("certificate", **cell, k=k, learner=name) for k in ks]
+            panel.plot(
+                ks,
+                [one.value if one else float("nan") for one in proofs],
+                "_",
+                color=DARK,
+                label=f"certificate, {name}",
+            )
+    panel.set(xscale="log", yscale="log", title=f"{cell['setting']}, {cell['family']}, d = {cell['d']}")
+    panel.set_xlabel("k")
+    panel.set_ylabel("regret")

@@ -1,0 +1,65 @@
+"""Running the claims and writing the page: what `gamesim theorem` does."""
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from gamesim.errors import InputError, did_you_mean
+from gamesim.theorem import cost, interpolation, order, play, quantile, rates
+from gamesim.theorem.findings import Section
+from gamesim.theorem.page import FOLDER, write_page
+from gamesim.theorem.points import Point, Results, Store, results, run
+
+TOLD: tuple[Any, ...] = (interpolation, order, rates, quantile, play, cost)  # in the order of the page
+
+Say = Callable[[str], object]
+
+
+def work(point: Point) -> float:
+    """About how long a point takes: to be run in this order, the cheap ones first."""
+    return float(point.labels.get("d", 8) ** 2 * point.labels.get("T", 100))
+
+
+def run_claims(store: Store, small: bool, workers: int, say: Say) -> None:
+    """Run what is missing; what is timed comes last and runs alone."""
+    wanted = sorted((point for claim in TOLD if claim is not cost for point in claim.points(small)), key=work)
+    run(store, wanted, workers, lambda done, of: say(f"{done:,} of {of:,} points"))
+    run(store, cost.points(small), 1, lambda done, of: say(f"{done:,} of {of:,} timings"))
+
+
+def tell(store: Store, small: bool, page: Path, command: str) -> list[tuple[Section, Results]]:
+    """Write the page and its figures from what there is in the store."""
+    figures = page.parent / FOLDER
+    figures.mkdir(parents=True, exist_ok=True)
+    sections = []
+    for claim in TOLD:
+        found = results(store, claim.points(small))
+        if found.rows:
+            claim.draw(found, figures)
+            sections.append((claim.section(found), found))
+    write_page(sections, page, command)
+    return sections
+
+
+def theorem(folder: Path, small: bool, workers: int, again: Sequence[str], say: Say) -> Path:
+    """Run the study and write its page into a folder; `again` names claims whose points run anew.
+
+    The page stands in the folder itself, the store and the figures in a folder beside the page.
+    """
+    names = [claim.NAME for claim in TOLD]
+    for name in again:
+        if name not in names:
+            raise InputError(f"there is no claim called {name!r}: {did_you_mean(name, names)}")
+    if workers < 1:
+        raise InputError(f"workers are at least 1, and {workers} came")
+    page = folder / "theorem.md"
+    store = Store(folder / FOLDER)
+    try:
+        for claim in TOLD:
+            if claim.NAME in again:
+                store.forget(claim.points(small))
+        run_claims(store, small, workers, say)
+        tell(store, small, page, "gamesim theorem --small" if small else "gamesim theorem")
+    finally:
+        store.close()
+    return page

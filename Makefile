@@ -1,10 +1,11 @@
 # make demo   sets everything up and runs the main job, with pictures
 # make test   sets everything up and runs every check
+# make docs   sets everything up and builds the documentation
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test
+.PHONY: demo test docs
 
 demo: $(VENV)/demo
 	$(BIN)/gamesim run chicken --out runs/demo --force
@@ -16,6 +17,10 @@ test: $(VENV)/test
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+
+docs: $(VENV)/test
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going -q -b html docs docs/_build
+	@echo "The documentation is in docs/_build/index.html"
 
 $(VENV)/demo: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -32,9 +32,9 @@ from gamesim.scenario import Scenario
 from gamesim.simulation import Simulation
 
 FRAME = 1 / 30  # seconds between two frames
-PIECE = 0.03  # seconds of rounds in one piece, while no other page waits
+PIECE = FRAME  # seconds of rounds in one piece, while no other page waits
 CATCH_UP = 0.25  # seconds of rounds that a slow moment may owe
-MOST_PIECE = 2**22  # rounds
+SLOWEST = 1000.0  # rounds a second that a simulation is thought to manage before it was seen
 UNDRAWN = 2  # frames that a page may have been sent and not drawn
 WAITING = 64  # messages of a page that wait to be obeyed
 NEAREST = 0.3  # seconds between two looks for the nearest equilibrium
@@ -116,7 +116,7 @@ class Session:
         self._messages: asyncio.Queue[str | bytes | None] = asyncio.Queue(WAITING)
         self._shape = 0
         self._speed: float | None = None  # rounds a second; None is as fast as possible
-        self._pace, self._owed, self._measured_speed = 1, 0.0, 0.0
+        self._pace, self._owed, self._measured_speed = SLOWEST, 0.0, 0.0  # rounds a second that workers manage
         self._last = self._last_frame = monotonic()
         self._undrawn, self._changed = 0, False
         self._news = asyncio.Event()
@@ -228,7 +228,7 @@ class Session:
 
         runs = await self._work(make)
         self.runs, self._shape, self.playing = runs, shape, False
-        self._pace, self._measured_speed = 1, 0.0
+        self._pace, self._measured_speed = SLOWEST, 0.0
         game = runs[0].game
         await self._say(
             "shape",
@@ -282,7 +282,8 @@ class Session:
     async def _advance(self) -> None:
         """Run the rounds that are due, at most as many as a piece holds."""
         now = monotonic()
-        wanted = self._pace
+        to_frame = max(self._last_frame + FRAME - now, FRAME / 8)  # a piece that ends when a frame is due
+        wanted = max(1, int(self._pace * min(to_frame, self._workers.piece())))
         if self._speed is not None:
             self._owed = min(self._owed + self._speed * (now - self._last), max(1.0, self._speed * CATCH_UP))
             wanted = min(wanted, int(self._owed))
@@ -303,9 +304,8 @@ class Session:
             records = await asyncio.gather(*(self._work(partial(run, one)) for one in self.runs))
             for one, record in zip(self.runs, records, strict=True):
                 one.record = record
-            took, target = monotonic() - began, self._workers.piece()
-            if took > target or rounds == self._pace:
-                self._pace = max(1, min(MOST_PIECE, 2 * rounds, int(rounds * target / max(took, 1e-9))))
+            took = max(monotonic() - began, 1e-9)
+            self._pace = min(max(rounds / took, self._pace / 2), self._pace * 2)
             self._changed = True
             self._news.set()
         if not all(run.left for run in self.runs):

@@ -2,7 +2,9 @@
 
 const HEAD = 7; // shape, status, curve_start, curve_rows, path_stride, path_start, path_rows
 
-export const PAUSED = 0, PLAYING = 1, DONE = 2;
+export const PAUSED = 0,
+  PLAYING = 1,
+  DONE = 2;
 
 export class Connection {
   /** `on` has a function for each kind of message, `frame` for frames, and `state` for "open" and "closed". */

@@ -9,7 +9,13 @@ import { Cards, FIRST, VIEWS } from "./views/cards.js";
 import { forgetTheme } from "./views/sheet.js";
 
 const FASTEST = 61; // the slider's last place: as fast as possible
-const DIALS = [["gap_ce", "CE gap"], ["gap_cce", "CCE gap"], ["gap_nash", "Nash gap"], ["ce", "distance to CE"], ["cce", "distance to CCE"]];
+const DIALS = [
+  ["gap_ce", "CE gap"],
+  ["gap_cce", "CCE gap"],
+  ["gap_nash", "Nash gap"],
+  ["ce", "distance to CE"],
+  ["cce", "distance to CCE"],
+];
 const HELP = {
   gap_ce: "what somebody gains a round by the best change of its actions: 0 in a correlated equilibrium",
   gap_cce: "what somebody gains a round by one action throughout: 0 in a coarse correlated equilibrium",
@@ -19,10 +25,20 @@ const HELP = {
 };
 
 const page = {
-  choices: null, session: null,
-  scenario: null, beside: null, speed: 30, views: FIRST, // the state in the address
+  choices: null,
+  session: null,
+  scenario: null,
+  beside: null,
+  speed: 30,
+  views: FIRST, // the state in the address
   wanted: null, // the scenario that was sent and not yet answered
-  shape: null, films: [], sets: null, playing: false, dirty: false, undrawn: 0, frames: [],
+  shape: null,
+  films: [],
+  sets: null,
+  playing: false,
+  dirty: false,
+  undrawn: 0,
+  frames: [],
 };
 
 const choices = await (await fetch("choices.json")).json();
@@ -45,7 +61,8 @@ const connection = new Connection({
     notify(message);
     if (about === "begin" && page.wanted) {
       page.wanted = null;
-      if (page.shape) setup.show(page.scenario, page.beside, page.shape.game); // what is running is what is shown
+      if (page.shape)
+        setup.show(page.scenario, page.beside, page.shape.game); // what is running is what is shown
       else if (page.scenario !== choices.scenario) begin(choices.scenario, null);
     }
   },
@@ -125,7 +142,10 @@ const cards = new Cards(byId("views"), byId("view-switches"), {
     remember();
   },
 });
-const setup = new Setup(byId("setup-content"), choices, { begin, askGame: (game) => connection.send({ do: "game", game }) });
+const setup = new Setup(byId("setup-content"), choices, {
+  begin,
+  askGame: (game) => connection.send({ do: "game", game }),
+});
 
 function redraw() {
   if (page.dirty) return;
@@ -173,11 +193,24 @@ function showSpeed() {
 
 function showDials() {
   const captions = page.shape.runs.map((run) => [...new Set(run.learners)].join(", "));
-  byId("dials").replaceChildren(...captions.map((words, k) =>
-    h("div", { class: "dial-row" },
-      captions.length > 1 ? h("p", { class: "dial-run" }, words) : null,
-      DIALS.map(([name, label]) => h("div", { class: `dial ${name}`, title: HELP[name] }, h("span", { class: "dial-label" }, label), h("output", { id: `${name}-${k}` }, "–"), h("span", { class: "meter", "aria-hidden": "true" }, h("span", { id: `${name}-${k}-meter` })))),
-    )));
+  byId("dials").replaceChildren(
+    ...captions.map((words, k) =>
+      h(
+        "div",
+        { class: "dial-row" },
+        captions.length > 1 ? h("p", { class: "dial-run" }, words) : null,
+        DIALS.map(([name, label]) =>
+          h(
+            "div",
+            { class: `dial ${name}`, title: HELP[name] },
+            h("span", { class: "dial-label" }, label),
+            h("output", { id: `${name}-${k}` }, "–"),
+            h("span", { class: "meter", "aria-hidden": "true" }, h("span", { id: `${name}-${k}-meter` })),
+          ),
+        ),
+      ),
+    ),
+  );
   showNumbers();
 }
 
@@ -202,12 +235,19 @@ function showKeep() {
   const place = byId("keep-runs");
   if (place.dataset.key === key) return;
   place.dataset.key = key;
-  place.replaceChildren(...page.films.flatMap((_, k) => [["report.html", "Open report"], ["record.zip", "Download record"]].map(([file, words]) => {
-    const numbered = page.films.length > 1 ? `${words} ${k + 1}` : words;
-    if (!ready) return h("a", { class: "button", role: "link", "aria-disabled": "true" }, numbered);
-    const to = file === "report.html" ? { target: "_blank", rel: "noopener" } : { download: "" };
-    return h("a", { class: "button", href: `runs/${page.session}/${k}/${file}`, ...to }, numbered);
-  })));
+  place.replaceChildren(
+    ...page.films.flatMap((_, k) =>
+      [
+        ["report.html", "Open report"],
+        ["record.zip", "Download record"],
+      ].map(([file, words]) => {
+        const numbered = page.films.length > 1 ? `${words} ${k + 1}` : words;
+        if (!ready) return h("a", { class: "button", role: "link", "aria-disabled": "true" }, numbered);
+        const to = file === "report.html" ? { target: "_blank", rel: "noopener" } : { download: "" };
+        return h("a", { class: "button", href: `runs/${page.session}/${k}/${file}`, ...to }, numbered);
+      }),
+    ),
+  );
 }
 
 function showLesson() {
@@ -220,7 +260,11 @@ function showLesson() {
     if (current) row.scrollTo({ left: button.offsetLeft - (row.clientWidth - button.offsetWidth) / 2 });
   }
   const about = choices.games.find((one) => one.name === page.scenario.game.name);
-  byId("look-text").textContent = lesson?.look ?? (about?.teaches ? `${about.about} It teaches ${about.teaches}` : "Press play, and watch which regrets fall and which stay.");
+  byId("look-text").textContent =
+    lesson?.look ??
+    (about?.teaches
+      ? `${about.about} It teaches ${about.teaches}`
+      : "Press play, and watch which regrets fall and which stay.");
 }
 
 function say(words) {
@@ -237,7 +281,12 @@ function notify(words) {
 
 /** Tell a screen reader what a run came to, once it stops. */
 function tellResult() {
-  byId("spoken").textContent = page.films.map((film, k) => `${page.films.length > 1 ? `Run ${k + 1}: ` : ""}after ${whole(film.state.rounds)} rounds the CE gap is ${shown(film.state.gap_ce)}, the CCE gap ${shown(film.state.gap_cce)}.`).join(" ");
+  byId("spoken").textContent = page.films
+    .map(
+      (film, k) =>
+        `${page.films.length > 1 ? `Run ${k + 1}: ` : ""}after ${whole(film.state.rounds)} rounds the CE gap is ${shown(film.state.gap_ce)}, the CCE gap ${shown(film.state.gap_cce)}.`,
+    )
+    .join(" ");
 }
 
 function remember() {
@@ -256,7 +305,13 @@ function recall() {
 }
 
 function fileName() {
-  return (page.scenario.title || page.shape.game.name).replace(/[^\p{L}\p{N}]+/gu, "-").replace(/^-|-$/g, "").slice(0, 60).toLowerCase() || "scenario";
+  return (
+    (page.scenario.title || page.shape.game.name)
+      .replace(/[^\p{L}\p{N}]+/gu, "-")
+      .replace(/^-|-$/g, "")
+      .slice(0, 60)
+      .toLowerCase() || "scenario"
+  );
 }
 
 function download(text, name) {
@@ -286,8 +341,19 @@ byId("keys-button").addEventListener("click", () => {
   byId("keys-button").setAttribute("aria-expanded", String(!byId("keys").hidden));
 });
 
-byId("lessons").append(...choices.lessons.map((lesson) =>
-  h("li", {}, h("button", { type: "button", "data-name": lesson.name, title: lesson.look, onclick: () => begin(lesson.scenario, null) }, lesson.title))));
+byId("lessons").append(
+  ...choices.lessons.map((lesson) =>
+    h(
+      "li",
+      {},
+      h(
+        "button",
+        { type: "button", "data-name": lesson.name, title: lesson.look, onclick: () => begin(lesson.scenario, null) },
+        lesson.title,
+      ),
+    ),
+  ),
+);
 
 function nextLesson() {
   const buttons = [...byId("lessons").querySelectorAll("button")];
@@ -322,9 +388,17 @@ matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
 addEventListener("resize", redraw);
 
 const KEYS = {
-  " ": play, ArrowRight: () => connection.send({ do: "step" }), ".": () => connection.send({ do: "step" }),
-  r: () => begin(page.scenario, page.beside), "+": () => setSpeed(page.speed + 5), "=": () => setSpeed(page.speed + 5), "-": () => setSpeed(page.speed - 5),
-  n: nextLesson, p: toggleProjector, t: nextTheme, s: () => connection.send({ do: "toml" }),
+  " ": play,
+  ArrowRight: () => connection.send({ do: "step" }),
+  ".": () => connection.send({ do: "step" }),
+  r: () => begin(page.scenario, page.beside),
+  "+": () => setSpeed(page.speed + 5),
+  "=": () => setSpeed(page.speed + 5),
+  "-": () => setSpeed(page.speed - 5),
+  n: nextLesson,
+  p: toggleProjector,
+  t: nextTheme,
+  s: () => connection.send({ do: "toml" }),
   ...Object.fromEntries(Object.keys(VIEWS).map((name, k) => [String(k + 1), () => cards.toggle(name)])),
 };
 addEventListener("keydown", (event) => {

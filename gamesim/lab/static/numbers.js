@@ -5,13 +5,14 @@ export function shown(value) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   if (Math.abs(value) < 1e-12) return "0";
   if (Math.abs(value) >= 1e5) return Math.round(value).toLocaleString("en-US");
-  let [digits, power] = threeDigits(Math.abs(value));
+  const [digits, power] = threeDigits(Math.abs(value));
   const sign = value < 0 ? "-" : "";
   if (power < -4 || power >= 3) {
     const mantissa = trimmed(`${digits[0]}.${digits.slice(1)}`);
     return `${sign}${mantissa}e${power < 0 ? "-" : "+"}${String(Math.abs(power)).padStart(2, "0")}`;
   }
-  const text = power >= 0 ? `${digits.slice(0, power + 1)}.${digits.slice(power + 1)}` : `0.${"0".repeat(-power - 1)}${digits}`;
+  const text =
+    power >= 0 ? `${digits.slice(0, power + 1)}.${digits.slice(power + 1)}` : `0.${"0".repeat(-power - 1)}${digits}`;
   return sign + trimmed(text);
 }
 
@@ -38,7 +39,11 @@ export const whole = (value) => Math.round(value).toLocaleString("en-US");
 
 /** A large number in a few letters: 4.6k, 8.9M. */
 export function short(value) {
-  for (const [unit, size] of [["G", 1e9], ["M", 1e6], ["k", 1e3]]) {
+  for (const [unit, size] of [
+    ["G", 1e9],
+    ["M", 1e6],
+    ["k", 1e3],
+  ]) {
     if (value >= size) return `${(value / size).toFixed(value >= 100 * size ? 0 : 1)}${unit}`;
   }
   return value >= 10 ? value.toFixed(0) : value.toFixed(1).replace(".0", "");

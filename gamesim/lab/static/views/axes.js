@@ -13,7 +13,8 @@ export function logScale(low, high, from, to) {
   const scale = (value) => from + ((Math.log10(Math.max(value, 1e-300)) - a) / span) * (to - from);
   const step = Math.max(1, Math.ceil((b - a) / (Math.abs(to - from) / 45)));
   scale.ticks = [];
-  for (let k = Math.ceil(a - 1e-9); k <= b + 1e-9; k += step) scale.ticks.push([10 ** k, k >= 0 && k < 3 ? String(10 ** k) : power(k)]);
+  for (let k = Math.ceil(a - 1e-9); k <= b + 1e-9; k += step)
+    scale.ticks.push([10 ** k, k >= 0 && k < 3 ? String(10 ** k) : power(k)]);
   return scale;
 }
 
@@ -36,20 +37,44 @@ export function linearScale(low, high, from, to, count = 5) {
 export function axes(context, place, x, y, names) {
   font(context, 0.72);
   for (const [value, label] of x.ticks) {
-    line(context, [[x(value), place.y], [x(value), place.y + place.height]], { colour: theme().line, width: 0.5 });
+    line(
+      context,
+      [
+        [x(value), place.y],
+        [x(value), place.y + place.height],
+      ],
+      { colour: theme().line, width: 0.5 },
+    );
     text(context, label, x(value), place.y + place.height + theme().size * 0.7, { align: "center" });
   }
   for (const [value, label] of y.ticks) {
-    line(context, [[place.x, y(value)], [place.x + place.width, y(value)]], { colour: theme().line, width: 0.5 });
+    line(
+      context,
+      [
+        [place.x, y(value)],
+        [place.x + place.width, y(value)],
+      ],
+      { colour: theme().line, width: 0.5 },
+    );
     text(context, label, place.x - 5, y(value), { align: "right" });
   }
-  text(context, names[0], place.x + place.width, place.y + place.height + theme().size * 1.6, { align: "right", most: place.width });
-  text(context, names[1], place.x - theme().size * 2.4, place.y - theme().size * 0.75, { most: place.width + theme().size * 2.4 });
+  text(context, names[0], place.x + place.width, place.y + place.height + theme().size * 1.6, {
+    align: "right",
+    most: place.width,
+  });
+  text(context, names[1], place.x - theme().size * 2.4, place.y - theme().size * 0.75, {
+    most: place.width + theme().size * 2.4,
+  });
   font(context);
 }
 
 /** The place for a drawing inside its axes. */
 export function inside(x, y, width, height) {
   const size = theme().size;
-  return { x: x + size * 3, y: y + size * 1.5, width: Math.max(20, width - size * 3.9), height: Math.max(20, height - size * 3.7) };
+  return {
+    x: x + size * 3,
+    y: y + size * 1.5,
+    width: Math.max(20, width - size * 3.9),
+    height: Math.max(20, height - size * 3.7),
+  };
 }

@@ -26,14 +26,27 @@ export class Cards {
     this.described = 0;
     this.onScreen = new Set();
     this.observer = new IntersectionObserver((entries) => {
-      for (const { target, isIntersecting } of entries) this.onScreen[isIntersecting ? "add" : "delete"](target.dataset.view);
+      for (const { target, isIntersecting } of entries)
+        this.onScreen[isIntersecting ? "add" : "delete"](target.dataset.view);
       redraw();
     });
-    this.switches = new Map(Object.entries(VIEWS).map(([name, view], k) => {
-      const button = h("button", { type: "button", class: "switch", "aria-pressed": "true", title: `Show or hide (key ${k + 1})`, onclick: () => this.toggle(name) }, view.title);
-      switches.append(button);
-      return [name, button];
-    }));
+    this.switches = new Map(
+      Object.entries(VIEWS).map(([name, view], k) => {
+        const button = h(
+          "button",
+          {
+            type: "button",
+            class: "switch",
+            "aria-pressed": "true",
+            title: `Show or hide (key ${k + 1})`,
+            onclick: () => this.toggle(name),
+          },
+          view.title,
+        );
+        switches.append(button);
+        return [name, button];
+      }),
+    );
     this.build(1, [""]);
   }
 
@@ -63,7 +76,8 @@ export class Cards {
   shape(shape) {
     const captions = shape.runs.map((run) => [...new Set(run.learners)].join(", "));
     if (shape.runs.length !== this.runs) this.build(shape.runs.length, captions);
-    for (const { figures } of this.cards.values()) figures.forEach(({ caption }, k) => (caption.textContent = captions[k]));
+    for (const { figures } of this.cards.values())
+      figures.forEach(({ caption }, k) => (caption.textContent = captions[k]));
     this.fitting = new Set(Object.keys(VIEWS).filter((name) => VIEWS[name].fits(shape)));
     this.show();
   }
@@ -82,7 +96,17 @@ export class Cards {
         return { canvas, caption, figure: h("figure", {}, caption, h("div", { class: "drawing" }, canvas)) };
       });
       const head = h("header", {}, h("h2", {}, view.title), view.controls?.(this.redraw) ?? null);
-      const card = h("section", { class: "card", "data-view": name, id: `view-${name}` }, head, h("p", { class: "about dim" }, view.about), h("div", { class: "figures" }, figures.map(({ figure }) => figure)));
+      const card = h(
+        "section",
+        { class: "card", "data-view": name, id: `view-${name}` },
+        head,
+        h("p", { class: "about dim" }, view.about),
+        h(
+          "div",
+          { class: "figures" },
+          figures.map(({ figure }) => figure),
+        ),
+      );
       this.place.append(card);
       figures.forEach(({ canvas }) => view.attach?.(canvas, this.redraw));
       this.cards.set(name, { card, figures });
@@ -100,7 +124,8 @@ export class Cards {
       if (card.hidden || !this.onScreen.has(name)) continue;
       films.forEach((film, k) => {
         VIEWS[name].draw(figures[k].canvas, film);
-        if (describe && film.state.rounds > 0) figures[k].canvas.setAttribute("aria-label", `${VIEWS[name].title}: ${VIEWS[name].say(film)}`);
+        if (describe && film.state.rounds > 0)
+          figures[k].canvas.setAttribute("aria-label", `${VIEWS[name].title}: ${VIEWS[name].say(film)}`);
       });
     }
   }

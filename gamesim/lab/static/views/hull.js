@@ -2,7 +2,9 @@
 
 /** The corners of the convex hull of points in the plane, in order (Andrew 1979). */
 export function hull(points) {
-  const sorted = [...new Map(points.map((point) => [point.map((one) => one.toFixed(9)).join(), point])).values()].sort((a, b) => a[0] - b[0] || a[1] - b[1]);
+  const sorted = [...new Map(points.map((point) => [point.map((one) => one.toFixed(9)).join(), point])).values()].sort(
+    (a, b) => a[0] - b[0] || a[1] - b[1],
+  );
   if (sorted.length < 3) return sorted;
   const turn = (o, a, b) => (a[0] - o[0]) * (b[1] - o[1]) - (a[1] - o[1]) * (b[0] - o[0]);
   const half = (list) => {
@@ -37,7 +39,14 @@ export function faces(points) {
         const sides = points.map((point) => dotted(unit, minus(point, points[i])));
         if (sides.some((side) => side > NEAR) && sides.some((side) => side < -NEAR)) continue;
         const on = points.map((_, n) => n).filter((n) => Math.abs(sides[n]) <= NEAR);
-        if (!found.has(on.join())) found.set(on.join(), around(on.map((n) => points[n]), unit));
+        if (!found.has(on.join()))
+          found.set(
+            on.join(),
+            around(
+              on.map((n) => points[n]),
+              unit,
+            ),
+          );
       }
     }
   }

@@ -12,12 +12,22 @@ export function draw(canvas, film) {
   const { joint } = film.state;
   const nearest = film.nearest?.joint ?? null;
   const top = Math.max(...joint, ...(nearest ?? [0]), 1e-9);
-  const stacked = width < height * 1.25 || joint.length / film.shape.game.actions[0].length > 8;
+  const stacked = width < height * 2;
   const places = stacked
-    ? [{ x: 0, y: 0, width, height: height / 2 }, { x: 0, y: height / 2, width, height: height / 2 }]
-    : [{ x: 0, y: 0, width: width / 2, height }, { x: width / 2, y: 0, width: width / 2, height }];
+    ? [
+        { x: 0, y: 0, width, height: height / 2 },
+        { x: 0, y: height / 2, width, height: height / 2 },
+      ]
+    : [
+        { x: 0, y: 0, width: width / 2, height },
+        { x: width / 2, y: 0, width: width / 2, height },
+      ];
   heatmap(context, places[0], film, joint, top, "played so far");
-  const words = nearest ? `nearest CE, distance ${shown(film.nearest.distance.ce)}` : film.shape.no_distance ? "no distance here: too large" : "nearest CE";
+  const words = nearest
+    ? `nearest CE, at distance ${shown(film.nearest.distance.ce)}`
+    : film.shape.no_distance
+      ? "nearest CE: left out, the game is large"
+      : "nearest CE";
   heatmap(context, places[1], film, nearest, top, words);
 }
 
@@ -25,17 +35,32 @@ export function draw(canvas, film) {
 function heatmap(context, place, film, joint, top, heading) {
   const { game } = film.shape;
   const rows = game.actions[0];
-  const columns = game.actions.slice(1).reduce((found, labels) => found.flatMap((head) => labels.map((label) => [...head, label])), [[]]).map((labels) => labels.join(" "));
+  const columns = game.actions
+    .slice(1)
+    .reduce((found, labels) => found.flatMap((head) => labels.map((label) => [...head, label])), [[]])
+    .map((labels) => labels.join(" "));
   const size = theme().size;
   font(context, 0.78, "600");
   text(context, heading, place.x + 8, place.y + size * 0.8, { colour: theme().text, most: place.width - 12 });
   font(context);
-  const labelRoom = Math.min(place.width * 0.3, Math.max(...rows.map((label) => context.measureText(label).width)) + 14);
-  const inner = { x: place.x + labelRoom, y: place.y + size * 1.7, width: place.width - labelRoom - 10, height: place.height - size * 3.3 };
-  const [wide, high] = [Math.min(inner.width / columns.length, inner.height / rows.length * 2.2), Math.min(inner.height / rows.length, inner.width / columns.length * 2.2)];
+  const labelRoom = Math.min(
+    place.width * 0.3,
+    Math.max(...rows.map((label) => context.measureText(label).width)) + 14,
+  );
+  const inner = {
+    x: place.x + labelRoom,
+    y: place.y + size * 1.7,
+    width: place.width - labelRoom - 10,
+    height: place.height - size * 3.3,
+  };
+  const [wide, high] = [
+    Math.min(inner.width / columns.length, (inner.height / rows.length) * 4),
+    Math.min(inner.height / rows.length, (inner.width / columns.length) * 2.2),
+  ];
   const numbers = wide > size * 2.4 && high > size * 1.1;
   rows.forEach((label, a) => {
-    if (high > size * 0.7) text(context, label, inner.x - 6, inner.y + (a + 0.5) * high, { align: "right", most: labelRoom - 10 });
+    if (high > size * 0.7)
+      text(context, label, inner.x - 6, inner.y + (a + 0.5) * high, { align: "right", most: labelRoom - 10 });
     columns.forEach((_, b) => {
       const value = joint ? joint[a * columns.length + b] : NaN;
       const share = Number.isNaN(value) ? 0 : Math.sqrt(value / top);
@@ -45,14 +70,30 @@ function heatmap(context, place, film, joint, top, heading) {
       context.strokeStyle = theme().paper;
       context.lineWidth = Math.min(2, wide / 8);
       context.strokeRect(x, y, wide, high);
-      if (numbers && !Number.isNaN(value)) text(context, written(value, wide > size * 3 ? 3 : 2), x + wide / 2, y + high / 2, { align: "center", colour: share > 0.55 ? theme().paper : theme().text });
+      if (numbers && !Number.isNaN(value))
+        text(context, written(value, wide > size * 3 ? 3 : 2), x + wide / 2, y + high / 2, {
+          align: "center",
+          colour: share > 0.55 ? theme().paper : theme().text,
+        });
     });
   });
   columns.forEach((label, b) => {
-    if (wide > size * 1.5) text(context, label, inner.x + (b + 0.5) * wide, inner.y + rows.length * high + size * 0.7, { align: "center", most: wide - 4 });
+    if (wide > size * 1.5)
+      text(context, label, inner.x + (b + 0.5) * wide, inner.y + rows.length * high + size * 0.7, {
+        align: "center",
+        most: wide - 4,
+      });
   });
   const block = game.actions[2] ? columns.length / game.actions[1].length : 0;
-  for (let b = block; block && b < columns.length; b += block) line(context, [[inner.x + b * wide, inner.y - 3], [inner.x + b * wide, inner.y + rows.length * high + 3]], { colour: theme().dim, width: 1 });
+  for (let b = block; block && b < columns.length; b += block)
+    line(
+      context,
+      [
+        [inner.x + b * wide, inner.y - 3],
+        [inner.x + b * wide, inner.y + rows.length * high + 3],
+      ],
+      { colour: theme().dim, width: 1 },
+    );
 }
 
 const parts = (colour) => [1, 3, 5].map((k) => parseInt(colour.slice(k, k + 2), 16));
@@ -66,10 +107,13 @@ export function say(film) {
   const { game } = film.shape;
   const { joint } = film.state;
   let most = joint.indexOf(Math.max(...joint));
-  const where = [...game.actions].reverse().map((labels) => {
-    const label = labels[most % labels.length];
-    most = Math.floor(most / labels.length);
-    return label;
-  }).reverse();
+  const where = [...game.actions]
+    .reverse()
+    .map((labels) => {
+      const label = labels[most % labels.length];
+      most = Math.floor(most / labels.length);
+      return label;
+    })
+    .reverse();
   return `${where.join(", ")} is played most, ${shown(Math.max(...joint))} of the time${film.nearest ? `; the nearest correlated equilibrium is ${shown(film.nearest.distance.ce)} away` : ""}`;
 }

@@ -6,7 +6,8 @@ import { shown } from "../numbers.js";
 import { hull } from "./hull.js";
 
 export const title = "Payoffs";
-export const about = "The average payoffs so far, within what can be paid; shaded, what correlated (CE) and coarse correlated (CCE) equilibria pay.";
+export const about =
+  "The average payoffs so far, within what can be paid; shaded, what correlated (CE) and coarse correlated (CCE) equilibria pay.";
 export const fits = () => true;
 
 export function draw(canvas, film) {
@@ -28,11 +29,20 @@ function plane(context, width, height, film) {
   const at = ([u, v]) => [x(u), y(v)];
   const cells = game.payoffs[0].flatMap((row, a) => row.map((u, b) => [u, game.payoffs[1][a][b]]));
   polygon(context, hull(cells).map(at), { stroke: theme().dim, width: 1 });
-  for (const [kind, colour] of [["cce", theme().cce], ["ce", theme().ce]]) {
+  for (const [kind, colour] of [
+    ["cce", theme().cce],
+    ["ce", theme().ce],
+  ]) {
     const known = film.sets?.[kind]?.payoffs;
     if (!known) continue;
     const outline = hull(known);
-    polygon(context, outline.map(at), { fill: colour, stroke: colour, alpha: 0.3, width: kind === "ce" ? 2.5 : 1.5, dash: kind === "ce" ? [] : [5, 4] });
+    polygon(context, outline.map(at), {
+      fill: colour,
+      stroke: colour,
+      alpha: 0.3,
+      width: kind === "ce" ? 2.5 : 1.5,
+      dash: kind === "ce" ? [] : [5, 4],
+    });
     if (outline.length <= 2) dot(context, at(outline[0]), 5, { fill: null, stroke: colour });
   }
   cells.forEach((cell) => dot(context, at(cell), 2.5, { fill: theme().dim }));
@@ -43,7 +53,12 @@ function plane(context, width, height, film) {
   }
   font(context, 0.74);
   let from = place.x;
-  for (const [words, colour] of [["average", theme().path], ["CE", theme().ce], ["CCE", theme().cce], ["possible", theme().dim]]) {
+  for (const [words, colour] of [
+    ["average", theme().path],
+    ["CE", theme().ce],
+    ["CCE", theme().cce],
+    ["possible", theme().dim],
+  ]) {
     context.fillStyle = colour;
     context.fillRect(from, height - legend / 2 - 4, 14, 8);
     text(context, words, from + 19, height - legend / 2);
@@ -59,12 +74,19 @@ function bars(context, width, height, film) {
   const x = linearScale(low, top, width * 0.3, width - size * 4, 4);
   game.players.forEach((name, i) => {
     const y = 6 + i * high;
-    text(context, name, width * 0.3 - 8, y + high / 2, { align: "right", most: width * 0.3 - 12, colour: theme().text });
+    text(context, name, width * 0.3 - 8, y + high / 2, {
+      align: "right",
+      most: width * 0.3 - 12,
+      colour: theme().text,
+    });
     context.fillStyle = theme().line;
     context.fillRect(x(game.low[i]), y + high * 0.3, x(game.high[i]) - x(game.low[i]), high * 0.4);
     const payoff = film.state.payoffs[i];
     if (Number.isNaN(payoff)) return;
-    dot(context, [x(payoff), y + high / 2], Math.min(7, high * 0.3), { fill: theme().players[i % 6], stroke: theme().paper });
+    dot(context, [x(payoff), y + high / 2], Math.min(7, high * 0.3), {
+      fill: theme().players[i % 6],
+      stroke: theme().paper,
+    });
     text(context, shown(payoff), width - size * 3.4, y + high / 2, { colour: theme().text });
   });
 }

@@ -5,7 +5,8 @@ import { axes, inside, linearScale } from "./axes.js";
 import { shown } from "../numbers.js";
 
 export const title = "Regret profile";
-export const about = "Total regret as more actions may change: discs, all but k − 1 sent to one action (k = 1 is external regret); squares, k actions changed (k = 1 is internal). Both end in swap regret.";
+export const about =
+  "Total regret as more actions may change: discs, all but k − 1 sent to one action (k = 1 is external regret); squares, k actions changed (k = 1 is internal). Both end in swap regret.";
 export const fits = () => true;
 
 const FEW = 4;
@@ -19,15 +20,32 @@ export function draw(canvas, film) {
   panels(count, width, height, 170).forEach((box, i) => {
     const place = inside(box.x, box.y + theme().size * 0.9, box.width, box.height - theme().size * 0.9);
     font(context, 0.78, "600");
-    text(context, game.players[i], box.x + box.width / 2, box.y + theme().size * 0.7, { colour: theme().players[i], align: "center", most: box.width - 10 });
+    text(context, game.players[i], box.x + box.width / 2, box.y + theme().size * 0.7, {
+      colour: theme().players[i],
+      align: "center",
+      most: box.width - 10,
+    });
     font(context);
     const known = [...together[i], ...alone[i]].filter((one) => !Number.isNaN(one));
     const [low, high] = [Math.min(0, ...known), Math.max(1e-9, ...known)];
-    const x = linearScale(1, Math.max(2, game.actions[i].length), place.x + 6, place.x + place.width - 6, Math.min(game.actions[i].length - 1, 6) || 1);
+    const x = linearScale(
+      1,
+      Math.max(2, game.actions[i].length),
+      place.x + 6,
+      place.x + place.width - 6,
+      Math.min(game.actions[i].length - 1, 6) || 1,
+    );
     x.ticks = x.ticks.filter(([value]) => Number.isInteger(value));
     const y = linearScale(low, high * 1.08, place.y + place.height, place.y, 4);
     axes(context, place, x, y, ["k", "total"]);
-    line(context, [[place.x, y(0)], [place.x + place.width, y(0)]], { colour: theme().dim, width: 1 });
+    line(
+      context,
+      [
+        [place.x, y(0)],
+        [place.x + place.width, y(0)],
+      ],
+      { colour: theme().dim, width: 1 },
+    );
     if (!known.length) return;
     const curve = (values) => [...values].map((value, k) => [x(k + 1), y(value)]);
     line(context, curve(alone[i]), { colour: theme().dim, width: 1.5, dash: [5, 4] });
@@ -45,5 +63,8 @@ export function draw(canvas, film) {
 export function say(film) {
   const { game } = film.shape;
   const together = byPlayer(film.state.together, game);
-  return game.players.slice(0, FEW).map((name, i) => `${name}: from ${shown(together[i][0])} (external) to ${shown(together[i].at(-1))} (swap)`).join("; ");
+  return game.players
+    .slice(0, FEW)
+    .map((name, i) => `${name}: from ${shown(together[i][0])} (external) to ${shown(together[i].at(-1))} (swap)`)
+    .join("; ");
 }

@@ -5,11 +5,15 @@ import { axes, inside, logScale } from "./axes.js";
 import { shown } from "../numbers.js";
 
 export const title = "Regret a round";
-export const about = "Solid: swap. Dashed: external. Thin and dotted: the learner's promise. The highest swap curve is the CE gap, the highest external one the CCE gap.";
+export const about =
+  "Solid: swap. Dashed: external. Thin and dotted: the learner's promise. The highest swap curve is the CE gap, the highest external one the CCE gap.";
 export const fits = () => true;
 
 const FEW = 4; // players that are told apart
-const KINDS = [["swap", []], ["external", [7, 5]]];
+const KINDS = [
+  ["swap", []],
+  ["external", [7, 5]],
+];
 
 export function draw(canvas, film) {
   const { context, width, height } = begin(canvas);
@@ -20,7 +24,9 @@ export function draw(canvas, film) {
   const place = inside(0, 0, width, height - legend);
   const rows = points(film);
   const scale = Math.max(...game.high.map((high, i) => high - game.low[i]), 1e-9);
-  const values = rows.flatMap((row) => KINDS.flatMap(([kind]) => [...row[kind].slice(0, count)].map((one) => one / row.round))).filter((one) => one > 1e-12 * scale);
+  const values = rows
+    .flatMap((row) => KINDS.flatMap(([kind]) => [...row[kind].slice(0, count)].map((one) => one / row.round)))
+    .filter((one) => one > 1e-12 * scale);
   const top = 10 ** Math.ceil(Math.log10(2 * scale));
   const low = 10 ** Math.floor(Math.log10(Math.max(Math.min(...values, scale / 100), 1e-9 * scale)));
   const x = logScale(1, Math.max(rounds, 10), place.x, place.x + place.width);
@@ -32,10 +38,20 @@ export function draw(canvas, film) {
   context.clip();
   for (let i = 0; i < count; i += 1) {
     const bound = film.run.bounds[i];
-    if (bound) line(context, bound.rounds.map((t, k) => [x(t), y(bound.values[k] / t)]), { colour: theme().players[i], width: 1, dash: [1, 4] });
+    if (bound)
+      line(
+        context,
+        bound.rounds.map((t, k) => [x(t), y(bound.values[k] / t)]),
+        { colour: theme().players[i], width: 1, dash: [1, 4] },
+      );
     for (const [kind, dash] of KINDS) {
       const known = rows.map((row) => [row.round, row[kind][i] / row.round]);
-      for (const piece of positive(known, low)) line(context, piece.map(([t, value]) => [x(t), y(value)]), { colour: theme().players[i], width: kind === "swap" ? 2.2 : 1.6, dash });
+      for (const piece of positive(known, low))
+        line(
+          context,
+          piece.map(([t, value]) => [x(t), y(value)]),
+          { colour: theme().players[i], width: kind === "swap" ? 2.2 : 1.6, dash },
+        );
       const last = known.at(-1);
       if (last && last[1] > low) dot(context, [x(last[0]), y(last[1])], 3, { fill: theme().players[i] });
     }
@@ -45,7 +61,14 @@ export function draw(canvas, film) {
   let at = place.x;
   for (let i = 0; i < count; i += 1) {
     const words = `${game.players[i]} (${film.run.learners[i]})`;
-    line(context, [[at, height - legend / 2], [at + 16, height - legend / 2]], { colour: theme().players[i], width: 3 });
+    line(
+      context,
+      [
+        [at, height - legend / 2],
+        [at + 16, height - legend / 2],
+      ],
+      { colour: theme().players[i], width: 3 },
+    );
     text(context, words, at + 21, height - legend / 2, { most: width / count - 30 });
     at += Math.min(context.measureText(words).width + 36, (width - place.x) / count);
   }
@@ -55,7 +78,8 @@ export function draw(canvas, film) {
 function points(film) {
   const { state } = film;
   const rows = film.curve.map((row) => ({ ...row, round: row.round[0] }));
-  if (state.rounds > 0 && state.rounds > (rows.at(-1)?.round ?? 0)) rows.push({ round: state.rounds, swap: state.swap, external: state.external });
+  if (state.rounds > 0 && state.rounds > (rows.at(-1)?.round ?? 0))
+    rows.push({ round: state.rounds, swap: state.swap, external: state.external });
   return rows;
 }
 
@@ -72,5 +96,11 @@ function positive(known, low) {
 export function say(film) {
   const { game } = film.shape;
   const { state } = film;
-  return game.players.slice(0, FEW).map((name, i) => `${name}: swap regret ${shown(state.swap[i] / state.rounds)} a round, external ${shown(state.external[i] / state.rounds)}`).join("; ");
+  return game.players
+    .slice(0, FEW)
+    .map(
+      (name, i) =>
+        `${name}: swap regret ${shown(state.swap[i] / state.rounds)} a round, external ${shown(state.external[i] / state.rounds)}`,
+    )
+    .join("; ");
 }

@@ -9,8 +9,15 @@ export function theme() {
     const read = (name) => style.getPropertyValue(name).trim();
     colours = {
       players: [0, 1, 2, 3, 4, 5].map((k) => read(`--p${k}`)),
-      text: read("--text"), dim: read("--dim"), line: read("--line"), paper: read("--card"),
-      ce: read("--ce"), cce: read("--cce"), path: read("--path"), low: read("--heat-low"), high: read("--heat-high"),
+      text: read("--text"),
+      dim: read("--dim"),
+      line: read("--line"),
+      paper: read("--card"),
+      ce: read("--ce"),
+      cce: read("--cce"),
+      path: read("--path"),
+      low: read("--heat-low"),
+      high: read("--heat-high"),
       size: parseFloat(style.fontSize),
     };
   }
@@ -39,7 +46,13 @@ export function font(context, scale = 0.78, weight = "400") {
   context.font = `${weight} ${Math.round(theme().size * scale)}px system-ui, sans-serif`;
 }
 
-export function text(context, words, x, y, { colour = theme().dim, align = "left", baseline = "middle", most = 0 } = {}) {
+export function text(
+  context,
+  words,
+  x,
+  y,
+  { colour = theme().dim, align = "left", baseline = "middle", most = 0 } = {},
+) {
   context.fillStyle = colour;
   context.textAlign = align;
   context.textBaseline = baseline;
@@ -110,6 +123,9 @@ export function panels(count, width, height, least = 150) {
   const columns = Math.max(1, Math.min(count, Math.floor(width / least)));
   const rows = Math.ceil(count / columns);
   return Array.from({ length: count }, (_, k) => ({
-    x: ((k % columns) * width) / columns, y: (Math.floor(k / columns) * height) / rows, width: width / columns, height: height / rows,
+    x: ((k % columns) * width) / columns,
+    y: (Math.floor(k / columns) * height) / rows,
+    width: width / columns,
+    height: height / rows,
   }));
 }

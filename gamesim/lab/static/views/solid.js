@@ -40,7 +40,11 @@ export function webgl(canvas) {
   if (!gl) return null;
   let programs = null;
   const start = () => {
-    programs = { face: program(gl, FACE_VERTEX, FILL), line: program(gl, LINE_VERTEX, FILL), dot: program(gl, DOT_VERTEX, DISC) };
+    programs = {
+      face: program(gl, FACE_VERTEX, FILL),
+      line: program(gl, LINE_VERTEX, FILL),
+      dot: program(gl, DOT_VERTEX, DISC),
+    };
     programs.buffer = gl.createBuffer();
     programs.corners = gl.createBuffer();
     gl.bindBuffer(gl.ARRAY_BUFFER, programs.corners);
@@ -88,16 +92,23 @@ export function webgl(canvas) {
         if (points.length < 3) continue;
         use(programs.face, matrix, colour, alpha);
         upload(points.slice(1, -1).flatMap((point, k) => [...points[0], ...point, ...points[k + 2]]));
-        drawing(programs.face, [["position", 3, 0, 0, 0]], () => gl.drawArrays(gl.TRIANGLES, 0, 3 * (points.length - 2)));
+        drawing(programs.face, [["position", 3, 0, 0, 0]], () =>
+          gl.drawArrays(gl.TRIANGLES, 0, 3 * (points.length - 2)),
+        );
       }
       for (const { points, colour, alpha, width: thick } of scene.lines) {
         if (points.length < 2) continue;
         use(programs.line, matrix, colour, alpha, thick * ratio, [wide, high]);
-        const names = [["a", 3, 12, 0, 1], ["b", 3, 12, 12, 1]];
+        const names = [
+          ["a", 3, 12, 0, 1],
+          ["b", 3, 12, 12, 1],
+        ];
         upload(points.flat());
         const used = names.map((one) => attribute(programs.line, ...one));
         gl.bindBuffer(gl.ARRAY_BUFFER, programs.corners);
-        drawing(programs.line, [["corner", 2, 0, 0, 0]], () => gl.drawArraysInstanced(gl.TRIANGLES, 0, 6, points.length - 1));
+        drawing(programs.line, [["corner", 2, 0, 0, 0]], () =>
+          gl.drawArraysInstanced(gl.TRIANGLES, 0, 6, points.length - 1),
+        );
         used.forEach((at) => gl.disableVertexAttribArray(at));
       }
       for (const { point, colour, radius } of scene.dots) {
@@ -114,7 +125,10 @@ export function webgl(canvas) {
 
 function program(gl, vertex, fragment) {
   const linked = gl.createProgram();
-  for (const [kind, source] of [[gl.VERTEX_SHADER, vertex], [gl.FRAGMENT_SHADER, fragment]]) {
+  for (const [kind, source] of [
+    [gl.VERTEX_SHADER, vertex],
+    [gl.FRAGMENT_SHADER, fragment],
+  ]) {
     const shader = gl.createShader(kind);
     gl.shaderSource(shader, source);
     gl.compileShader(shader);

@@ -15,10 +15,28 @@ export function draw(canvas, film) {
   const path = film.path.rows.map((row) => byPlayer(row, game));
   panels(game.players.length, width, height).forEach((place, i) => {
     font(context, 0.78, "600");
-    text(context, game.players[i], place.x + place.width / 2, place.y + theme().size * 0.7, { colour: theme().players[i % 6], align: "center", most: place.width - 12 });
+    text(context, game.players[i], place.x + place.width / 2, place.y + theme().size * 0.7, {
+      colour: theme().players[i % 6],
+      align: "center",
+      most: place.width - 12,
+    });
     font(context);
-    const inner = { x: place.x + 8, y: place.y + theme().size * 1.4, width: place.width - 16, height: place.height - theme().size * 1.8 };
-    if (game.actions[i].length === 3) triangle(context, inner, game.actions[i], now[i], average[i], path.map((row) => row[i]), theme().players[i % 6]);
+    const inner = {
+      x: place.x + 8,
+      y: place.y + theme().size * 1.4,
+      width: place.width - 16,
+      height: place.height - theme().size * 1.8,
+    };
+    if (game.actions[i].length === 3)
+      triangle(
+        context,
+        inner,
+        game.actions[i],
+        now[i],
+        average[i],
+        path.map((row) => row[i]),
+        theme().players[i % 6],
+      );
     else bars(context, inner, game.actions[i], now[i], average[i], theme().players[i % 6]);
   });
 }
@@ -28,12 +46,19 @@ function triangle(context, place, labels, now, average, path, colour) {
   const side = Math.max(20, Math.min(place.width - 8, (place.height - 2 * room) / 0.866));
   const left = place.x + (place.width - side) / 2;
   const base = place.y + (place.height + side * 0.866) / 2;
-  const corners = [[left, base], [left + side, base], [left + side / 2, base - side * 0.866]];
+  const corners = [
+    [left, base],
+    [left + side, base],
+    [left + side / 2, base - side * 0.866],
+  ];
   const at = (p) => [0, 1].map((axis) => corners.reduce((sum, corner, k) => sum + p[k] * corner[axis], 0));
   polygon(context, corners, { stroke: theme().line });
   for (const share of [1 / 3, 2 / 3]) {
     for (let k = 0; k < 3; k += 1) {
-      const [a, b] = [[0, 0, 0], [0, 0, 0]];
+      const [a, b] = [
+        [0, 0, 0],
+        [0, 0, 0],
+      ];
       a[k] = b[k] = share;
       a[(k + 1) % 3] = b[(k + 2) % 3] = 1 - share;
       line(context, [at(a), at(b)], { colour: theme().line, width: 0.5 });
@@ -56,7 +81,14 @@ function triangle(context, place, labels, now, average, path, colour) {
 function bars(context, place, labels, now, average, colour) {
   const room = theme().size * 1.4;
   const [bottom, high] = [place.y + place.height - room, place.height - 1.7 * room];
-  line(context, [[place.x, bottom], [place.x + place.width, bottom]], { colour: theme().line, width: 1 });
+  line(
+    context,
+    [
+      [place.x, bottom],
+      [place.x + place.width, bottom],
+    ],
+    { colour: theme().line, width: 1 },
+  );
   const step = place.width / labels.length;
   labels.forEach((label, k) => {
     const [x, wide] = [place.x + k * step + step * 0.16, step * 0.68];
@@ -70,16 +102,26 @@ function bars(context, place, labels, now, average, colour) {
     context.fillRect(x, bottom - now[k] * high, wide, now[k] * high);
     context.globalAlpha = 1;
     const y = bottom - average[k] * high;
-    line(context, [[x - 3, y], [x + wide + 3, y]], { colour: theme().text, width: 2.5 });
-    if (step > 40) text(context, share(now[k]), x + wide / 2, bottom - high - room * 0.4, { align: "center", colour: theme().text });
+    line(
+      context,
+      [
+        [x - 3, y],
+        [x + wide + 3, y],
+      ],
+      { colour: theme().text, width: 2.5 },
+    );
+    if (step > 40)
+      text(context, share(now[k]), x + wide / 2, bottom - high - room * 0.4, { align: "center", colour: theme().text });
   });
 }
 
 export function say(film) {
   const { game } = film.shape;
   const average = byPlayer(film.state.average, game);
-  return game.players.map((name, i) => {
-    const most = average[i].indexOf(Math.max(...average[i]));
-    return `${name} plays ${game.actions[i][most]} most, ${shown(average[i][most])} on average`;
-  }).join("; ");
+  return game.players
+    .map((name, i) => {
+      const most = average[i].indexOf(Math.max(...average[i]));
+      return `${name} plays ${game.actions[i][most]} most, ${shown(average[i][most])} on average`;
+    })
+    .join("; ");
 }

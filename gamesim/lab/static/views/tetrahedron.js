@@ -9,16 +9,31 @@ import { h } from "../dom.js";
 import { shown } from "../numbers.js";
 
 export const title = "All joints, and the equilibria";
-export const about = "Each point is a distribution over the four outcomes. With two actions each, the CE and the CCE are the same points. Drag, or use the arrow keys, to turn it.";
-export const fits = (shape) => shape.game.actions.length === 2 && shape.game.actions.every((labels) => labels.length === 2);
+export const about =
+  "Each point is a distribution over the four outcomes. With two actions each, the CE and the CCE are the same points. Drag, or use the arrow keys, to turn it.";
+export const fits = (shape) =>
+  shape.game.actions.length === 2 && shape.game.actions.every((labels) => labels.length === 2);
 
-const CORNERS = [[-1, 1, 1], [1, 1, -1], [-1, -1, -1], [1, -1, 1]].map((corner) => corner.map((one) => one / Math.sqrt(3)));
-const EDGES = [[0, 1], [0, 2], [0, 3], [1, 2], [1, 3], [2, 3]];
+const CORNERS = [
+  [-1, 1, 1],
+  [1, 1, -1],
+  [-1, -1, -1],
+  [1, -1, 1],
+].map((corner) => corner.map((one) => one / Math.sqrt(3)));
+const EDGES = [
+  [0, 1],
+  [0, 2],
+  [0, 3],
+  [1, 2],
+  [1, 3],
+  [2, 3],
+];
 const MESH = 8;
 const turned = { yaw: 0.16, pitch: 0.2, turning: false };
 const renderers = new WeakMap();
 
-const inSpace = (joint) => [0, 1, 2].map((axis) => CORNERS.reduce((sum, corner, k) => sum + joint[k] * corner[axis], 0));
+const inSpace = (joint) =>
+  [0, 1, 2].map((axis) => CORNERS.reduce((sum, corner, k) => sum + joint[k] * corner[axis], 0));
 const independent = (p, q) => inSpace([p * q, p * (1 - q), (1 - p) * q, (1 - p) * (1 - q)]);
 
 /** Make a canvas ready to be turned; `redraw` is called when it was. All runs turn together. */
@@ -88,7 +103,10 @@ export function draw(canvas, film) {
     const [x, y] = seen(matrix, corner, width, height);
     const [words, half] = [`${actions[0][k >> 1]}, ${actions[1][k & 1]}`, theme().size];
     const wide = Math.min(context.measureText(words).width, width * 0.48) / 2 + 3;
-    const [left, high] = [Math.max(wide, Math.min(width - wide, x)), Math.max(half * 0.7, Math.min(height - half * 2.2, y + (y < height / 2 ? -half : half)))];
+    const [left, high] = [
+      Math.max(wide, Math.min(width - wide, x)),
+      Math.max(half * 0.7, Math.min(height - half * 2.2, y + (y < height / 2 ? -half : half))),
+    ];
     context.globalAlpha = 0.75;
     context.fillStyle = theme().paper;
     context.fillRect(left - wide, high - half * 0.6, 2 * wide, half * 1.2);
@@ -97,7 +115,11 @@ export function draw(canvas, film) {
   });
   font(context, 0.74);
   let at = 8;
-  for (const [words, colour] of [["joint so far", theme().path], ["CE, which are the CCE", theme().ce], ["independent play", theme().dim]]) {
+  for (const [words, colour] of [
+    ["joint so far", theme().path],
+    ["CE = CCE", theme().ce],
+    ["independent play", theme().dim],
+  ]) {
     context.fillStyle = colour;
     context.fillRect(at, height - 13, 14, 8);
     text(context, words, at + 19, height - 9);
@@ -108,14 +130,20 @@ export function draw(canvas, film) {
 function sceneOf(film) {
   const colours = theme();
   const scene = { faces: [], lines: [], dots: [] };
-  for (const [a, b] of EDGES) scene.lines.push({ points: [CORNERS[a], CORNERS[b]], colour: colours.dim, alpha: 0.7, width: 1.5 });
+  for (const [a, b] of EDGES)
+    scene.lines.push({ points: [CORNERS[a], CORNERS[b]], colour: colours.dim, alpha: 0.7, width: 1.5 });
   for (let k = 0; k <= MESH; k += 1) {
     const share = k / MESH;
-    for (const points of [[independent(share, 0), independent(share, 1)], [independent(0, share), independent(1, share)]]) scene.lines.push({ points, colour: colours.dim, alpha: 0.22, width: 1 });
+    for (const points of [
+      [independent(share, 0), independent(share, 1)],
+      [independent(0, share), independent(1, share)],
+    ])
+      scene.lines.push({ points, colour: colours.dim, alpha: 0.22, width: 1 });
   }
   for (const points of faces((film.sets?.ce?.vertices ?? []).map(inSpace))) {
     if (points.length > 2) scene.faces.push({ points, colour: colours.ce, alpha: 0.3 });
-    if (points.length > 1) scene.lines.push({ points: [...points, points[0]], colour: colours.ce, alpha: 0.9, width: 2 });
+    if (points.length > 1)
+      scene.lines.push({ points: [...points, points[0]], colour: colours.ce, alpha: 0.9, width: 2 });
     if (points.length === 1) scene.dots.push({ point: points[0], colour: colours.ce, radius: 7 });
   }
   const { state, curve, path } = film;
@@ -124,7 +152,10 @@ function sceneOf(film) {
   scene.lines.push({ points: play, colour: colours.players[5], alpha: 0.55, width: 1.2 });
   const joints = [...curve.map((row) => inSpace(row.joint)), inSpace(state.joint)];
   scene.lines.push({ points: joints, colour: colours.path, alpha: 1, width: 3 });
-  scene.dots.push({ point: joints.at(-1), colour: colours.paper, radius: 8 }, { point: joints.at(-1), colour: colours.path, radius: 6.5 });
+  scene.dots.push(
+    { point: joints.at(-1), colour: colours.paper, radius: 8 },
+    { point: joints.at(-1), colour: colours.path, radius: 6.5 },
+  );
   return scene;
 }
 
@@ -146,5 +177,7 @@ function camera(width, height) {
 
 export function say(film) {
   const { ce, cce } = film.nearest?.distance ?? {};
-  return ce === undefined ? "The tetrahedron of all joints" : `The joint is ${shown(ce)} from the correlated and ${shown(cce)} from the coarse correlated equilibria`;
+  return ce === undefined
+    ? "The tetrahedron of all joints"
+    : `The joint is ${shown(ce)} from the correlated and ${shown(cce)} from the coarse correlated equilibria`;
 }

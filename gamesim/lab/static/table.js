@@ -1,0 +1,227 @@
+// The payoff table: a table of the first two players' actions for each choice of the others', with every payoff and every
+// label a field.
+
+import { h, byId } from "./dom.js";
+import { readNumber } from "./numbers.js";
+
+const EDITABLE = 200; // payoff fields up to which a table can be edited
+const LARGEST = 8; // actions up to which a player can be given one more
+
+export class PayoffTable {
+  /** `use(payoffs, actions, players)` is called with what an edit makes of the game. */
+  constructor(mistakes, use) {
+    this.mistakes = mistakes;
+    this.use = use;
+  }
+
+  /** The section with the tables of a game; very large ones are not shown. */
+  part(game) {
+    this.game = game;
+    const fields = (game.payoffs?.flat(Infinity) ?? []).length;
+    if (!fields || fields > EDITABLE) {
+      const sizes = game.actions.map((labels) => labels.length).join(" × ");
+      return h(
+        "section",
+        {},
+        h("p", { class: "about" }, `${game.players.length} players with ${sizes} actions: too large to edit here.`),
+      );
+    }
+    const others = combinations(game.actions.slice(2).map((labels) => labels.length));
+    return h(
+      "section",
+      { "aria-label": "Payoffs" },
+      h(
+        "div",
+        { class: "payoffs" },
+        others.map((rest) => this.grid(rest)),
+      ),
+      game.players.length === 2 ? this.sizeButtons() : null,
+      h("p", { id: "table-mistake", class: "mistake", role: "alert" }, this.mistakeText("payoff-")),
+    );
+  }
+
+  mistakeText(prefix) {
+    const found = [...this.mistakes]
+      .filter(([id]) => id.startsWith(prefix))
+      .map(([, { where, mistake }]) => `${where}: ${mistake}`);
+    return found.length ? `${found.join("; ")}. The run keeps the last good value.` : "";
+  }
+
+  /** One table of the first two players' actions, for one choice of the others'. */
+  grid(rest) {
+    const { game } = this;
+    const [rows, columns] = [game.actions[0], game.actions[1] ?? [""]];
+    const name = (player) =>
+      this.labelField(`player-${player}-name`, game.players[player], `Name of player ${player + 1}`, (text) => {
+        const players = game.players.map((old, i) => (i === player ? text : old));
+        this.use(game.payoffs, game.actions, players);
+      });
+    const action = (player, k) =>
+      this.labelField(
+        `action-${player}-${k}`,
+        game.actions[player][k],
+        `${game.players[player]}'s action ${k + 1}`,
+        (text) => {
+          const actions = game.actions.map((labels, i) =>
+            labels.map((old, j) => (i === player && j === k ? text : old)),
+          );
+          this.use(game.payoffs, actions);
+        },
+      );
+    const first = rest.every((k) => k === 0);
+    const text = (player, k) => (first ? action(player, k) : h("span", {}, game.actions[player][k]));
+    const caption = rest.map((k, i) => `${game.players[i + 2]} plays ${game.actions[i + 2][k]}`).join(", ");
+    return h(
+      "table",
+      {},
+      caption ? h("caption", {}, caption) : null,
+      h(
+        "thead",
+        {},
+        game.players.length > 1
+          ? h(
+              "tr",
+              {},
+              h("td"),
+              h("th", { colspan: columns.length, class: "p1", scope: "colgroup" }, first ? name(1) : game.players[1]),
+            )
+          : null,
+        h(
+          "tr",
+          {},
+          h("th", { class: "p0", scope: "col" }, first ? name(0) : game.players[0]),
+          columns.map((_, b) => h("th", { scope: "col" }, game.players.length > 1 ? text(1, b) : "payoff")),
+        ),
+      ),
+      h(
+        "tbody",
+        {},
+        rows.map((_, a) =>
+          h(
+            "tr",
+            {},
+            h("th", { scope: "row" }, text(0, a)),
+            columns.map((__, b) =>
+              h(
+                "td",
+                {},
+                h(
+                  "div",
+                  { class: "cell" },
+                  game.players.map((___, i) => this.payoffField(i, game.players.length > 1 ? [a, b, ...rest] : [a])),
+                ),
+              ),
+            ),
+          ),
+        ),
+      ),
+    );
+  }
+
+  labelField(id, value, label, use) {
+    const change = (event) => {
+      const text = event.target.value.trim();
+      if (!text) event.target.value = value;
+      else if (text !== value) use(text);
+    };
+    return h("input", {
+      id,
+      class: "label",
+      value,
+      "aria-label": label,
+      maxlength: 40,
+      size: Math.max(4, Math.min(value.length, 14)),
+      onchange: change,
+    });
+  }
+
+  payoffField(player, cell) {
+    const { game } = this;
+    const id = `payoff-${player}-${cell.join("-")}`;
+    const value = cell.reduce((table, k) => table[k], game.payoffs[player]);
+    const where = `${game.players[player]}'s payoff at ${cell.map((k, i) => game.actions[i][k]).join(", ")}`;
+    const wrong = this.mistakes.get(id);
+    const change = (event) => {
+      const read = readNumber(event.target.value);
+      if (read.mistake) {
+        this.mistakes.set(id, { typed: event.target.value, mistake: read.mistake, where });
+        event.target.setAttribute("aria-invalid", "true");
+        byId("table-mistake").textContent = this.mistakeText("payoff-");
+        return;
+      }
+      this.mistakes.delete(id);
+      event.target.removeAttribute("aria-invalid");
+      byId("table-mistake").textContent = this.mistakeText("payoff-");
+      if (read.value !== value) this.use(replaced(this.game.payoffs, [player, ...cell], read.value));
+    };
+    return h("input", {
+      id,
+      class: `payoff p${player % 6}`,
+      value: wrong ? wrong.typed : brief(value),
+      title: plain(value),
+      autocomplete: "off",
+      spellcheck: "false",
+      "aria-label": where,
+      "aria-invalid": wrong ? "true" : null,
+      "aria-describedby": "table-mistake",
+      onchange: change,
+      onfocus: ({ target }) => {
+        if (target.value === brief(value)) target.value = plain(value); // all its digits, while it may be edited
+        target.select();
+      },
+      onblur: ({ target }) => {
+        if (target.value === plain(value)) target.value = brief(value);
+      },
+    });
+  }
+
+  sizeButtons() {
+    const { game } = this;
+    const resize = (player, by) => () => {
+      const labels = game.actions[player];
+      let fresh = labels.length + 1;
+      while (labels.includes(String(fresh))) fresh += 1;
+      const actions = game.actions.map((old, i) =>
+        i !== player ? old : by > 0 ? [...old, String(fresh)] : old.slice(0, -1),
+      );
+      const [rows, columns] = actions.map((one) => one.length);
+      const payoffs = game.payoffs.map((table) =>
+        Array.from({ length: rows }, (_, a) => Array.from({ length: columns }, (__, b) => table[a]?.[b] ?? 0)),
+      );
+      this.use(payoffs, actions);
+    };
+    const button = (player, by) =>
+      h(
+        "button",
+        {
+          type: "button",
+          id: `size-${player}-${by > 0 ? "more" : "less"}`,
+          class: "small",
+          disabled: game.actions[player].length + by < 1 || game.actions[player].length + by > LARGEST,
+          "aria-label": `${by > 0 ? "Add an action to" : "Take an action from"} ${game.players[player]}`,
+          onclick: resize(player, by),
+        },
+        by > 0 ? "+" : "−",
+      );
+    return h(
+      "p",
+      { class: "sizes" },
+      game.players.map((name, i) => h("span", {}, button(i, -1), ` ${name}'s actions `, button(i, 1))),
+    );
+  }
+}
+
+const plain = (value) => String(value);
+const brief = (value) => String(Number(value.toPrecision(3)));
+
+function combinations(sizes) {
+  return sizes.reduce(
+    (found, size) => found.flatMap((head) => Array.from({ length: size }, (_, k) => [...head, k])),
+    [[]],
+  );
+}
+
+/** A copy of nested arrays with one entry replaced. */
+function replaced(table, [first, ...rest], value) {
+  return table.map((one, k) => (k !== first ? one : rest.length ? replaced(one, rest, value) : value));
+}

@@ -37,6 +37,7 @@ from gamesim.store import Store
 TASK_SECONDS = 0.5  # that the points of one task take together, about
 TASK_POINTS = 64  # at most: what comes back fits into a pipe at once, so no kill can cut it in two
 LOST_TOGETHER, LOST_ALONE = 3, 3  # times that a task is lost before its points run alone, and then fail
+REOPENED = 50  # times in a row that a pool is opened again before the sweep gives up
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "BLIS_NUM_THREADS"), "1")
 
 Task = tuple[Job, ...]
@@ -74,6 +75,7 @@ class _Sweep:
         self._flying: dict[Future[list[Outcome]], Task] = {}
         self._seconds: dict[str, float] = {}  # of a point, by its scenario's kind
         self._version = version("gamesim")
+        self._reopenings = 0  # of the pool since anything came back
 
     def run(self) -> None:
         if self._next is None:
@@ -89,7 +91,7 @@ class _Sweep:
                     broken = [self._take(future, pool) for future in done]
                     if not done:
                         self._watch(())
-                except BrokenExecutor:
+                except (BrokenExecutor, EOFError, ConnectionError):  # the last two where what starts workers was lost
                     broken = [True]
                 if any(broken):
                     pool = self._reopened(pool)
@@ -104,6 +106,9 @@ class _Sweep:
         for future in lost:
             self._lose(self._flying.pop(future))
         pool.close()
+        self._reopenings += 1
+        if self._reopenings > REOPENED:
+            raise InputError("no worker stays alive: what was finished is kept; look for what ends them, then go on")
         return self._open_pool()
 
     def _submit(self, pool: Pool) -> None:
@@ -153,6 +158,7 @@ class _Sweep:
         except CancelledError:
             raise InputError("the cluster is gone: what was finished is kept, so run the same command again") from None
         self._losses.pop(task, None)
+        self._reopenings = 0
         for job, outcome in zip(task, outcomes, strict=True):
             kind = _kind(job)
             self._seconds[kind] = max(outcome.seconds, 0.7 * self._seconds.get(kind, outcome.seconds))

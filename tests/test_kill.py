@@ -1,0 +1,209 @@
+"""Killing (SIGKILL) sweeps and runs at random moments: nothing that was finished is lost, double or half.
+
+GAMESIM_KILLS=50 kills that often; without it a few times, to keep the suite short.
+"""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import gamesim
+from gamesim import sweep
+from gamesim.continuing import partial
+from gamesim.scenario import read
+from gamesim.store import FILE, Store
+from gamesim.study import read as read_study
+from tests.test_sweep import content, here
+
+KILLS = int(os.environ.get("GAMESIM_KILLS", "3"))
+pytestmark = pytest.mark.skipif(
+    not Path(f"/proc/self/task/{os.getpid()}/children").exists(), reason="finds the workers in /proc"
+)
+
+STUDY = """
+seeds = 20
+measures = ["ce-gap", "welfare"]
+base = { rounds = 20000, feedback = "sampled", game = { name = "shapley" }, everyone = { learner = "hedge" } }
+[grid]
+"everyone.learner" = ["hedge", "regret-matching"]
+rounds = [20000, 30000, 40000]
+"""
+SCENARIO = """
+rounds = 2000000
+feedback = "sampled"
+game = { name = "uniform", settings = { actions = [3, 4] } }
+everyone = { learner = "hedge", perturb = 0.5 }
+"""
+
+
+def command(*arguments: str) -> subprocess.Popen[bytes]:
+    call = [sys.executable, "-c", "import sys; from gamesim.cli import main; sys.exit(main())", *arguments]
+    return subprocess.Popen(call, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+
+
+def below(process: int) -> list[int]:
+    """The processes that a process has started, and those that they have started."""
+    try:
+        children = [int(one) for one in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+    except OSError:
+        return []
+    return [*children, *(one for child in children for one in below(child))]
+
+
+def alive(process: int) -> bool:
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def kill(process: int) -> None:
+    with suppress(ProcessLookupError):
+        os.kill(process, signal.SIGKILL)
+
+
+def waited(condition: Any, seconds: float = 60) -> bool:
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.01)
+    return True
+
+
+def finished(store: Path) -> dict[str, dict[str, float | None]]:
+    """What a store holds of finished points; each is whole."""
+    if not store.exists():
+        return {}
+    try:
+        with Store(store) as opened:
+            rows = list(opened.rows("done"))
+    except gamesim.InputError as error:
+        assert "holds no study yet" in str(error)
+        return {}
+    assert all(set(row.measures) == {"ce-gap", "welfare"} and row.error is None for row in rows)
+    assert len({row.key for row in rows}) == len(rows)
+    return {row.key: row.measures for row in rows}
+
+
+def test_a_sweep_outlives_its_kills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.toml").write_text(STUDY)
+    study = read_study("mine.toml")
+    with Store(tmp_path / "undisturbed", write=True) as store:
+        store.register(study)
+        sweep.sweep(store, study.measures, here)
+        expected = content(store)
+    chance = random.Random(KILLS)
+    kills, sweeps = {"coordinator": 0, "worker": 0}, 0
+    while min(kills.values()) < KILLS:
+        sweeps += 1
+        path = tmp_path / f"sweep-{sweeps}" / FILE
+        before = finished(path)
+        while True:
+            process = command("sweep", "mine.toml", "--out", str(path.parent), "--workers", "2", "--quiet")
+            waited(lambda: len(below(process.pid)) >= 3 or process.poll() is not None)  # noqa: B023
+            while process.poll() is None and min(kills.values()) < KILLS:
+                waited(lambda: len(below(process.pid)) >= 3 or process.poll() is not None)  # noqa: B023
+                time.sleep(chance.uniform(0, 0.6))
+                workers = below(process.pid)
+                if kills["worker"] < KILLS and workers and chance.random() < 0.7:
+                    kill(chance.choice(workers))
+                    kills["worker"] += 1
+                elif kills["coordinator"] < KILLS:
+                    kill(process.pid)
+                    kills["coordinator"] += 1
+                    process.wait()
+                    assert waited(lambda: not any(map(alive, workers))), "workers outlive their coordinator"  # noqa: B023
+            _, said = process.communicate(timeout=300)
+            now = finished(path)
+            assert all(now[key] == measures for key, measures in before.items()), "a finished point was lost"
+            before = now
+            if process.returncode == 0:
+                break
+            assert process.returncode == -signal.SIGKILL, said.decode()
+        with Store(path) as store:
+            assert content(store) == expected
+            assert store._db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+
+
+def test_a_run_outlives_its_kills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.toml").write_text(SCENARIO)
+    scenario = read("mine.toml")
+    expected = scenario.simulation().run(scenario.rounds)
+    chance = random.Random(KILLS)
+    kills, runs, resumed = 0, 0, 0
+    while kills < KILLS:
+        runs += 1
+        target = tmp_path / f"run-{runs}"
+        process = command("run", "mine.toml", "--out", str(target), "--checkpoint", "0.05", "--quiet", "--no-figures")
+        while True:
+            waited(lambda: partial(target).exists() or process.poll() is not None)  # noqa: B023
+            time.sleep(chance.uniform(0, 1.0))
+            if process.poll() is None and kills < KILLS:
+                kill(process.pid)
+                kills += 1
+            _, said = process.communicate(timeout=300)
+            if process.returncode == 0:
+                break
+            assert process.returncode == -signal.SIGKILL, said.decode()
+            if target.exists():  # killed at the very end
+                gamesim.load(target / "record")
+            resumed += 1
+            process = command("resume", str(target), "--quiet", "--no-figures")
+        record = gamesim.load(target / "record")
+        assert record.rounds == expected.rounds
+        assert set(record.arrays) == set(expected.arrays)
+        for name, part in expected.arrays.items():
+            assert np.array_equal(record.arrays[name], part, equal_nan=True), name
+        assert record.settings == expected.settings
+        assert sorted(os.listdir(tmp_path)) == sorted(["mine.toml", *(f"run-{i + 1}" for i in range(runs))])
+    assert resumed > 0
+
+
+def test_a_stopped_run_is_resumed_and_an_ended_one_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    quiet = ("--quiet", "--no-figures")
+    Path("mine.toml").write_text(SCENARIO.replace("2000000", "30000").replace("hedge", "coin-betting"))
+    for call in (("run", "mine.toml"), ("run", "mine.toml", "--rounds", "50000")):
+        assert gamesim.cli.main([*call, "--out", "mine", *quiet]) == 0
+    # Tuned to 30,000 rounds, it goes on so; its scenario says that, and repeats the whole run.
+    assert "horizon = 30000" in Path("mine/scenario.toml").read_text()
+    assert gamesim.cli.main(["run", "mine/scenario.toml", "--out", "again", *quiet]) == 0
+    for part in Path("mine/record").iterdir():
+        assert part.read_bytes() == (Path("again/record") / part.name).read_bytes(), part.name
+    # Once more from there, though the scenario that is given does not say the horizon.
+    assert gamesim.cli.main(["run", "mine.toml", "--rounds", "60000", "--out", "mine", *quiet]) == 0
+    assert gamesim.load("mine/record").rounds == 60000
+    assert gamesim.cli.main(["resume", "mine", *quiet]) == 0  # nothing left to do
+    # Another seed is another run, which is not overwritten.
+    assert gamesim.cli.main(["run", "mine.toml", "--seed", "1", "--rounds", "70000", "--out", "mine", *quiet]) == 2
+    assert gamesim.load("mine/record").rounds == 60000
+    assert gamesim.cli.main(["resume", "nothing"]) == 2
+
+
+def test_ctrl_c_leaves_a_run_that_resumes_to_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.toml").write_text(SCENARIO)
+    process = command("run", "mine.toml", "--out", "mine", "--no-figures")
+    assert process.stderr is not None
+    process.stderr.readline()  # it is running
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=120)
+    stopped = gamesim.load("mine/record").rounds
+    assert (process.returncode == 130) == (stopped < 2000000)
+    assert gamesim.cli.main(["resume", "mine", "--quiet", "--no-figures"]) == 0
+    scenario = read("mine.toml")
+    expected, record = scenario.simulation().run(scenario.rounds), gamesim.load("mine/record")
+    for name, part in expected.arrays.items():
+        assert np.array_equal(record.arrays[name], part, equal_nan=True), name

@@ -236,7 +236,12 @@ def test_everything_has_a_name_and_fits_on_a_phone(page: Page, lab: Lab) -> None
     page.resize(390, 844, dark=True, reduced_motion=True)
     visit(page, lab, scenario=CHICKEN, beside=CHICKEN["players"], speed=61, views=ALL)
     page.run("document.querySelector('#setup').open = true")
-    assert page.run("document.scrollingElement.scrollWidth") <= 390
+    for width in (390, 1280):
+        page.resize(width, 844, dark=True, reduced_motion=True)
+        assert page.run("document.scrollingElement.scrollWidth") <= width
+        click(page, "#projector")
+        assert page.run("document.scrollingElement.scrollWidth") <= width
+        click(page, "#projector")
     nameless = page.run(
         "[...document.querySelectorAll('button, input, select, canvas[role=img], a, progress')].filter((one) => !("
         "one.getAttribute('aria-label') || one.textContent.trim() || one.closest('label')?.textContent.trim()"

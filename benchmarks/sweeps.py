@@ -4,14 +4,14 @@ Run: python benchmarks/sweeps.py [POINTS]
 CPU seconds are of all processes together; on a busy machine they say more than the clock does.
 """
 
+import multiprocessing
 import os
-import resource
 import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from time import perf_counter
+from time import perf_counter, process_time
 from typing import Any
 
 from rich.console import Console
@@ -37,24 +37,51 @@ class Took:
     memory: float
 
 
-def cpu_seconds() -> float:
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+def cpu_of(process: int) -> float:
+    """Return the CPU seconds of a process that still runs."""
+    try:
+        numbers = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:  # not on this system
+        return float("nan")
+    return (int(numbers[11]) + int(numbers[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def memory_of(process: int) -> float:
+    """Return the most memory that a process has had, in MB."""
+    try:
+        (line,) = (one for one in Path(f"/proc/{process}/status").read_text().splitlines() if one.startswith("VmHWM"))
+    except (OSError, ValueError):
+        return float("nan")
+    return int(line.split()[1]) / 1024
 
 
 def timed(study: dict[str, Any], open_pool: Open) -> Took:
     """Sweep into a new store."""
     with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "study.sqlite", write=True) as store:
-        began, cpu = perf_counter(), cpu_seconds()
+        began, before = perf_counter(), process_time()
+        workers: list[tuple[float, float]] = []  # CPU seconds and memory, taken before they end
+
+        def watched() -> Pool:
+            pool = open_pool()
+            close = pool.close
+
+            def look_and_close() -> None:
+                found = [one.pid for one in multiprocessing.active_children() if one.pid is not None]
+                workers.extend((cpu_of(one), memory_of(one)) for one in found)
+                close()
+
+            pool.close = look_and_close
+            return pool
+
         whole = Study.of(study)
         store.register(whole)
-        sweep(store, whole.measures, open_pool)
-        took = perf_counter() - began
+        sweep(store, whole.measures, watched)
+        took, cpu = perf_counter() - began, process_time() - before
         counts = store.counts()
         if counts["todo"] or counts["failed"]:
             raise SystemExit(f"not all points ran: {counts}")
-    largest = max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return Took(took, cpu_seconds() - cpu, largest / 1024)
+    largest = max([memory_of(os.getpid()), *(memory for _, memory in workers)])
+    return Took(took, cpu + sum(seconds for seconds, _ in workers), largest)
 
 
 def threads(workers: int) -> Open:

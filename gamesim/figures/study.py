@@ -1,15 +1,16 @@
 """Figures of a study: a measure along the rounds or actions, and how it is spread over all games."""
 
+from math import log10
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullLocator, PercentFormatter
+from matplotlib.ticker import FuncFormatter, NullLocator
 
 from gamesim.figures.curves import log_axes
-from gamesim.figures.style import COLOURS, MARKERS, WIDTH, canvas, legend_below, number, palette, short, styled, write
+from gamesim.figures.style import COLOURS, MARKERS, WIDTH, canvas, number, palette, short, styled, superscript, write
 from gamesim.fits import SYMBOLS, Results, curve
 
 LEAST = 1e-6  # smaller values are drawn here: below lies rounding
@@ -17,28 +18,20 @@ LEAST = 1e-6  # smaller values are drawn here: below lies rounding
 
 @styled
 def study(results: Results, measure: str) -> Figure | None:
-    """Draw a measure's means along the rounds or actions, and the share of points that are below each value."""
+    """Draw a measure's means along the rounds or actions, and how many runs end at each value or above."""
     learner = results.axis("learner")
     labels = results.values(learner) if learner else [None]
     along = next((role for role in SYMBOLS if (axis := results.axis(role)) and len(results.values(axis)) > 1), None)
     if not any(row.measures.get(measure) is not None for row in results.done):
         return None
-    figure, panels = canvas(results.title or results.name, 2 if along else 1, size=(WIDTH, 3.9))
+    figure, panels = canvas(results.title or results.name, 2 if along else 1, size=(WIDTH, 4.0))
     handles = _spread(panels[-1], results, measure, learner, labels)
     if along is not None:
         handles = _along(panels[0], results, measure, along, labels)
-    texts = [_legend(results, measure, along, label) for label in labels]
     if learner:
-        legend_below(panels[0], handles, texts, columns=2 if along else 1, drop=0.24)
+        names = [short(str(label), 40) for label in labels]
+        figure.legend(handles, names, loc="outside lower left", ncols=3 if len(names) > 4 else 2)
     return figure
-
-
-def _legend(results: Results, measure: str, along: str | None, label: Any) -> str:
-    text = short(str(label), 30)
-    if along is None:
-        return text
-    found = results.slopes(measure, str(results.axis(along)), results.axis("learner")).get(label)
-    return text if found is None else f"{text}: {SYMBOLS[along]}^{f'{found.value:.2f}'.replace('-', '−')}"
 
 
 def _along(panel: Axes, results: Results, measure: str, role: str, labels: list[Any]) -> list[Any]:
@@ -68,18 +61,23 @@ def _spread(panel: Axes, results: Results, measure: str, learner: str | None, la
             if row.labels.get(str(learner)) == label and (value := row.measures.get(measure)) is not None
         ]
         values = np.sort(np.maximum(found, LEAST) if logarithmic else np.array(found))
-        shares = np.arange(1, values.size + 1) / max(values.size, 1)
-        (handle,) = panel.step(values, shares, where="post", **palette(i))
+        shares = 1 - np.arange(values.size) / max(values.size, 1)  # that are there or above
+        (handle,) = panel.step(values, shares, where="pre", **palette(i))
         handles.append(handle)
     if logarithmic:
         panel.set_xscale("log")
-        panel.xaxis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
+        panel.xaxis.set_major_formatter(FuncFormatter(_power))
         panel.xaxis.set_minor_locator(NullLocator())
+    panel.set_yscale("log")  # the few runs that stay far away are what tells learners apart
+    panel.yaxis.set_minor_locator(NullLocator())
     panel.set_xlabel(f"{measure}{results.at_the_longest}")
-    panel.set_title("share of runs at or below", loc="left")
-    panel.yaxis.set_major_formatter(PercentFormatter(1))
-    panel.set_ylim(0, 1.02)
+    panel.set_title("share of runs at this value or above", loc="left")
+    panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g} %"))
     return handles
+
+
+def _power(value: float, _: object) -> str:
+    return number(value) if value >= 1e-3 else f"10{superscript(round(log10(value)))}"
 
 
 def draw_study(results: Results, folder: Path, measure: str | None = None) -> list[Path]:

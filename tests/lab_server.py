@@ -13,7 +13,6 @@ from starlette.applications import Starlette
 from websockets.sync.client import ClientConnection, connect
 
 from gamesim.lab import frames, server
-from gamesim.lab.limits import MESSAGE
 from tests.chromium import wait
 
 Numbers = dict[str, Any]
@@ -44,14 +43,7 @@ def running_lab(token: str | None = None) -> Iterator[Lab]:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address = server.Address("127.0.0.1", listener.getsockname()[1], token)
         application = server.application(address)
-        config = uvicorn.Config(
-            application,
-            log_level="warning",
-            ws="websockets-sansio",
-            ws_max_size=4 * MESSAGE,
-            timeout_graceful_shutdown=1,
-        )
-        web = uvicorn.Server(config)
+        web = uvicorn.Server(server.configuration(application))
         thread = threading.Thread(target=web.run, kwargs={"sockets": [listener]})
         thread.start()
         wait(lambda: web.started, "the lab did not start", 30)

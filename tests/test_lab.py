@@ -4,6 +4,7 @@ import io
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -25,7 +26,8 @@ from websockets.sync.client import connect
 from websockets.typing import Origin
 
 import gamesim
-from gamesim import cli, equilibrium, record
+from gamesim import cli, equilibrium, figures, record
+from gamesim.figures import curves
 from gamesim.lab import choices, limits, server, session
 from gamesim.report import number
 from gamesim.scenario import Scenario, read, shipped
@@ -165,7 +167,10 @@ def test_bounds_are_in_payoff_units_and_count_a_given_start(lab: Lab) -> None:
 # Keeping.
 
 
-def test_the_saved_scenario_and_the_record_repeat_the_run(lab: Lab, tmp_path: Path, capsys: Any) -> None:
+def test_the_saved_scenario_and_the_record_repeat_the_run(
+    lab: Lab, tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(figures, "figure_functions", lambda: {"gaps": curves.gaps})  # one is enough, and takes long
     with lab.page() as page:
         page.begin(CHICKEN)
         assert get(lab, f"/runs/{page.session}/0/record.zip")[0] == 404  # no round has been played
@@ -410,6 +415,26 @@ def test_others_are_let_in_by_the_token_only() -> None:
         assert get(guarded, "/?token=only-for-friends", Host=f"192.0.2.7:{guarded.address.port}")[0] == 200
         with pytest.raises(InvalidStatus), guarded.page():
             pass
+
+
+def test_the_link_of_a_lab_that_others_reach_names_the_machine() -> None:
+    everywhere = server.Address("0.0.0.0", 8765, "token")
+    assert everywhere.link == f"http://{socket.gethostname()}:8765/?token=token"
+    assert everywhere.is_meant(f"{socket.gethostname()}:8765") and everywhere.is_meant("[::1]:8765")
+    assert server.Address("::1", 8765).link == "http://[::1]:8765/"
+
+
+def test_a_simulation_that_fails_is_told_and_stopped(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any) -> None:
+        raise ArithmeticError("no fixed point was found")
+
+    with lab.page() as page:
+        page.begin(TABLE)
+        monkeypatch.setattr(gamesim.Simulation, "run", fail)
+        page.send("play")
+        assert page.expect("error")["message"] == "no fixed point was found"
+        monkeypatch.undo()
+        page.play_out()
 
 
 # Many pages.

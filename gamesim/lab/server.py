@@ -46,6 +46,7 @@ from gamesim.record import Record
 from gamesim.scenario import Scenario
 
 HERE = "127.0.0.1"
+EVERYWHERE = ("0.0.0.0", "::")
 COOKIE = "gamesim-lab"
 REPORTS = 8  # reports and records that are asked for at once
 TRY_AGAIN_LATER = 1013  # the WebSocket code of a server that is full
@@ -67,8 +68,9 @@ class Address:
 
     @property
     def link(self) -> str:
-        """The address to open."""
-        shown = f"[{self.host}]" if ":" in self.host else self.host
+        """The address to open; a server on all addresses is found under its machine's name."""
+        host = socket.gethostname() if self.host in EVERYWHERE else self.host
+        shown = f"[{host}]" if ":" in host else host
         return f"http://{shown}:{self.port}/" + (f"?token={self.token}" if self.token else "")
 
     @cached_property
@@ -314,19 +316,23 @@ def serve(first: Scenario | None, host: str, port: int, *, allow_network: bool, 
             if browser:
                 threading.Thread(target=webbrowser.open, args=(address.link,), daemon=True).start()
 
-        server = uvicorn.Server(
-            uvicorn.Config(
-                application(address, first, opened),
-                log_level="warning",
-                ws="websockets-sansio",
-                ws_max_size=4 * MESSAGE,
-                timeout_graceful_shutdown=1,
-                server_header=False,
-            )
-        )
+        server = uvicorn.Server(configuration(application(address, first, opened)))
         with suppress(KeyboardInterrupt):
             server.run(sockets=[listener])
     _leave()
+
+
+def configuration(lab: Starlette) -> uvicorn.Config:
+    """Return how the lab is served: quietly, without compressing numbers, and without waiting for pages at the end."""
+    return uvicorn.Config(
+        lab,
+        log_level="warning",
+        ws="websockets-sansio",
+        ws_max_size=4 * MESSAGE,
+        ws_per_message_deflate=False,
+        timeout_graceful_shutdown=1,
+        server_header=False,
+    )
 
 
 def _listening(host: str, port: int) -> socket.socket:

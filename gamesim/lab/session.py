@@ -132,7 +132,11 @@ class Session:
                         return
                     await self._obey(message)
                 if self.playing:
-                    await self._advance()
+                    try:
+                        await self._advance()
+                    except (InputError, ArithmeticError) as error:
+                        await self._stop()
+                        await self._say("error", about="play", message=str(error))
                 await self._show()
         except (WebSocketDisconnect, RuntimeError):  # the page went away while something was being sent to it
             if reader.done() or self._socket.client_state.name != "CONNECTED":

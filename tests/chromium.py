@@ -73,7 +73,7 @@ class Page:
         assert "exceptionDetails" not in answer, answer
         return answer["result"].get("value")
 
-    def until(self, script: str, seconds: float = 30) -> Any:
+    def until(self, script: str, seconds: float = 60) -> Any:
         """Wait until an expression is true in the page."""
         return wait(lambda: self.run(script), f"never came true: {script}", seconds)
 

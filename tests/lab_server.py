@@ -68,7 +68,7 @@ class Page:
         self.connection.send(json.dumps({"do": do, **content}))
 
     def receive(self) -> Any:
-        message = self.connection.recv(timeout=120)
+        message = self.connection.recv(timeout=240)
         if isinstance(message, bytes):
             self.send("drawn")
             return np.frombuffer(message, dtype="<f4").astype(np.float64)

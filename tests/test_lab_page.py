@@ -23,6 +23,8 @@ ALL = ["strategies", "tetrahedron", "regrets", "joint", "payoffs", "profile"]
 
 @pytest.fixture(scope="module")
 def lab() -> Iterator[Lab]:
+    for scenario in (CHICKEN, SHAPLEY):
+        Scenario.of(scenario).simulation().run(10)  # compiles what the pages would else wait for
     with running_lab() as running:
         yield running
 

@@ -69,28 +69,47 @@ def exponents(
 
 
 def compare(
-    results: Results, cells: Sequence[Labels], flagship: str, rival: str, where: str, measure: str = "regret"
-) -> Finding:
-    """Say in how many cells a flagship and a rival are told apart, with the cells that say most against and for it."""
-    pairs = [({**cell, "learner": flagship}, {**cell, "learner": rival}) for cell in cells]
-    differences = [(*pair, results.difference(measure, *pair)) for pair in pairs]
-    known = [found for found in differences if found[2] is not None]
-    worse, better = ([found for found in known if told_apart(found[2]) == sign] for sign in (1, -1))
-    text = (
-        f"{where}: `{flagship}` has more {measure} than `{rival}` in {len(worse)} of {len(known)} cells and less in "
-        f"{len(better)}; the others are not told apart."
-    )
-    for picked, words in ((worse, "against"), (better, "for")):
-        if picked:
-            own, other, _ = max(picked, key=lambda one: _relative(results, measure, one[0], one[1]))
-            text += (
-                f" Most {words} it, at {describe(own)}: {said(results.mean(measure, **own))} and "
-                f"{said(results.mean(measure, **other))}, difference {said(results.difference(measure, own, other))}."
-            )
-    return Finding(text, held=True if better else None, loss=bool(worse))
+    results: Results,
+    cells: Sequence[Labels],
+    flagship: str,
+    rivals: Sequence[str],
+    where: str,
+    measure: str = "regret",
+) -> list[Finding]:
+    """Say against which rivals, and in how many cells, a flagship loses, wins, or is not told apart.
+
+    Each rival comes with the cell that says most, by the factor between the two.
+    """
+    lost: list[str] = []
+    won: list[str] = []
+    level: list[str] = []
+    for rival in rivals:
+        pairs = [({**cell, "learner": flagship}, {**cell, "learner": rival}) for cell in cells]
+        known = [(*pair, found) for pair in pairs if (found := results.difference(measure, *pair)) is not None]
+        for sign, told in ((1, lost), (-1, won)):
+            picked = [one for one in known if told_apart(one[2]) == sign]
+            if picked:
+                own, other, difference = max(picked, key=lambda one: _factor(results, measure, one[0], one[1]))
+                told.append(
+                    f"than `{rival}` in {len(picked)} of {len(known)} (at {describe(own)}: "
+                    f"{said(results.mean(measure, **own))} and {said(results.mean(measure, **other))}, difference "
+                    f"{said(difference)})"
+                )
+        if known and not any(told_apart(found) for _, _, found in known):
+            widest = max((found for _, _, found in known), key=lambda found: abs(found.value))
+            level.append(f"`{rival}` ({len(known)} cells, largest difference {said(widest)})")
+    findings = []
+    if lost:
+        findings.append(Finding(f"{where}: `{flagship}` has more {measure} {', '.join(lost)}.", held=False, loss=True))
+    if won:
+        findings.append(Finding(f"{where}: `{flagship}` has less {measure} {', '.join(won)}.", held=True))
+    if level:
+        text = f"{where}: in no cell is the {measure} of `{flagship}` told apart from that of {', '.join(level)}."
+        findings.append(Finding(text, held=None))
+    return findings
 
 
-def _relative(results: Results, measure: str, own: Labels, other: Labels) -> float:
+def _factor(results: Results, measure: str, own: Labels, other: Labels) -> float:
     """Return how far apart two means are, as a factor."""
     one, two = (
         abs(found.value) if found else 0.0 for found in (results.mean(measure, **own), results.mean(measure, **other))

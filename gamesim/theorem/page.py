@@ -1,7 +1,6 @@
 """The page: what held, what did not, and where the flagship loses, first; every number comes from the store."""
 
 from collections.abc import Sequence
-from pathlib import Path
 
 from gamesim.theorem.findings import Section
 from gamesim.theorem.points import Results
@@ -10,8 +9,8 @@ FOLDER = "theorem"  # of the figures, beside the page
 ANY = "any"
 
 
-def write_page(sections: Sequence[tuple[Section, Results]], path: Path, command: str) -> None:
-    """Write the page."""
+def write_page(sections: Sequence[tuple[Section, Results]], command: str) -> str:
+    """Return the page, in Markdown."""
     wanted = sum(results.wanted for _, results in sections)
     finished = sum(len(results.rows) for _, results in sections)
     minutes = sum(results.seconds for _, results in sections) / 60
@@ -62,8 +61,7 @@ def write_page(sections: Sequence[tuple[Section, Results]], path: Path, command:
         "which seeds, `measure` runs one point, `section` writes what stands here.",
         "",
     ]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n".join(lines), encoding="utf-8")
+    return "\n".join(lines)
 
 
 def _list(sections: Sequence[tuple[Section, Results]], loss: bool, held: bool | str | None) -> list[str]:

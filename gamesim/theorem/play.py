@@ -96,8 +96,7 @@ def section(results: Results) -> Section:
             )
     cells = [{"game": game} for game in results.labels("game")]
     for flagship in (PAPER, OURS):
-        for rival in (FIRST_ORDER, ADAPTIVE, MATCHING):
-            findings.append(compare(results, cells, flagship, rival, "Self-play", "ce gap"))
+        findings += compare(results, cells, flagship, (FIRST_ORDER, ADAPTIVE, MATCHING), "In self-play", "ce gap")
     tables = [_table(results, kind, measure) for measure in ("gap", "distance") for kind in ("ce", "cce")]
     return Section(
         "Games",

@@ -31,14 +31,21 @@ def tell(store: Store, small: bool, page: Path, command: str) -> list[tuple[Sect
     """Write the page and its figures from what there is in the store."""
     figures = page.parent / FOLDER
     figures.mkdir(parents=True, exist_ok=True)
-    sections = []
-    for claim in TOLD:
-        found = results(store, claim.points(small))
-        if found.rows:
-            claim.draw(found, figures)
-            sections.append((claim.section(found), found))
-    write_page(sections, page, command)
+    for claim, found in _found(store, small):
+        claim.draw(found, figures)
+    sections = [(claim.section(found), found) for claim, found in _found(store, small)]
+    page.write_text(write_page(sections, command), encoding="utf-8")
     return sections
+
+
+def text(store: Store, small: bool, command: str) -> str:
+    """Return the page alone, without drawing."""
+    return write_page([(claim.section(found), found) for claim, found in _found(store, small)], command)
+
+
+def _found(store: Store, small: bool) -> list[tuple[Any, Results]]:
+    found = [(claim, results(store, claim.points(small))) for claim in TOLD]
+    return [(claim, one) for claim, one in found if one.rows]
 
 
 def theorem(folder: Path, small: bool, workers: int, again: Sequence[str], say: Say) -> Path:

@@ -1,0 +1,297 @@
+"""The theorem's study: drivers against literal versions, the small version of every claim, and a page that can fail."""
+
+import json
+import re
+import shutil
+from collections.abc import Iterator
+from math import log, sqrt
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from gamesim import measures
+from gamesim.cli import main
+from gamesim.compiled import Vector
+from gamesim.errors import InputError
+from gamesim.players.blum_mansour import BlumMansour
+from gamesim.players.hedge import Hedge
+from gamesim.players.wavelet import Wavelet, WaveletContinuous
+from gamesim.theorem import cost, interpolation, order, play, quantile, rates, run
+from gamesim.theorem.drivers import Matrix, play_alone, play_game
+from gamesim.theorem.findings import compare, said, table, told_apart
+from gamesim.theorem.instances import FIRST_ORDER, HEDGE, OURS, PAPER, edge, favouring, rule, seed_of
+from gamesim.theorem.points import Point, Results, Store, measure, results
+from gamesim.theorem.points import run as run_points
+from tests.algorithm_one import AlgorithmOne
+
+DOCS = Path(__file__).parents[1] / "docs"
+
+
+# The drivers, against versions written out round by round.
+
+
+def drawn(actions: int, rounds: int, seed: list[int]) -> tuple[Vector, Matrix]:
+    """The random numbers of a run that fits into one chunk."""
+    random = np.random.default_rng(seed)
+    return random.random(rounds), random.random(rounds * actions).reshape(rounds, actions)
+
+
+def flipped(means: Matrix, context: int, points: Vector) -> Vector:
+    return np.where(points < (1 - means[context]) / 2, -1.0, 1.0)
+
+
+@pytest.mark.parametrize("player", [Hedge(), Wavelet(), BlumMansour(rows="adahedge")])
+def test_the_game_is_the_game_played_round_by_round(player: Hedge) -> None:
+    actions, rounds, seed = 5, 300, [3, 1]
+    means = np.random.default_rng(8).uniform(-0.8, 0.8, (actions, actions))  # not symmetric
+    contexts, points = drawn(actions, rounds, seed)
+    learner = player.start(actions)
+    suffered, expected = np.zeros((2, actions, actions))
+    for t in range(rounds):
+        strategy = learner.play()
+        context = int(np.searchsorted(np.cumsum(strategy), contexts[t], side="right"))
+        loss = flipped(means, context, points[t])
+        suffered += np.outer(strategy, loss)
+        expected += np.outer(strategy, means[context])
+        learner.observe(loss)
+    played = play_game(player, means, rounds, seed)
+    phi = rule("permutation", actions, 1, 4)
+    assert np.allclose(played.suffered, suffered) and np.allclose(played.expected, expected)
+    assert played.regret(phi) == pytest.approx(measures.against(suffered, phi))
+    assert played.mean_regret(phi) == pytest.approx(measures.against(expected, phi))
+
+
+def test_alone_each_row_of_blum_mansour_is_a_hedge_of_its_own() -> None:
+    actions, rounds, seed = 6, 400, [5, 2]
+    means = favouring(rule("permutation", actions, 1, 0), rounds)
+    contexts, points = drawn(actions, rounds, seed)
+    totals, seen, lost = np.zeros((actions, actions)), np.zeros(actions), 0.0
+    for t in range(rounds):
+        i = int(contexts[t] * actions)
+        weights = np.exp(-sqrt(2 * log(actions) / (1 + seen[i])) * (totals[i] - totals[i].min()))
+        loss = flipped(means, i, points[t])
+        lost += weights @ loss / weights.sum()
+        totals[i] += loss
+        seen[i] += 1
+    played = play_alone(BlumMansour(), means, rounds, seed)
+    assert played.own[0] == pytest.approx(lost)
+    assert np.allclose(played.suffered, totals)
+
+
+@pytest.mark.parametrize("player", [Wavelet(order=(2, 7, 0, 5, 1, 6, 4, 3)), WaveletContinuous()])
+def test_alone_the_wavelet_learner_is_algorithm_one_fed_the_context(player: Wavelet) -> None:
+    actions, rounds, seed = 8, 250, [7, 3]
+    means = -0.7 * rule("unif", actions, 2, 1)
+    contexts, points = drawn(actions, rounds, seed)
+    order_ = list(player.order or range(actions))
+    literal = AlgorithmOne(actions, [order_], player.clock)
+    lost, rows = 0.0, list[Vector]()
+    for t in range(rounds):
+        literal.play()
+        i = int(contexts[t] * actions)
+        at = order_.index(i)
+        loss = flipped(means, i, points[t])
+        row = np.zeros(actions)
+        row[order_] = literal.phi[0, at]
+        lost += float(row @ loss)
+        rows.append(row)
+        literal.p_bar = np.eye(actions)[[at]]
+        literal.observe(loss[None])
+    assert np.ptp(rows, axis=0).max() > 0.5  # it has learnt: this is not uniform play
+    assert play_alone(player, means, rounds, seed).own[0] == pytest.approx(lost, abs=1e-7)
+
+
+def test_alone_a_context_needs_a_row() -> None:
+    with pytest.raises(ValueError, match="power of two"):
+        play_alone(Wavelet(), np.zeros((6, 6)), 10, [0])
+
+
+def test_a_seed_is_a_run() -> None:
+    means = favouring(rule("self", 4, 2, 0), 500)
+    whole = play_game(Hedge(), means, 500, [1, 1])
+    again = play_game(Hedge(), means, 500, [1, 1])
+    assert np.array_equal(whole.suffered, again.suffered)
+    other = play_game(Hedge(), means, 500, [2, 1])
+    assert not np.array_equal(whole.suffered, other.suffered)
+
+
+@pytest.mark.parametrize("actions", [4, 16])
+@pytest.mark.parametrize("seed", range(5))
+def test_comparators_are_as_simple_as_they_say(actions: int, seed: int) -> None:
+    for k in (1, 2, actions // 2, actions):
+        rows = [tuple(row) for row in rule("unif", actions, k, seed)]
+        assert max(map(rows.count, rows)) == actions - k + 1
+        assert np.diag(rule("self", actions, k, seed)).sum() == actions - k
+    blocks = rule("blocks", actions, 2, seed)
+    assert (blocks[1:] != blocks[:-1]).any(axis=1).sum() == 1
+    assert (rule("permutation", actions, 1, seed).sum(axis=0) == 1).all()
+
+
+# The small version of every claim.
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
+    """All points of the small version, run here."""
+    filled = Store(tmp_path_factory.mktemp("theorem"))
+    for claim in run.TOLD:
+        for point in claim.points(True):
+            filled.keep(point, *measure(point))
+    yield filled
+    filled.close()
+
+
+def test_interpolation_shows_and_breaks_when_hedge_takes_the_flagships_place(store: Store) -> None:
+    found = results(store, interpolation.points(True))
+    for flagship in (PAPER, OURS):
+        asserted = interpolation.holds(found, flagship)
+        assert len(asserted) == 4 and all(finding.held for finding in asserted), asserted
+    swapped = interpolation.holds(found, HEDGE)
+    assert sum(not finding.held for finding in swapped) >= 2
+    assert "not less" in next(finding.text for finding in swapped if "moves one action" in finding.text)
+
+
+def test_regret_stays_within_the_certificate_and_below_uniform_play(store: Store) -> None:
+    found = results(store, interpolation.points(True))
+    assert all(finding.held for finding in interpolation.certificates(found))
+    cell = {"setting": "alone", "d": 32, "family": "self", "k": 1, "learner": PAPER}
+    assert max(found.values("regret", **cell).values()) < 0.5 * 8000 * edge(32, 8000)
+
+
+def test_the_right_order_is_worth_something_for_blocks_and_nothing_for_permutations(store: Store) -> None:
+    found = results(store, order.points(True))
+    for name, expected in (("two blocks", -1), ("permutation", 0)):
+        cell = {"rule": name, "learner": OURS}
+        difference = found.difference("regret", {**cell, "order": "right"}, {**cell, "order": "shuffled"})
+        assert told_apart(difference) == expected, (name, said(difference))
+
+
+def test_rates_are_near_the_square_root_of_the_rounds(store: Store) -> None:
+    found = results(store, rates.points(True))
+    for learner in (PAPER, OURS, FIRST_ORDER):
+        slope = np.mean(list(rates.slopes(found, "T", "alone", learner).values()))
+        assert 0.3 < slope < 0.75, (learner, slope)
+
+
+def test_the_quantile_theorem_fails_as_printed_and_holds_as_read(store: Store) -> None:
+    found = results(store, quantile.points(True))
+    for learner in (PAPER, OURS):
+        (excess,) = found.values("excess", part="counterexample", learner=learner).values()
+        assert excess > 1  # and the theorem as printed has sqrt(T log 1) = 0
+        constants = [values["constant"] for point, values in found.rows if "constant" in values]
+        assert max(constants) < 4
+    assert quantile.excess(Hedge(rate=1e-12)) < 1e-6  # who learns nothing loses nothing
+
+
+def test_who_keeps_playing_a_dominated_action(store: Store) -> None:
+    found = results(store, play.points(True))
+    assert play.keepers(found) == ["regret-matching-plus", "predictive-rm-plus", "gradient"]
+    for learner in (OURS, FIRST_ORDER):
+        share = found.mean("dominated", game=play.SEPARATION, learner=learner)
+        gap = found.mean("ce gap", game=play.SEPARATION, learner=learner)
+        assert share is not None and gap is not None and share.value < 0.01 and gap.value < 0.02
+    hedge = found.mean("ce gap", game=play.SEPARATION, learner=HEDGE)
+    assert hedge is not None and hedge.value > 0.1
+
+
+def test_memory_grows_with_the_square_of_the_actions(store: Store) -> None:
+    found = results(store, cost.points(True))
+    sizes = [found.mean("bytes", d=d, kind=PAPER) for d in (16, 64)]
+    assert sizes[0] and sizes[1] and 14 < sizes[1].value / sizes[0].value < 17
+    assert all(values["microseconds"] > 0 for _, values in found.rows)
+
+
+# The page.
+
+
+def test_the_page_tells_losses_first_and_has_every_table_and_figure(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = tmp_path / "theorem.md"
+    monkeypatch.setattr(run, "TOLD", (interpolation, cost))
+    run.tell(store, True, page, "gamesim theorem --small")  # with figures; those of two claims stand for all
+    monkeypatch.undo()
+    drawn = page.read_text(encoding="utf-8")
+    text = run.text(store, True, "gamesim theorem --small")
+    headings = re.findall(r"^## (.*)$", text, re.MULTILINE)
+    assert headings[0] == "Where the flagship loses"
+    assert {"Interpolation", "Order", "Rates", "Quantile regret", "Games", "Cost"} <= set(headings)
+    assert "still missing" not in text and "nan" not in text and "None" not in text
+    for name in re.findall(r"\((theorem/\w+\.svg)\)", drawn):
+        assert (tmp_path / name).stat().st_size > 1000
+        assert (tmp_path / name).with_suffix(".png").exists()
+    for claim in run.TOLD:
+        section = claim.section(results(store, claim.points(True)))
+        assert section.findings and section.tables and section.figures
+        for finding in section.findings:  # a sentence that states a result has a number
+            assert re.search(r"\d", finding.text), finding
+
+
+def invented(flagship: float, rival: float) -> Results:
+    rows = []
+    for seed in range(4):
+        for learner, value in ((PAPER, flagship), (FIRST_ORDER, rival)):
+            for k, more in ((1, 0.0), (16, 50.0)):
+                labels = {"setting": "alone", "d": 32, "T": 8000, "family": "self", "k": k, "learner": learner}
+                rows.append((Point(interpolation.NAME, labels, seed), {"regret": value + more + 0.1 * seed * k}))
+    return Results(rows, len(rows), 1.0)
+
+
+def test_sentences_turn_with_the_numbers() -> None:
+    wins, loses = invented(10.0, 90.0), invented(90.0, 10.0)
+    assert [finding.held for finding in interpolation.holds(wins)] == [True, True]
+    assert [finding.held for finding in interpolation.holds(loses)] == [False, True]
+    assert interpolation.holds(loses)[0].loss and "not less" in interpolation.holds(loses)[0].text
+    cells = [{"setting": "alone", "d": 32, "family": "self", "k": 1}]
+    (won,) = compare(wins, cells, PAPER, [FIRST_ORDER], "Here")
+    (lost,) = compare(loses, cells, PAPER, [FIRST_ORDER], "Here")
+    (level,) = compare(invented(5.0, 5.0), cells, PAPER, [FIRST_ORDER], "Here")
+    assert (won.held, won.loss, lost.loss, level.held) == (True, False, True, None)
+    assert "less regret" in won.text and "more regret" in lost.text and "no cell" in level.text
+
+
+def test_tables_are_markdown() -> None:
+    assert table("T", ["a", "b"], [["1", "2"]]) == "**T**\n\n| a | b |\n| --- | --- |\n| 1 | 2 |"
+
+
+def test_finished_points_are_kept_and_only_the_others_run(tmp_path: Path) -> None:
+    points = [Point("quantile", {"part": "counterexample", "learner": name}, 0) for name in (HEDGE, "squint")]
+    store = Store(tmp_path)
+    store.keep(points[0], {"excess": 123.0}, 0.5)
+    store.close()
+    store = Store(tmp_path)  # as after a kill
+    seen: list[tuple[int, int]] = []
+    run_points(store, points, 1, lambda done, of: seen.append((done, of)))
+    kept = {point.labels["learner"]: values["excess"] for point, values, _ in store.found(points)}
+    store.close()
+    assert seen == [(2, 2)]
+    assert kept[HEDGE] == 123.0 and 0 < kept["squint"] < 100
+
+
+def test_a_store_that_is_none_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "points.sqlite").write_text("no database, but text that is long enough to be read as one" * 20)
+    with pytest.raises(InputError, match="choose another place"):
+        Store(tmp_path)
+
+
+def test_mistakes_on_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    assert main(["theorem", "--small", "--again", "costs", "--out", str(tmp_path)]) == 2
+    assert "there is no claim called 'costs'" in capsys.readouterr().err
+    assert main(["theorem", "--workers", "0", "--out", str(tmp_path)]) == 2
+
+
+@pytest.mark.skipif(not (DOCS / "theorem" / "points.sqlite").exists(), reason="the store is not part of this copy")
+def test_the_page_in_the_docs_is_what_its_store_says(tmp_path: Path) -> None:
+    shutil.copy(DOCS / "theorem" / "points.sqlite", tmp_path / "points.sqlite")
+    store = Store(tmp_path)
+    text = run.text(store, False, "gamesim theorem")
+    store.close()
+    assert text == (DOCS / "theorem.md").read_text(encoding="utf-8")
+
+
+def test_labels_survive_the_store(tmp_path: Path) -> None:
+    point = Point("order", {"rule": "two blocks", "d": 16}, 3)
+    assert point.key == Point("order", json.loads(json.dumps(point.labels)), 3).key
+    assert point.key != Point("order", point.labels, 4).key
+    assert seed_of(1, "a", 2) != seed_of(1, "a", 3)

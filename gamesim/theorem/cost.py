@@ -5,7 +5,7 @@ Mansour's alike. Here the fixed point is refined from kept factors (players/fixe
 """
 
 from pathlib import Path
-from time import perf_counter
+from time import process_time
 
 import numpy as np
 
@@ -66,12 +66,12 @@ def solve_all(matrices: Vector, default: Vector, strategy: Vector, scratch: Vect
 
 
 def measure(labels: Labels, seed: int) -> Values:
-    """Time one kind of round; the least of several repetitions counts, since the machine may be busy."""
+    """Time one kind of round: processor time, and the least of several repetitions, since the machine may be busy."""
     d, kind = labels["d"], labels["kind"]
     if kind in (POINT, ANEW, SPARSE):
         return _fixed_point(OURS if kind == SPARSE else FIRST_ORDER, d, seed, anew=kind == ANEW)
     player = LEARNERS[FIRST_ORDER if kind == SOLVED else kind]()
-    rounds = int(np.clip(WORK // d**2, 4, 2000))
+    rounds = int(np.clip(WORK // d**2, 2, 2000))
     losses = walk(WARM + REPETITIONS * rounds, d, seed)
     learner = _Running(player, d)
     learner.run(losses[:WARM])
@@ -79,9 +79,9 @@ def measure(labels: Labels, seed: int) -> Values:
     times = []
     for k in range(REPETITIONS):
         chunk = losses[WARM + k * rounds : WARM + (k + 1) * rounds]
-        began = perf_counter()
+        began = process_time()
         learner.run(chunk, kept if kind == SOLVED else -1)
-        times.append((perf_counter() - began) / rounds)
+        times.append((process_time() - began) / rounds)
     return {"microseconds": 1e6 * min(times), "bytes": float(learner.state.nbytes + learner.settings.nbytes)}
 
 
@@ -94,17 +94,17 @@ def _fixed_point(name: str, actions: int, seed: int, anew: bool) -> Values:
     for loss in losses[WARM:]:
         learner.run(loss[None])
         matrices.append(learner.state[1 + 2 * actions : 1 + 2 * actions + actions**2].copy())
-    there_and_back = np.concatenate(matrices + matrices[::-1])
+    in_turn = np.concatenate(matrices)
     default, strategy = np.full(actions, 1 / actions), np.zeros(actions)
     scratch = np.zeros(scratch_size(actions))
     repeated = 1 if actions >= FITTED else 50
-    solve_all(there_and_back, default, strategy, scratch, anew)
+    solve_all(in_turn, default, strategy, scratch, anew)
     times = []
     for _ in range(3 if anew and actions > 512 else REPETITIONS):
-        began = perf_counter()
+        began = process_time()
         for _ in range(repeated):
-            solve_all(there_and_back, default, strategy, scratch, anew)
-        times.append((perf_counter() - began) / (2 * MATRICES * repeated))
+            solve_all(in_turn, default, strategy, scratch, anew)
+        times.append((process_time() - began) / (MATRICES * repeated))
     return {"microseconds": 1e6 * min(times), "bytes": float(scratch.nbytes)}
 
 
@@ -185,10 +185,10 @@ def section(results: Results) -> Section:
     headings = ["", *(f"d = {d}" for d in sizes), "exponent"]
     return Section(
         "Cost",
-        "What does a round cost, in time and memory, as the number of actions grows? Times are the least of "
-        f"{REPETITIONS} repetitions, each over many rounds of drifting losses, on one thread; exponents are fitted "
-        f"{span}, with the interval of the fit. *One solve a round* throws away, before each round, the factors that "
-        "the fixed point keeps from earlier rounds, so that each round eliminates anew.",
+        "What does a round cost, in time and memory, as the number of actions grows? Times are processor time, the "
+        f"least of {REPETITIONS} repetitions, each over many rounds of drifting losses, on one thread; exponents are "
+        f"fitted {span}, with the interval of the fit. *One solve a round* throws away, before each round, the factors "
+        "that the fixed point keeps from earlier rounds, so that each round eliminates anew.",
         findings,
         [table("Microseconds a round", headings, rows), table("Memory, in kilobytes", headings, memory)],
         ["cost"],

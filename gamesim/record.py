@@ -154,7 +154,7 @@ class Record:
     >>> record.joint.round(2).tolist()
     [[0.01, 0.03], [0.03, 0.94]]
     >>> record.payoffs.round(2).tolist()
-    [1.12, 1.12]
+    [1.09, 1.09]
     """
 
     game: Game

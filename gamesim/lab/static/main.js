@@ -193,24 +193,23 @@ function showSpeed() {
 
 function showDials() {
   const captions = page.shape.runs.map((run) => [...new Set(run.learners)].join(", "));
-  byId("dials").replaceChildren(
-    ...captions.map((words, k) =>
-      h(
-        "div",
-        { class: "dial-row" },
-        captions.length > 1 ? h("p", { class: "dial-run" }, words) : null,
-        DIALS.map(([name, label]) =>
-          h(
-            "div",
-            { class: `dial ${name}`, title: HELP[name] },
-            h("span", { class: "dial-label" }, label),
-            h("output", { id: `${name}-${k}` }, "–"),
-            h("span", { class: "meter", "aria-hidden": "true" }, h("span", { id: `${name}-${k}-meter` })),
-          ),
-        ),
-      ),
+  const dial = ([name, label], k) =>
+    h(
+      "div",
+      { class: `dial ${name}`, title: HELP[name] },
+      h("span", { class: "dial-label" }, label),
+      h("output", { id: `${name}-${k}` }, "–"),
+      h("span", { class: "meter", "aria-hidden": "true" }, h("span", { id: `${name}-${k}-meter` })),
+    );
+  const rows = captions.flatMap((words, k) => [
+    ...(captions.length > 1 ? [h("p", { class: "dial-run" }, words)] : []),
+    h(
+      "div",
+      { class: "dial-row" },
+      DIALS.map((one) => dial(one, k)),
     ),
-  );
+  ]);
+  byId("dials").replaceChildren(...rows);
   showNumbers();
 }
 

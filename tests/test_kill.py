@@ -80,6 +80,15 @@ def waited(condition: Any, seconds: float = 60) -> bool:
     return True
 
 
+def count(store: Path) -> int:
+    """How many points a store holds that are finished."""
+    try:
+        with Store(store) as opened:
+            return opened.counts()["done"]
+    except gamesim.InputError:  # there is no store yet
+        return 0
+
+
 def finished(store: Path) -> dict[str, dict[str, float | None]]:
     """What a store holds of finished points; each is whole."""
     if not store.exists():
@@ -113,7 +122,9 @@ def test_a_sweep_outlives_its_kills(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             process = command("sweep", "mine.toml", "--out", str(path.parent), "--workers", "2", "--quiet")
             waited(lambda: len(below(process.pid)) >= 3 or process.poll() is not None)  # noqa: B023
             while process.poll() is None and min(kills.values()) < KILLS:
-                waited(lambda: len(below(process.pid)) >= 3 or process.poll() is not None)  # noqa: B023
+                known = count(path)
+                if chance.random() < 0.6:  # while points finish; else at any time, also while it starts
+                    waited(lambda: count(path) > known or process.poll() is not None)  # noqa: B023
                 time.sleep(chance.uniform(0, 0.6))
                 workers = below(process.pid)
                 if kills["worker"] < KILLS and workers and chance.random() < 0.7:

@@ -1,0 +1,17 @@
+"""Seeing only one's own loss: how much slower it is to learn the prisoner's dilemma."""
+
+import gamesim
+
+TRIED = (("hedge", "expected"), ("hedge", "sampled"), ("exp3", "bandit"), ("tsallis-inf", "bandit"))
+
+
+def main() -> None:
+    for learner, feedback in TRIED:
+        record = gamesim.simulate("prisoners-dilemma", learner, rounds=5000, feedback=feedback, replicas=10)
+        share = record.average[0][:, 1].mean()
+        print(f"{learner:12}{feedback:10} the first defects in {share:6.1%} of the rounds, ", end="")
+        print(f"CE gap {record.gap('ce').mean():.3f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,17 @@
+"""Chicken twenty times: who ends up daring is luck, what the two earn together is not."""
+
+import gamesim
+from gamesim import equilibrium
+
+
+def main() -> None:
+    record = gamesim.simulate("chicken", "hedge", rounds=5000, replicas=20, perturb=0.5)
+    first = sum(payoffs[0] > payoffs[1] for payoffs in record.payoffs)
+    print(f"the first player dares in {first} of 20 runs, the second in {20 - first}")
+    print(f"total payoff: {record.welfare.min():.2f} to {record.welfare.max():.2f}")
+    low, high = equilibrium.welfare_range(record.game, "ce")
+    print(f"correlated equilibria pay from {low:.2f} to {high:.2f}")
+
+
+if __name__ == "__main__":
+    main()

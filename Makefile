@@ -10,7 +10,7 @@ BIN := $(VENV)/bin
 demo: $(VENV)/demo
 	$(BIN)/gamesim run chicken --out runs/demo --force
 	@echo
-	@echo "The pictures are in runs/demo/figures, the whole story is runs/demo/report.html. Next: gamesim list scenarios"
+	@echo "The pictures are in runs/demo/figures, the whole story is runs/demo/report.html. Next: $(BIN)/gamesim list scenarios"
 
 test: $(VENV)/test
 	$(BIN)/ruff check .

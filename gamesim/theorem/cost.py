@@ -14,7 +14,7 @@ from gamesim.figures.style import canvas, styled, write
 from gamesim.fits import Mean, slope
 from gamesim.player import Player
 from gamesim.players.fixed_point import fixed_point, scratch_size
-from gamesim.theorem.findings import Finding, Section, draw_line, plain, said, table
+from gamesim.theorem.findings import Finding, Section, draw_line, log_axes, plain, said, table
 from gamesim.theorem.instances import FIRST_ORDER, LEARNERS, OURS, PAPER
 from gamesim.theorem.points import Labels, Point, Results, Values
 
@@ -206,6 +206,7 @@ def draw(results: Results, folder: Path) -> None:
     for index, kind in enumerate(KINDS):
         sizes = results.labels("d", kind=kind)
         draw_line(panels[0], sizes, [results.mean("microseconds", d=d, kind=kind) for d in sizes], index, kind)
-    panels[0].set(xscale="log", yscale="log", xlabel="actions d", ylabel="microseconds")
+    log_axes(panels[0])
+    panels[0].set(xlabel="actions d", ylabel="microseconds")
     panels[0].legend(fontsize=7)
     write(figure, folder / "cost")

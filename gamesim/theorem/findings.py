@@ -5,11 +5,15 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from gamesim.figures.style import COLOURS, DASHES, MARKERS
 from gamesim.fits import Mean, slope
 from gamesim.report import number
 from gamesim.theorem.points import Labels, Results
+
+LINE_COLOURS = (*COLOURS, "#6A3D9A")  # nine learners
+LINE_MARKERS = f"{MARKERS}X"
 
 
 @dataclass(frozen=True)
@@ -123,25 +127,37 @@ def describe(cell: Labels) -> str:
     return ", ".join(f"{key} = {value}" for key, value in cell.items() if key not in hidden)
 
 
-def draw_line(panel: Axes, x: Sequence[float], found: Sequence[Mean | None], index: int, label: str) -> None:
-    """Draw means with their intervals; each learner keeps its colour, dashes and marker in all figures."""
-    kept = [(a, one) for a, one in zip(x, found, strict=True) if one is not None and one.value > 0]
+def draw_line(
+    panel: Axes, x: Sequence[float], found: Sequence[Mean | None], index: int, label: str, above: float = 0.0
+) -> None:
+    """Draw the means that lie above a value, with their intervals; a learner looks the same in all figures."""
+    kept = [(a, one) for a, one in zip(x, found, strict=True) if one is not None and one.value > above]
     if not kept:
         return
     values = np.array([one.value for _, one in kept])
     halves = np.nan_to_num([one.half for _, one in kept])
-    lower = np.minimum(halves, 0.9 * values)  # a logarithmic axis has no place for 0
+    lower = np.minimum(halves, 0.9 * values) if above == 0 else halves  # a logarithmic axis has no place for 0
     panel.errorbar(
         [a for a, _ in kept],
         values,
         yerr=[lower, halves],
-        color=COLOURS[index % len(COLOURS)],
+        color=LINE_COLOURS[index % len(LINE_COLOURS)],
         linestyle=DASHES[index % len(DASHES)],
-        marker=MARKERS[index % len(MARKERS)],
+        marker=LINE_MARKERS[index % len(LINE_MARKERS)],
         capsize=2,
         elinewidth=0.8,
         label=label,
     )
+
+
+def log_axes(panel: Axes, axes: str = "xy") -> None:
+    """Make axes logarithmic, with powers of ten written out."""
+    for name in axes:
+        axis, scale = (panel.xaxis, panel.set_xscale) if name == "x" else (panel.yaxis, panel.set_yscale)
+        scale("log")
+        axis.set_major_locator(LogLocator(numticks=6))
+        axis.set_minor_formatter(NullFormatter())
+        axis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
 
 
 def plain(value: float) -> str:

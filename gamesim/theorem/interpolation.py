@@ -12,7 +12,18 @@ from gamesim.figures.style import DARK, canvas, styled, write
 from gamesim.fits import mean
 from gamesim.players.wavelet import Wavelet
 from gamesim.theorem.drivers import play_alone, play_game
-from gamesim.theorem.findings import Finding, Section, compare, draw_line, exponents, plain, said, table, told_apart
+from gamesim.theorem.findings import (
+    Finding,
+    Section,
+    compare,
+    draw_line,
+    exponents,
+    log_axes,
+    plain,
+    said,
+    table,
+    told_apart,
+)
 from gamesim.theorem.instances import (
     ALONE,
     FIRST_ORDER,
@@ -189,7 +200,7 @@ def draw(results: Results, folder: Path) -> None:
     rows = [(setting, family) for setting in SETTINGS for family in FAMILIES]
     figure, panels = canvas(
         "Regret against φ* with k special rows, beside guides √k and √d",
-        len(sizes), len(rows), size=(3.2 * len(sizes) + 1, 2.6 * len(rows)),
+        len(sizes), len(rows), size=(max(3.2 * len(sizes) + 1, 7.2), 2.6 * len(rows)),
     )  # fmt: skip
     for at, (setting, family) in enumerate(rows):
         for column, d in enumerate(sizes):
@@ -219,6 +230,7 @@ def _panel(panel: Axes, results: Results, cell: Labels) -> None:
                 color=DARK,
                 label=f"certificate, {name}",
             )
-    panel.set(xscale="log", yscale="log", title=f"{cell['setting']}, {cell['family']}, d = {cell['d']}")
+    log_axes(panel)
+    panel.set(title=f"{cell['setting']}, {cell['family']}, d = {cell['d']}")
     panel.set_xlabel("k")
     panel.set_ylabel("regret")

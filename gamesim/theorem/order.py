@@ -119,7 +119,7 @@ def draw(results: Results, folder: Path) -> None:
             found = [results.mean("regret", d=d, rule=name, learner=learner, order=order) for name in RULES]
             draw_line(panel, range(len(RULES)), found, index, f"{learner}, {order}")
         panel.set_xticks(range(len(RULES)), list(RULES))
-        panel.set(title=f"d = {d}", ylabel="regret", yscale="log")
+        panel.set(title=f"d = {d}", ylabel="regret", ylim=(0, None))
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=2, fontsize=7.5)
     write(figure, folder / "order")

@@ -11,7 +11,7 @@ import numpy as np
 from gamesim import games, players
 from gamesim.figures.style import canvas, styled, write
 from gamesim.simulation import Simulation
-from gamesim.theorem.findings import Finding, Section, compare, draw_line, said, table
+from gamesim.theorem.findings import Finding, Section, compare, draw_line, log_axes, said, table
 from gamesim.theorem.instances import ADAPTIVE, FIRST_ORDER, LEARNERS, MATCHING, OURS, PAPER
 from gamesim.theorem.points import Labels, Point, Results, Values
 
@@ -26,6 +26,7 @@ FAMILIES = {"uniform 4×4": ("uniform", 4), "uniform 8×8": ("uniform", 8), "zer
 FULL = (10_000, 100_000, 5)  # rounds, rounds of the separation, seeds
 SMALL = (1000, 20_000, 2)
 KEPT = 0.05  # an action played this much in the second half of a long run has been kept
+STILL = 0.05  # who stays this near to uniform strategies, on average, has not moved
 APART = 0.05  # a gap beyond this, in payoff units, is not about to close
 EVERYONE = (*LEARNERS, *OTHERS)
 
@@ -60,8 +61,9 @@ def measure(labels: Labels, seed: int) -> Values:
                 measured[f"{kind} gap {at}"] = float(gap)
         measured[f"{kind} gap"] = float(record.gap(kind))
         measured[f"{kind} distance"] = float(record.distance(kind))
+    at, strategies = record.trajectory
+    measured["away"] = float(np.mean([np.abs(one - 1 / one.shape[1]).sum(axis=1).mean() / 2 for one in strategies]))
     if name == SEPARATION:
-        at, strategies = record.trajectory
         measured["dominated"] = float(np.mean([one[at > rounds / 2, TWIN].mean() for one in strategies]))
     return measured
 
@@ -94,8 +96,20 @@ def section(results: Results) -> Section:
                     loss=not held,
                 )
             )
-    cells = [{"game": game} for game in results.labels("game")]
     for flagship in (PAPER, OURS):
+        away = {game: results.mean("away", game=game, learner=flagship) for game in results.labels("game")}
+        resting = {game: found for game, found in away.items() if found is not None and found.value < STILL}
+        if resting:
+            listed = ", ".join(f"{game} ({said(found)})" for game, found in resting.items())
+            findings.append(
+                Finding(
+                    f"`{flagship}` hardly leaves the uniform strategies that it starts from in {listed}: mean distance "
+                    "in total variation over the run. Where they are an equilibrium, its gap says nothing about "
+                    "learning; these games are left out of its comparisons.",
+                    held=None,
+                )
+            )
+        cells = [{"game": game} for game in away if game not in resting]
         findings += compare(results, cells, flagship, (FIRST_ORDER, ADAPTIVE, MATCHING), "In self-play", "ce gap")
     tables = [_table(results, kind, measure) for measure in ("gap", "distance") for kind in ("ce", "cce")]
     return Section(
@@ -153,14 +167,15 @@ def draw(results: Results, folder: Path) -> None:
     played = results.labels("game")
     columns = min(len(played), 3)
     rows = -(-len(played) // columns)
-    figure, panels = canvas("CE gap (lines) of learners in self-play", columns, rows, size=(9.5, 2.9 * rows + 0.8))
+    figure, panels = canvas("CE gap of learners in self-play", columns, rows, size=(9.5, 2.9 * rows + 0.8))
     for panel, game in zip(panels, played, strict=False):
         rounds = results.labels("T", game=game)[0]
         at = [10**k for k in range(2, len(str(rounds)))]
         for index, learner in enumerate(LEARNERS):
             found = [results.mean(f"ce gap {t}", game=game, learner=learner) for t in at]
             draw_line(panel, at, found, index, learner)
-        panel.set(xscale="log", yscale="log", title=game, xlabel="rounds", ylabel="CE gap")
+        log_axes(panel)
+        panel.set(title=game, xlabel="rounds", ylabel="CE gap")
     for panel in panels[len(played) :]:
         panel.set_axis_off()
     handles, labels = panels[0].get_legend_handles_labels()

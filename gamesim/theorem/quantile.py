@@ -14,7 +14,7 @@ from gamesim import players
 from gamesim.figures.style import DARK, canvas, styled, write
 from gamesim.player import Player
 from gamesim.theorem.drivers import play_game
-from gamesim.theorem.findings import Finding, Section, compare, draw_line, plain, said, table
+from gamesim.theorem.findings import Finding, Section, compare, draw_line, log_axes, plain, said, table
 from gamesim.theorem.instances import ADAHEDGE, ADAPTIVE, FIRST_ORDER, HEDGE, LEARNERS, OURS, PAPER, seed_of
 from gamesim.theorem.points import Labels, Point, Results, Values
 
@@ -152,11 +152,11 @@ def draw(results: Results, folder: Path) -> None:
     cells = _cells(results)
     shares = [cell["good"] / cell["d"] for cell in cells]
     for index, learner in enumerate(CHOSEN):
-        draw_line(
-            panels[0], shares, [results.mean("regret", **cell, learner=learner) for cell in cells], index, learner
-        )  # fmt: skip
+        found = [results.mean("regret", **cell, learner=learner) for cell in cells]
+        draw_line(panels[0], shares, found, index, learner, above=-np.inf)
     guide = [sqrt(cell["T"] * log(1 + cell["d"] / cell["good"])) for cell in cells]
     panels[0].plot(shares, guide, color=DARK, linewidth=0.8, label="√(T log(1 + 1/ε))")
-    panels[0].set(xscale="log", xlabel="ε", ylabel="quantile regret")
+    log_axes(panels[0], "x")
+    panels[0].set(xlabel="ε", ylabel="quantile regret")
     panels[0].legend(fontsize=7)
     write(figure, folder / "quantile")

@@ -7,7 +7,7 @@ import numpy as np
 from gamesim.figures.style import canvas, styled, write
 from gamesim.fits import mean
 from gamesim.theorem.drivers import play_alone, play_game
-from gamesim.theorem.findings import Finding, Section, draw_line, exponents, said, table, told_apart
+from gamesim.theorem.findings import Finding, Section, draw_line, exponents, log_axes, said, table, told_apart
 from gamesim.theorem.instances import (
     ALONE,
     FIRST_ORDER,
@@ -135,7 +135,8 @@ def draw(results: Results, folder: Path) -> None:
                 results.mean("regret", setting=setting, learner=learner, along=along, **{along: v}) for v in values
             ]
             draw_line(panel, values, found, index, learner)
-        panel.set(xscale="log", yscale="log", xlabel=along, ylabel="regret", title=setting)
+        log_axes(panel)
+        panel.set(xlabel=along, ylabel="regret", title=setting)
     handles, labels = panels[1].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=7.5)
     write(figure, folder / "rates")

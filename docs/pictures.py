@@ -1,0 +1,130 @@
+"""Draw the pictures that README and the explanations show: `python docs/pictures.py` writes docs/images."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import gamesim
+from gamesim import equilibrium, figures, games, scenario
+from gamesim.figures.style import COLOURS, DARK, LIGHT, TIME, canvas, styled, write
+from gamesim.players.reduction import reduction_size
+
+IMAGES = Path(__file__).parent / "images"
+HEIGHT = np.sqrt(3) / 2
+ROUNDS = 300  # of the chase: late enough to have learnt, early enough to see it move
+
+
+@styled
+def striking() -> None:
+    """Draw Shapley's game under a learner without external regret and one without swap regret."""
+    runs = {
+        name: gamesim.simulate("shapley", name, rounds=20_000, perturb=0.2) for name in ("hedge", "wavelet-continuous")
+    }
+    title = "One game, two ways to learn: one stays outside the correlated equilibria, one comes ever closer"
+    figure, panels = canvas(title, 3, size=(10.5, 3.7), width_ratios=[1, 1, 1.35])
+    for panel, (name, record) in zip(panels[:2], runs.items(), strict=True):
+        _triangle(panel, record)
+        panel.set_title(f"{name}", loc="left")
+    for (name, record), colour, marker in zip(runs.items(), COLOURS, "os", strict=False):
+        curve = record.curve
+        for kind, line in (("ce", "-"), ("cce", ":")):
+            label = f"{name}, {kind.upper()}"
+            if (name, kind) == ("wavelet-continuous", "cce"):
+                continue  # it is 0 from the 30th round on
+            shown = np.maximum(curve.gap(kind), 1e-7)
+            panels[2].plot(curve.rounds, shown, line, color=colour, marker=marker, markevery=5, label=label)
+    panels[2].set(xscale="log", yscale="log", ylim=(1e-4, 1), xlabel="rounds")
+    for axis in (panels[2].xaxis, panels[2].yaxis):
+        axis.set_major_formatter("{x:g}")
+    panels[2].set_title("gap: what somebody gains a round by deviating", loc="left")
+    panels[2].legend(loc="lower left")
+    write(figure, IMAGES / "shapley")
+
+
+def _triangle(panel: Any, record: Any) -> None:
+    """Draw the first player's strategies, early ones light, in the triangle of its three actions."""
+    _, (strategies, _) = record.trajectory
+    corners = np.array([[0, 0], [1, 0], [0.5, HEIGHT]])
+    outline = corners[[0, 1, 2, 0]]
+    panel.plot(*outline.T, color=LIGHT, linewidth=1.2)
+    points = strategies @ corners
+    panel.plot(*points.T, color=LIGHT, linewidth=0.6)
+    panel.scatter(*points.T, c=np.arange(len(points)), cmap=TIME, s=5, zorder=3, linewidths=0)
+    for corner, label, side in zip(corners, record.game.actions[0], ("left", "right", "center"), strict=True):
+        below = corner[1] == 0
+        panel.text(corner[0], corner[1] + (-0.03 if below else 0.03), label, ha=side, va="top" if below else "bottom")
+    panel.set(xlim=(-0.05, 1.05), ylim=(-0.12, 1.05))
+    panel.set_aspect("equal")
+    panel.axis("off")
+
+
+@styled
+def payoffs() -> None:
+    """Draw where learners end in bad rock-paper-scissors, beside what equilibria can pay in all."""
+    game = games.make("bad-rps")
+    names = ("hedge", "regret-matching", "internal-regret-matching", "blum-mansour", "wavelet-continuous")
+    figure, (panel,) = canvas(
+        "Bad rock-paper-scissors: who is paid more than any correlated equilibrium?", size=(7.2, 3)
+    )
+    for place, name in enumerate(names):
+        record = gamesim.simulate(game, name, rounds=20_000, perturb=0.2)
+        swap = name not in ("hedge", "regret-matching")
+        panel.plot(record.welfare, place, "os"[swap], color=COLOURS[swap], markersize=8)
+    low, high = equilibrium.welfare_range(game, "cce")
+    panel.axvspan(low, high, color=LIGHT, zorder=0, label="what coarse correlated equilibria pay")
+    panel.axvline(equilibrium.welfare_range(game, "ce")[1], color=DARK, label="what every correlated equilibrium pays")
+    panel.set(
+        yticks=range(len(names)), yticklabels=names, xlabel="total payoff a round", xlim=(-0.8, 0.1), ylim=(-0.6, 6.4)
+    )
+    panel.legend(loc="upper center", ncols=1)
+    write(figure, IMAGES / "bad-rps")
+
+
+@styled
+def wavelet(actions: int = 16) -> None:
+    """Draw the matrices of the wavelet learner, stage by stage, in a game that calls for a simple modification."""
+    haar = np.zeros((actions, actions))
+    haar[0] = 1
+    for number in range(1, actions):
+        half = number & -number
+        haar[number, number - half : number], haar[number, number : number + half] = 1, -1
+    chase = scenario.read(scenario.find("ordered-well"))  # places of one room call for the same modification
+    record = chase.simulation().run(ROUNDS)
+    state = record.arrays["continue_state"][0]
+    start = reduction_size(actions)
+    improper = state[start : start + actions**2].reshape(actions, actions)
+    phi = state[1 + 2 * actions : 1 + 2 * actions + actions**2].reshape(actions, actions)
+    shown = {
+        "1. Haar vectors, a row each": haar,
+        "2. the predicted matrix": improper,
+        "3. φ: its positive part, row by row": phi,
+    }
+    title = "Inside the wavelet learner: a matrix in a Haar basis, made stochastic, and its fixed point"
+    figure, panels = canvas(title, 4, size=(11.5, 3.4))
+    for panel, (name, matrix) in zip(panels, shown.items(), strict=False):
+        most = np.abs(matrix).max()
+        panel.imshow(matrix, cmap="RdBu_r", vmin=-most, vmax=most)
+        panel.set_title(name, loc="left")
+        panel.set(xticks=range(0, actions, 4), yticks=range(0, actions, 4), xlabel="action")
+        panel.grid(visible=False)
+    panels[3].bar(range(actions), state[1 : 1 + actions], color=COLOURS[0])
+    panels[3].set_title("4. p = pφ, which is played", loc="left")
+    panels[3].set(xticks=range(0, actions, 4), xlabel="action", box_aspect=1)
+    write(figure, IMAGES / "wavelet-stages")
+
+
+def chicken() -> None:
+    """Draw chicken's correlated equilibria, and where Hedge goes."""
+    record = gamesim.simulate("chicken", "hedge", rounds=10_000, perturb=0.5)
+    drawn = figures.figure_functions()["tetrahedron"](record)
+    if drawn is not None:
+        figures.write(drawn, IMAGES / "chicken")
+
+
+if __name__ == "__main__":
+    IMAGES.mkdir(exist_ok=True)
+    for picture in (striking, payoffs, wavelet, chicken):
+        picture()
+    for drawing in ("shapley", "bad-rps", "wavelet-stages", "chicken"):
+        (IMAGES / f"{drawing}.svg").unlink()  # a picture that is committed is small

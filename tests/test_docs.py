@@ -1,0 +1,114 @@
+"""What README and the documentation tell people to do works: every command and every piece of code is run.
+
+A block under `<!-- not run ... -->` is left out, and says why; one under `<!-- file: NAME -->` is saved by that name.
+Runs are cut to a few rounds and draw nothing, but for the block that is about drawing.
+"""
+
+import re
+import runpy
+import shlex
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from textwrap import dedent
+from typing import Any, NamedTuple
+
+import pytest
+
+from gamesim import schema
+from gamesim.cli import main
+from gamesim.scenario import Scenario
+
+ROOT = Path(__file__).parents[1]
+PAGES = [
+    ROOT / "README.md",
+    *sorted((ROOT / "docs" / "tutorials").glob("*.md")),
+    *sorted((ROOT / "docs" / "explanation").glob("*.md")),
+    ROOT / "docs" / "howto.md",
+    ROOT / "docs" / "teaching.md",
+]
+BLOCK = re.compile(
+    r"(?:<!-- *(?P<note>[^\n]*?) *-->\n)?^(?P<indent> *)```(?P<kind>\w+)\n(?P<text>.*?)^ *```$", re.M | re.S
+)
+
+
+class Block(NamedTuple):
+    kind: str
+    text: str
+    note: str
+
+
+def blocks(page: Path) -> list[Block]:
+    found = BLOCK.finditer(page.read_text(encoding="utf-8"))
+    return [Block(one["kind"], dedent(one["text"]), one["note"] or "") for one in found]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.stem))
+def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for name in ("mylearner", "test_mylearner"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    names: dict[str, Any] = {"__name__": page.stem}
+    for block in blocks(page):
+        if block.note.startswith("not run"):
+            continue
+        if block.note.startswith("file: "):
+            Path(block.note.removeprefix("file: ")).write_text(block.text, encoding="utf-8")
+        elif block.kind == "python":
+            exec(compile(block.text, str(page), "exec"), names)
+        elif block.kind == "sh":
+            for line in block.text.splitlines():
+                _run(line)
+        elif block.kind == "toml":
+            tomllib.loads(block.text)
+    capsys.readouterr()
+
+
+def _run(line: str) -> None:
+    command, _, comment = line.partition("#")
+    program, *arguments = shlex.split(command)
+    assert program == "gamesim", f"say why this is not run: {line}"
+    if arguments[0] == "run":
+        arguments += [] if "--rounds" in arguments else ["--rounds", "300"]
+        arguments += [] if "--no-figures" in arguments else ["--no-figures"]
+        arguments += [] if "--out" in arguments else ["--force"]
+    code = re.search(r"exit code (\d+)", comment)
+    assert main(arguments) == int(code[1] if code else 0), line
+
+
+def test_few_blocks_are_left_out() -> None:
+    left_out = [block for page in PAGES for block in blocks(page) if block.note.startswith("not run")]
+    assert len(left_out) <= 8
+    assert sum(block.kind in ("python", "sh") for page in PAGES for block in blocks(page)) >= 40
+
+
+def test_the_table_of_learners_is_the_one_that_the_command_prints() -> None:
+    table = runpy.run_path(str(ROOT / "docs" / "generate.py"))["table"]()
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert readme.split("<!-- learners -->")[1].split("<!-- /learners -->")[0].strip() == table
+
+
+@pytest.mark.parametrize("name", schema.FORMATS)
+def test_the_shipped_schema_is_the_one_of_the_models(name: str) -> None:
+    shipped = ROOT / "scenarios" / f"{name}.schema.json"
+    assert shipped.read_text(encoding="utf-8") == schema.text(name)
+
+
+def test_the_schema_knows_every_key_of_a_scenario() -> None:
+    made = schema.scenario_schema()
+    assert set(made["properties"]) == set(Scenario.model_fields) and made["required"] == ["rounds", "game"]
+    assert "wavelet" in made["$defs"]["PlayerPart"]["properties"]["learner"]["anyOf"][0]["enum"]
+
+
+def test_the_site_builds_without_a_warning_and_asks_no_other_site(tmp_path: Path) -> None:
+    pytest.importorskip("sphinx")
+    command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-t", "nopictures", "-b", "html"]
+    built = subprocess.run([*command, str(ROOT / "docs"), str(tmp_path)], capture_output=True, text=True, check=False)
+    assert built.returncode == 0, built.stderr
+    assert (tmp_path / "searchindex.js").stat().st_size > 10_000
+    page = (tmp_path / "explanation" / "regret.html").read_text(encoding="utf-8")
+    assert "<math" in page
+    loaded = re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="(?:https?:)?//', page)
+    assert not loaded, loaded

@@ -425,7 +425,7 @@ def test_the_link_of_a_lab_that_others_reach_names_the_machine() -> None:
 
 
 def test_a_simulation_that_fails_is_told_and_stopped(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*_: Any) -> None:
+    def fail(*_: Any, **__: Any) -> None:
         raise ArithmeticError("no fixed point was found")
 
     with lab.page() as page:

@@ -131,13 +131,10 @@ class Session:
                     if message is None:
                         return
                     await self._obey(message)
-                if self.playing:
-                    try:
-                        await self._advance()
-                    except (InputError, ArithmeticError) as error:
-                        await self._stop()
-                        await self._say("error", about="play", message=str(error))
-                await self._show()
+                if self.playing:  # the frame of the last piece is made while the next one runs
+                    await asyncio.gather(self._show(), self._advance())
+                else:
+                    await self._show()
         except (WebSocketDisconnect, RuntimeError):  # the page went away while something was being sent to it
             if reader.done() or self._socket.client_state.name != "CONNECTED":
                 return
@@ -294,7 +291,11 @@ class Session:
         self._last = now
         rounds = min(wanted, *(run.left for run in self.runs))
         if rounds >= 1:
-            await self._run_rounds(rounds)
+            try:
+                await self._run_rounds(rounds)
+            except (InputError, ArithmeticError) as error:
+                await self._stop()
+                await self._say("error", about="play", message=str(error))
             self._owed -= rounds
 
     async def _run_rounds(self, rounds: int) -> None:
@@ -303,7 +304,7 @@ class Session:
             began = monotonic()
 
             def run(one: Run) -> Record:
-                return one.simulation.run(rounds)
+                return one.simulation.run(rounds, threads=0)  # a worker is a thread already
 
             records = await asyncio.gather(*(self._work(partial(run, one)) for one in self.runs))
             for one, record in zip(self.runs, records, strict=True):
@@ -325,13 +326,16 @@ class Session:
         if not self.runs or not self._changed or self._undrawn >= UNDRAWN or now < self._last_frame + FRAME:
             return
         self._last_frame, self._changed = now, False
-        runs, speed = self.runs, self._measured_speed if self._speed is None else self._speed
-        parts = await self._work(lambda: [run.film.frame(run.record, self._status(run), speed) for run in runs])
+        speed = self._measured_speed if self._speed is None else self._speed
+        shown = [(run.film, run.record, self._status(run)) for run in self.runs]
+        parts = await self._work(lambda: [film.frame(record, status, speed) for film, record, status in shown])
         self._undrawn += 1
         await self._socket.send_bytes(np.concatenate(parts).astype("<f4").tobytes())
 
     def _status(self, run: Run) -> int:
-        return frames.DONE if run.left == 0 else frames.PLAYING if self.playing else frames.PAUSED
+        if run.record is not None and run.record.rounds == run.scenario.rounds:
+            return frames.DONE
+        return frames.PLAYING if self.playing else frames.PAUSED
 
     # What takes long.
 

@@ -89,6 +89,11 @@ def count(store: Path) -> int:
         return 0
 
 
+def checkpoints(target: Path) -> list[str]:
+    """The names of the checkpoints that a run has kept."""
+    return sorted(path.name for path in partial(target).glob("record-*"))
+
+
 def finished(store: Path) -> dict[str, dict[str, float | None]]:
     """What a store holds of finished points; each is whole."""
     if not store.exists():
@@ -154,13 +159,16 @@ def test_a_run_outlives_its_kills(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     expected = scenario.simulation().run(scenario.rounds)
     chance = random.Random(KILLS)
     kills, runs, resumed = 0, 0, 0
+    run = ("run", "mine.toml", "--checkpoint", "0.05", "--quiet", "--no-figures")
     while kills < KILLS:
         runs += 1
         target = tmp_path / f"run-{runs}"
-        process = command("run", "mine.toml", "--out", str(target), "--checkpoint", "0.05", "--quiet", "--no-figures")
+        process = command(*run, "--out", str(target))
         while True:
-            waited(lambda: partial(target).exists() or process.poll() is not None)  # noqa: B023
-            time.sleep(chance.uniform(0, 1.0))
+            known = checkpoints(target)
+            if chance.random() < 0.7:  # while rounds run; else at any time, also while it starts
+                waited(lambda: checkpoints(target) not in ([], known) or process.poll() is not None)  # noqa: B023
+            time.sleep(chance.uniform(0, 0.5))
             if process.poll() is None and kills < KILLS:
                 kill(process.pid)
                 kills += 1
@@ -170,8 +178,11 @@ def test_a_run_outlives_its_kills(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             assert process.returncode == -signal.SIGKILL, said.decode()
             if target.exists():  # killed at the very end
                 gamesim.load(target / "record")
-            resumed += 1
-            process = command("resume", str(target), "--quiet", "--no-figures")
+            resumed += bool(checkpoints(target))
+            if partial(target).exists() or target.exists():
+                process = command("resume", str(target), "--quiet", "--no-figures")
+            else:  # killed before it had begun
+                process = command(*run, "--out", str(target))
         record = gamesim.load(target / "record")
         assert record.rounds == expected.rounds
         assert set(record.arrays) == set(expected.arrays)

@@ -6,7 +6,7 @@ what was expected. Writing one gives a file that reads back as equal, so a run f
 
 import inspect
 import json
-import math
+import sys
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -441,8 +441,8 @@ def _payoff_mistakes(payoffs: list[Any], path: str = "") -> Iterator[Mistake]:
     for i, one in enumerate(payoffs, 1):
         if isinstance(one, bool) or not isinstance(one, int | float):
             yield f"{path}[{i}]", f"expected a number, and {_shown(one)} came"
-        elif not math.isfinite(one):
-            yield f"{path}[{i}]", f"expected a finite number, and {one} came"
+        elif not abs(one) <= sys.float_info.max:  # also a whole number too large for a float
+            yield f"{path}[{i}]", f"expected a finite number, and {_shown(one)} came"
 
 
 def _in_plain_words(error: Any) -> Iterator[Mistake]:

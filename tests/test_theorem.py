@@ -1,11 +1,13 @@
 """The theorem's study: drivers against literal versions, the small version of every claim, and a page that can fail."""
 
 import json
+import os
 import re
 import shutil
 from collections.abc import Iterator
 from math import log, sqrt
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -131,19 +133,33 @@ def test_comparators_are_as_simple_as_they_say(actions: int, seed: int) -> None:
 # The small version of every claim.
 
 
+class Small:
+    """The small version's points, run when a claim is first asked for; test processes share one store."""
+
+    def __init__(self, folder: Path) -> None:
+        self.store = Store(folder)
+
+    def of(self, claim: Any) -> Results:
+        points = claim.points(True)
+        kept = {point.key for point, _, _ in self.store.found(points)}
+        for point in points:
+            if point.key not in kept:
+                self.store.keep(point, *measure(point))
+        return results(self.store, points)
+
+
 @pytest.fixture(scope="module")
-def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    """All points of the small version, run here."""
-    filled = Store(tmp_path_factory.mktemp("theorem"))
-    for claim in run.TOLD:
-        for point in claim.points(True):
-            filled.keep(point, *measure(point))
+def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Small]:
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    filled = Small(shared / "theorem-small")
     yield filled
-    filled.close()
+    filled.store.close()
 
 
-def test_interpolation_shows_and_breaks_when_hedge_takes_the_flagships_place(store: Store) -> None:
-    found = results(store, interpolation.points(True))
+def test_interpolation_shows_and_breaks_when_hedge_takes_the_flagships_place(small: Small) -> None:
+    found = small.of(interpolation)
     for flagship in (PAPER, OURS):
         asserted = interpolation.holds(found, flagship)
         assert len(asserted) == 4 and all(finding.held for finding in asserted), asserted
@@ -152,30 +168,30 @@ def test_interpolation_shows_and_breaks_when_hedge_takes_the_flagships_place(sto
     assert "not less" in next(finding.text for finding in swapped if "moves one action" in finding.text)
 
 
-def test_regret_stays_within_the_certificate_and_below_uniform_play(store: Store) -> None:
-    found = results(store, interpolation.points(True))
+def test_regret_stays_within_the_certificate_and_below_uniform_play(small: Small) -> None:
+    found = small.of(interpolation)
     assert all(finding.held for finding in interpolation.certificates(found))
     cell = {"setting": "alone", "d": 32, "family": "self", "k": 1, "learner": PAPER}
     assert max(found.values("regret", **cell).values()) < 0.5 * 8000 * edge(32, 8000)
 
 
-def test_the_right_order_is_worth_something_for_blocks_and_nothing_for_permutations(store: Store) -> None:
-    found = results(store, order.points(True))
+def test_the_right_order_is_worth_something_for_blocks_and_nothing_for_permutations(small: Small) -> None:
+    found = small.of(order)
     for name, expected in (("two blocks", -1), ("permutation", 0)):
         cell = {"rule": name, "learner": OURS}
         difference = found.difference("regret", {**cell, "order": "right"}, {**cell, "order": "shuffled"})
         assert told_apart(difference) == expected, (name, said(difference))
 
 
-def test_rates_are_near_the_square_root_of_the_rounds(store: Store) -> None:
-    found = results(store, rates.points(True))
+def test_rates_are_near_the_square_root_of_the_rounds(small: Small) -> None:
+    found = small.of(rates)
     for learner in (PAPER, OURS, FIRST_ORDER):
         slope = np.mean(list(rates.slopes(found, "T", "alone", learner).values()))
         assert 0.3 < slope < 0.75, (learner, slope)
 
 
-def test_the_quantile_theorem_fails_as_printed_and_holds_as_read(store: Store) -> None:
-    found = results(store, quantile.points(True))
+def test_the_quantile_theorem_fails_as_printed_and_holds_as_read(small: Small) -> None:
+    found = small.of(quantile)
     for learner in (PAPER, OURS):
         (excess,) = found.values("excess", part="counterexample", learner=learner).values()
         assert excess > 1  # and the theorem as printed has sqrt(T log 1) = 0
@@ -184,8 +200,8 @@ def test_the_quantile_theorem_fails_as_printed_and_holds_as_read(store: Store) -
     assert quantile.excess(Hedge(rate=1e-12)) < 1e-6  # who learns nothing loses nothing
 
 
-def test_who_keeps_playing_a_dominated_action(store: Store) -> None:
-    found = results(store, play.points(True))
+def test_who_keeps_playing_a_dominated_action(small: Small) -> None:
+    found = small.of(play)
     assert play.keepers(found) == ["regret-matching-plus", "predictive-rm-plus", "gradient"]
     for learner in (OURS, FIRST_ORDER):
         share = found.mean("dominated", game=play.SEPARATION, learner=learner)
@@ -195,8 +211,8 @@ def test_who_keeps_playing_a_dominated_action(store: Store) -> None:
     assert hedge is not None and hedge.value > 0.1
 
 
-def test_memory_grows_with_the_square_of_the_actions(store: Store) -> None:
-    found = results(store, cost.points(True))
+def test_memory_grows_with_the_square_of_the_actions(small: Small) -> None:
+    found = small.of(cost)
     sizes = [found.mean("bytes", d=d, kind=PAPER) for d in (16, 64)]
     assert sizes[0] and sizes[1] and 14 < sizes[1].value / sizes[0].value < 17
     assert all(values["microseconds"] > 0 for _, values in found.rows)
@@ -206,14 +222,15 @@ def test_memory_grows_with_the_square_of_the_actions(store: Store) -> None:
 
 
 def test_the_page_tells_losses_first_and_has_every_table_and_figure(
-    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    small: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = tmp_path / "theorem.md"
+    found = {claim: small.of(claim) for claim in run.TOLD}
     monkeypatch.setattr(run, "TOLD", (interpolation, cost))
-    run.tell(store, True, page, "gamesim theorem --small")  # with figures; those of two claims stand for all
+    run.tell(small.store, True, page, "gamesim theorem --small")  # with figures; those of two claims stand for all
     monkeypatch.undo()
     drawn = page.read_text(encoding="utf-8")
-    text = run.text(store, True, "gamesim theorem --small")
+    text = run.text(small.store, True, "gamesim theorem --small")
     headings = re.findall(r"^## (.*)$", text, re.MULTILINE)
     assert headings[0] == "Where the flagship loses"
     assert {"Interpolation", "Order", "Rates", "Quantile regret", "Games", "Cost"} <= set(headings)
@@ -222,7 +239,7 @@ def test_the_page_tells_losses_first_and_has_every_table_and_figure(
         assert (tmp_path / name).stat().st_size > 1000
         assert (tmp_path / name).with_suffix(".png").exists()
     for claim in run.TOLD:
-        section = claim.section(results(store, claim.points(True)))
+        section = claim.section(found[claim])
         assert section.findings and section.tables and section.figures
         for finding in section.findings:  # a sentence that states a result has a number
             assert re.search(r"\d", finding.text), finding

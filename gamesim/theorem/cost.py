@@ -26,8 +26,8 @@ KINDS = (PAPER, OURS, FIRST_ORDER, SOLVED, POINT, ANEW, SPARSE)
 FULL = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 SMALL = (4, 16, 64)
 FITTED = 64  # actions from which exponents are fitted
-WARM = 200  # rounds before any is timed
-REPETITIONS = 7  # the least time counts
+WARM = 100  # rounds before any is timed
+REPETITIONS = 5  # the least time counts
 WORK = 4_000_000  # entries of φ that one repetition passes over
 MATRICES = 5  # successive φ that the fixed point alone is timed on
 

@@ -28,6 +28,7 @@ ACTIONS = 8  # of the runs along T
 ROUNDS = 4000  # of the runs along d
 FULL = {"T": (100, 1000, 10_000, 100_000, 1_000_000), "d": (4, 8, 16, 32, 64, 128, 256)}
 SMALL = {"T": (100, 1000, 10_000), "d": (4, 8, 16)}
+FEW = (PAPER, OURS, FIRST_ORDER, HEDGE)  # learners of the small version
 LONGEST = {PRIOR: 100_000}  # rounds; the last decade of a slow learner would take as long as all the rest
 LONGEST_ALONE = 100_000  # rounds
 WIDEST = {PRIOR: 128, OURS: 128, PAIRS: 128}  # actions
@@ -42,7 +43,7 @@ def points(small: bool) -> list[Point]:
         for along, d, T in sorted(chosen, key=lambda one: one[1] ** 2 * one[2])
         for seed in range(3 if small else _seeds(d, T))
         for setting in ("alone", "game")
-        for learner in (ALONE if setting == "alone" else LEARNERS)
+        for learner in (FEW if small else ALONE if setting == "alone" else LEARNERS)
         if LONGEST.get(learner, LONGEST_ALONE if setting == "alone" else T) >= T and WIDEST.get(learner, d) >= d
     ]
 

@@ -186,9 +186,9 @@ def section(results: Results) -> Section:
     return Section(
         "Cost",
         "What does a round cost, in time and memory, as the number of actions grows? Times are processor time, the "
-        f"least of {REPETITIONS} repetitions, each over many rounds of drifting losses, on one thread; exponents are "
-        f"fitted {span}, with the interval of the fit. *One solve a round* throws away, before each round, the factors "
-        "that the fixed point keeps from earlier rounds, so that each round eliminates anew.",
+        f"least of {REPETITIONS} repetitions, each over some rounds of drifting losses after the first {WARM}, on one "
+        f"thread; exponents are fitted {span}, with the interval of the fit. *One solve a round* throws away, before "
+        "each round, the factors that the fixed point keeps from earlier rounds, so that each round eliminates anew.",
         findings,
         [table("Microseconds a round", headings, rows), table("Memory, in kilobytes", headings, memory)],
         ["cost"],

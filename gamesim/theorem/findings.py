@@ -7,9 +7,8 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
-from gamesim.figures.style import COLOURS, DASHES, MARKERS
+from gamesim.figures.style import COLOURS, DASHES, MARKERS, number
 from gamesim.fits import Mean, slope
-from gamesim.report import number
 from gamesim.theorem.points import Labels, Results
 
 LINE_COLOURS = (*COLOURS, "#6A3D9A")  # nine learners

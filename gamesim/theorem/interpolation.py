@@ -47,6 +47,8 @@ FULL = {
     "alone": {16: (20_000, 5, (1, 2, 4, 8, 16)), 64: (20_000, 3, (1, 4, 16, 64)), 256: (2000, 3, (1, 16))},
     "game": {16: (20_000, 5, (1, 2, 4, 8, 16)), 64: (20_000, 3, (1, 16)), 256: (2000, 3, (1,))},
 }
+WORDS = {-1: "less", 0: "not told apart", 1: "more"}
+GROWTH = {-1: "falls", 0: "is not told to grow", 1: "grows"}
 SMALL = {"alone": {32: (8000, 4, (1, 16))}, "game": {8: (2000, 3, (1, 4))}}
 FEW = (PAPER, OURS, FIRST_ORDER, HEDGE)  # learners of the small version
 
@@ -90,19 +92,19 @@ def holds(results: Results, flagship: str = PAPER) -> list[Finding]:
             difference = results.difference(
                 "regret", {**cell, "learner": flagship}, {**cell, "learner": FIRST_ORDER}
             )  # fmt: skip
-            if difference is None:
+            if difference is None or difference.count < 2:  # no interval, nothing to say
                 continue
             own, rival = (results.mean("regret", **cell, learner=name) for name in (flagship, FIRST_ORDER))
-            held = told_apart(difference) < 0
+            apart = told_apart(difference)
             kind = "a constant φ\\*" if family == "unif" else "a φ\\* that moves one action"
             rounds = results.labels("T", **cell)[0]
             findings.append(
                 Finding(
                     f"Alone, d = {d}, T = {rounds:,}, against {kind}, `{flagship}` regrets {said(own)} and "
-                    f"`{FIRST_ORDER}` {said(rival)}: {'less' if held else 'not less'}, difference {said(difference)}; "
+                    f"`{FIRST_ORDER}` {said(rival)}: {WORDS[apart]}, difference {said(difference)}; "
                     f"uniform play would regret {plain((1 - 1 / d) * rounds * edge(d, rounds))}.",
-                    held,
-                    loss=told_apart(difference) > 0,
+                    held=None if apart == 0 else apart < 0,
+                    loss=apart > 0,
                 )
             )
             ks = results.labels("k", setting="alone", d=d, family=family)
@@ -111,17 +113,17 @@ def holds(results: Results, flagship: str = PAPER) -> list[Finding]:
                 continue
             wide = {**cell, "k": last}
             growth = results.difference("regret", {**wide, "learner": flagship}, {**cell, "learner": flagship})
-            grows = told_apart(growth) > 0
+            grown = told_apart(growth)
             power, still = (
                 mean(exponents(results, "regret", "k", ks, {**cell, "learner": name}).values())
                 for name in (flagship, FIRST_ORDER)
             )
             findings.append(
                 Finding(
-                    f"There, from k = {first} to {last}, its regret {'grows' if grows else 'does not grow'}, by "
+                    f"There, from k = {first} to {last}, its regret {GROWTH[grown]}, by "
                     f"{said(growth)}, with the exponent {said(power)} in k, where the bound has 1/2; `{FIRST_ORDER}`, "
                     f"whose bound has d in place of k, has {said(still)}.",
-                    grows,
+                    held=None if grown == 0 else grown > 0,
                 )
             )
     return findings

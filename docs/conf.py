@@ -25,6 +25,7 @@ html_show_sourcelink = False
 autodoc_typehints = "signature"
 autodoc_member_order = "bysource"
 pygments_style = "friendly"
+default_role = "code"  # docstrings have code in single backticks
 
 
 def _mathml(display: str) -> tuple[Any, None]:

@@ -14,7 +14,7 @@ from typing import Any
 from rich.console import Console
 
 import gamesim
-from gamesim import catalogue, figures, games, players
+from gamesim import catalogue, figures, games, players, scenario
 from gamesim import study as study_module
 from gamesim.game import Game
 from gamesim.point import MEASURES
@@ -46,7 +46,7 @@ def write(docs: Path, *, pictures: bool) -> None:
                 page += f"\n![{name} at play](../pictures/{picture.name}.svg)\n"
             _write(folder / f"{name}.md", page)
         listing = "\n".join(sorted(names))
-        index = table() if kind == "learners" else game_table()
+        index = table(linked=True) if kind == "learners" else game_table()
         _write(folder / "index.md", f"# {kind.capitalize()}\n\n{index}\n\n```{{toctree}}\n:hidden:\n\n{listing}\n```\n")
 
 
@@ -84,7 +84,7 @@ def learner_page(name: str) -> str:
         f"**Feedback:** {', '.join(kind.feedback)}",
         f"**Source:** `{Path(inspect.getfile(kind)).parent.name}/{Path(inspect.getfile(kind)).name}`",
     ]
-    caption = "The picture: this learner against itself (or against Hedge, if it looks ahead) in Shapley's game."
+    caption = "Here it plays itself (or Hedge, if it looks ahead) in Shapley's game with prizes of 1, 2 and 3:"
     body = [*_paragraphs(inspect.getdoc(kind) or ""), *facts, _settings(kind), caption]
     return f"# {name}\n\n" + "\n\n".join(filter(None, body)) + "\n"
 
@@ -101,7 +101,7 @@ def game_page(name: str) -> str:
     return f"# {name}\n\n" + "\n\n".join(filter(None, body)) + "\n"
 
 
-def table() -> str:
+def table(linked: bool = False) -> str:
     """Return the table of learners and what they guarantee, as Markdown."""
     rows = ["| learner | what it does | regret that it bounds | by at most |", "|---|---|---|---|"]
     promises = {name: players.make(name).over(catalogue.EXAMPLE_ROUNDS).guarantee() for name in players.names()}
@@ -110,7 +110,8 @@ def table() -> str:
         promise = promises[name]
         does = _plain((inspect.getdoc(players.names()[name]) or "").split("\n")[0])
         kind = f"{'expected ' if promise.expected else ''}{promise.regret}" if promise else "–"
-        rows.append(f"| `{name}` | {does} | {kind} | {_plain(promise.formula) if promise else '–'} |")
+        shown = f"[{name}]({name}.md)" if linked else f"`{name}`"
+        rows.append(f"| {shown} | {does} | {kind} | {_plain(promise.formula) if promise else '–'} |")
     return "\n".join(rows)
 
 
@@ -126,7 +127,8 @@ def learner_record(name: str) -> Any:
     """Return a run that shows a learner at work."""
     player = players.make(name)
     other = player if not player.informed else players.make("hedge")
-    return gamesim.simulate("shapley", [player, other], ROUNDS, feedback=player.feedback[0], perturb=0.2)
+    game = scenario.read(scenario.find("uneven-shapley")).played_game  # in Shapley's own game some rest at uniform
+    return gamesim.simulate(game, [player, other], ROUNDS, feedback=player.feedback[0], perturb=0.2)
 
 
 def game_record(make: Callable[..., Game]) -> Any:

@@ -4,6 +4,7 @@ A block under `<!-- not run ... -->` is left out, and says why; one under `<!-- 
 Runs are cut to a few rounds and draw nothing, but for the block that is about drawing.
 """
 
+import json
 import re
 import runpy
 import shlex
@@ -88,6 +89,19 @@ def test_the_table_of_learners_is_the_one_that_the_command_prints() -> None:
     table = runpy.run_path(str(ROOT / "docs" / "generate.py"))["table"]()
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert readme.split("<!-- learners -->")[1].split("<!-- /learners -->")[0].strip() == table
+
+
+def test_the_output_in_the_readme_is_what_its_scenario_gives(tmp_path: Path) -> None:
+    scenario, output = (next(one for one in blocks(PAGES[0]) if one.kind == kind) for kind in ("toml", "text"))
+    (tmp_path / "shapley.toml").write_text(scenario.text, encoding="utf-8")
+    options = ["--quiet", "--no-figures", "--out", str(tmp_path / "run")]
+    assert main(["run", str(tmp_path / "shapley.toml"), *options]) == 0
+    verdict = json.loads((tmp_path / "run" / "summary.json").read_text(encoding="utf-8"))["verdict"]
+    shown = " ".join(output.text.rpartition("\n\n")[2].split())
+    number = re.compile(r"-?\d[\d,.]*\d")
+    assert number.sub("#", shown) == number.sub("#", verdict)
+    for one, other in zip(number.findall(shown), number.findall(verdict), strict=True):
+        assert float(one.replace(",", "")) == pytest.approx(float(other.replace(",", "")), rel=0.02)
 
 
 @pytest.mark.parametrize("name", schema.FORMATS)

@@ -13,6 +13,7 @@ from gamesim.cli import main
 from gamesim.errors import InputError
 from gamesim.record import load
 from gamesim.scenario import Scenario, read
+from gamesim.study import Study
 
 LEARNER = """\
 import numpy as np
@@ -137,6 +138,12 @@ def test_settings_are_checked_against_the_class(scenario: Path, settings: dict[s
 def test_what_was_never_allowed_is_refused_in_a_comparison(scenario: Path) -> None:
     with pytest.raises(InputError, match="allow-local-code"):
         compare.contenders("mine/mylearner.py:MyHedge")
+
+
+def test_a_study_never_runs_it(scenario: Path) -> None:
+    with pytest.raises(InputError, match="allow-local-code"):
+        Study.of({"base": "own.toml", "seeds": 2}, folder=Path("mine"))
+    assert not Path("mine/ran").exists()
 
 
 def test_the_documented_test_file_holds_it_to_the_contract(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ import inspect
 import re
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -127,7 +128,8 @@ def learner_record(name: str) -> Any:
     """Return a run that shows a learner at work."""
     player = players.make(name)
     other = player if not player.informed else players.make("hedge")
-    game = scenario.read(scenario.find("uneven-shapley")).played_game  # in Shapley's own game some rest at uniform
+    uneven = scenario.read(scenario.find("uneven-shapley")).played_game  # in Shapley's own game some rest at uniform
+    game = replace(uneven, name="uneven Shapley")
     return gamesim.simulate(game, [player, other], ROUNDS, feedback=player.feedback[0], perturb=0.2)
 
 

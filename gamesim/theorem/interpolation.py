@@ -60,12 +60,13 @@ def points(small: bool) -> list[Point]:
     return [
         Point(NAME, {"setting": setting, "d": d, "T": rounds, "family": family, "k": k, "learner": learner}, seed)
         for d in sizes
+        for k in sorted({k for setting in plan.values() if d in setting for k in setting[d][2]})
         for setting in SETTINGS
         if d in plan[setting]
         for rounds, seeds, ks in [plan[setting][d]]
+        if k in ks
         for seed in range(seeds)
         for family in FAMILIES
-        for k in ks
         for learner in (FEW if small else ALONE if setting == "alone" else LEARNERS)
     ]
 

@@ -119,6 +119,7 @@ def announce_compilation(say: Callable[[], None]) -> None:
     event.register("numba:compile", Listener())
 
 
+@cache
 def address(function: Callable[..., None], signature: Any) -> int:
     """Return the address of a kernel's machine code, to be called by `call_learner` or `call_game`."""
     function.compile(signature)  # type: ignore[attr-defined]  # it is Numba's dispatcher

@@ -26,6 +26,7 @@ from gamesim.game import Game, Table
 from gamesim.player import Player
 
 FORMAT = 1
+GAPS = {"ce": "swap", "cce": "external"}
 KINDS = ("external", "internal", "swap", "quantile", "phi")
 VERSIONS = ("gamesim", "numpy", "scipy", "numba")
 
@@ -64,26 +65,12 @@ class Moment:
                 raise InputError(f"{len(self.matrices)} players need a φ each, and {len(maps)} came")
             regrets = [measures.against(matrix, one) for matrix, one in zip(self.matrices, maps, strict=True)]
         else:
-            return self._of_each(getattr(measures, kind)) * self.game.scale
+            return _of_each(self.game, self.counterfactuals, getattr(measures, kind)) * self.game.scale
         return np.array(regrets) * self.game.scale
-
-    def _of_each(self, measure: Callable[[NDArray[np.float64]], Any]) -> Vector:
-        """Measure every player's matrix, those of one size in one go: there may be thousands."""
-        sizes = np.array(self.game.sizes)
-        starts = np.cumsum(sizes**2) - sizes**2
-        result = np.zeros(len(sizes))
-        for size in np.unique(sizes):
-            who = np.flatnonzero(sizes == size)
-            entries = starts[who, None] + np.arange(size * size)
-            result[who] = measure(self.counterfactuals[entries].reshape(-1, size, size))
-        return result
 
     def gap(self, kind: str) -> float:
         """The largest incentive to deviate, per round and in payoff units; 0 in equilibrium."""
-        regret = {"ce": "swap", "cce": "external"}
-        if kind not in regret:
-            raise InputError(f"there is no gap called {kind!r}: {did_you_mean(kind, regret)}")
-        return max(0.0, float(self.regret(regret[kind], None, None).max()) / self.rounds)
+        return max(0.0, float(self.regret(_regret_of(kind), None, None).max()) / self.rounds)
 
     def distance(self, kind: str) -> float:
         """How far the joint is from the set of equilibria, in total variation."""
@@ -93,7 +80,7 @@ class Moment:
 
     def payoffs(self) -> Vector:
         """Each player's average payoff a round."""
-        losses = self._of_each(lambda stack: np.trace(stack, axis1=-2, axis2=-1)) / self.rounds
+        losses = _of_each(self.game, self.counterfactuals, _traces) / self.rounds
         return self.game.middle - self.game.scale * losses
 
     def nash_gap(self) -> float:
@@ -105,12 +92,37 @@ class Moment:
         return max(0.0, float((np.array(gains) * self.game.scale).max()))
 
 
+def _regret_of(kind: str) -> str:
+    """Return the regret whose largest, a round, is this gap."""
+    if kind not in GAPS:
+        raise InputError(f"there is no gap called {kind!r}: {did_you_mean(kind, GAPS)}")
+    return GAPS[kind]
+
+
+def _of_each(game: Game, counterfactuals: Vector, measure: Callable[[NDArray[np.float64]], Any]) -> Vector:
+    """Measure every player's matrix, those of one size in one go: there may be thousands; leading axes stay."""
+    sizes = np.array(game.sizes)
+    starts = np.cumsum(sizes**2) - sizes**2
+    result = np.zeros((*counterfactuals.shape[:-1], len(sizes)))
+    for size in sorted(set(game.sizes)):
+        who = np.flatnonzero(sizes == size)
+        entries = starts[who, None] + np.arange(size * size)
+        result[..., who] = measure(counterfactuals[..., entries].reshape(*result.shape[:-1], len(who), size, size))
+    return result
+
+
+def _traces(stack: NDArray[np.float64]) -> Any:
+    return np.trace(stack, axis1=-2, axis2=-1)
+
+
 class Curve:
     """The measures on the logarithmic grid of rounds, with the same names as a record's."""
 
-    def __init__(self, rounds: NDArray[np.int64], over: Callable[[Callable[[Moment], Any]], Any]) -> None:
+    def __init__(
+        self, rounds: NDArray[np.int64], over: Callable[[Callable[[Moment], Any]], Any], gaps: Callable[[str], Any]
+    ) -> None:
         self.rounds = rounds
-        self._over = over
+        self._over, self._gaps = over, gaps
 
     def regret(self, kind: str, *, epsilon: float | None = None, phi: Any = None) -> NDArray[np.float64]:
         """Each player's total regret at each checkpoint."""
@@ -119,7 +131,7 @@ class Curve:
 
     def gap(self, kind: str) -> NDArray[np.float64]:
         """The CE or CCE gap at each checkpoint."""
-        result: NDArray[np.float64] = self._over(lambda moment: moment.gap(kind))
+        result: NDArray[np.float64] = self._gaps(kind)
         return result
 
     def nash_gap(self) -> NDArray[np.float64]:
@@ -325,7 +337,18 @@ class Record:
             rows = [[measure(self._moment(replica, k)) for k in at] for replica in range(self.replicas)]
             return np.array(rows[0] if self.single else rows)
 
-        return Curve(np.array(rounds, dtype=np.int64), over)
+        def gaps(kind: str) -> Any:
+            measure, rows = getattr(measures, _regret_of(kind)), []
+            for replica in range(
+                self.replicas
+            ):  # all checkpoints in one go: a moment each would cost twenty times that
+                kept = self.arrays["checkpoint_counterfactuals"][replica, len(grid) - len(at) + at.count(None) :]
+                last = self.arrays["counterfactuals"][replica : replica + 1]
+                regrets = _of_each(self.game, np.concatenate([kept, last]) if None in at else kept, measure)
+                rows.append(np.maximum(0.0, (regrets * self.game.scale).max(axis=-1) / np.array(rounds)))
+            return rows[0] if self.single else np.array(rows)
+
+        return Curve(np.array(rounds, dtype=np.int64), over, gaps)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Write the record as a new folder; an existing one is kept unless `force`."""

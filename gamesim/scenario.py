@@ -383,6 +383,11 @@ def opening_comment(text: str) -> str:
 
 
 @cache
+def _parameters(make: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    return inspect.signature(make, eval_str=True).parameters
+
+
+@cache
 def _adapter(annotation: Any) -> TypeAdapter[Any]:
     """Return what checks values of a type; building it takes longer than a hundred checks."""
     return TypeAdapter(annotation)
@@ -395,7 +400,7 @@ def _checked_settings(
 
     What is `given` by the simulation is no setting.
     """
-    takes = {key: one for key, one in inspect.signature(make, eval_str=True).parameters.items() if key != given}
+    takes = {key: one for key, one in _parameters(make).items() if key != given}
     found: list[Mistake] = []
     checked = {}
     for key, value in settings.items():

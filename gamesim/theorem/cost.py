@@ -11,10 +11,11 @@ import numpy as np
 
 from gamesim.compiled import LEARNER_KERNEL, Vector, address, call_learner, kernel, part
 from gamesim.figures.style import canvas, styled, write
-from gamesim.fits import Mean, slope
+from gamesim.fits import Mean, mean, slope
 from gamesim.player import Player
 from gamesim.players.fixed_point import fixed_point, scratch_size
 from gamesim.theorem.findings import Finding, Section, draw_line, log_axes, plain, said, table
+from gamesim.theorem.findings import exponents as exponents_along
 from gamesim.theorem.instances import FIRST_ORDER, LEARNERS, OURS, PAPER
 from gamesim.theorem.points import Labels, Point, Results, Values
 
@@ -157,11 +158,15 @@ def section(results: Results) -> Section:
     solved, kept = exponents[SOLVED], exponents[FIRST_ORDER]
     if solved is not None and kept is not None:
         held = solved.value + np.nan_to_num(solved.half) >= 3
+        widest = sorted(sizes)[-2:]
+        steepest = mean(exponents_along(results, "microseconds", "d", widest, {"kind": SOLVED}).values())
         findings.append(
             Finding(
                 f"Blum and Mansour's learner with one full solve a round grows like d^{said(solved)} over the same "
                 f"sizes, an interval that {'holds' if held else 'stays below'} the 3 of a full solve; with the kept "
-                f"factors that this package uses for all its learners it grows like d^{said(kept)}.",
+                f"factors that this package uses for all its learners it grows like d^{said(kept)}. The rows, O(d²), "
+                f"weigh less as d grows: from d = {widest[0]} to {widest[-1]} alone, one full solve a round grows like "
+                f"d^{said(steepest)}.",
                 held,
             )
         )

@@ -114,6 +114,8 @@ def holds(results: Results, flagship: str = PAPER) -> list[Finding]:
                 continue
             wide = {**cell, "k": last}
             growth = results.difference("regret", {**wide, "learner": flagship}, {**cell, "learner": flagship})
+            if growth is None or growth.count < 2:
+                continue
             grown = told_apart(growth)
             power, still = (
                 mean(exponents(results, "regret", "k", ks, {**cell, "learner": name}).values())

@@ -83,7 +83,7 @@ def _findings(results: Results, cell: Labels, learner: str) -> list[Finding]:
         Finding(
             f"{describe(cell)}: `{learner}` in the right order regrets {said(means[0])}, {words[told_apart(gain)]} in "
             f"a shuffled order, {said(means[1])} (difference {said(gain)}).",
-            held=told_apart(gain) < 0 if ordered else told_apart(gain) == 0,
+            held=told_apart(gain) == 0 if not ordered else None if told_apart(gain) == 0 else told_apart(gain) < 0,
         ),
         Finding(
             f"{describe(cell)}: `{learner}` in the right order regrets {said(means[0])}, {words[told_apart(lead)]} "

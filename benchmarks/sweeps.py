@@ -99,7 +99,7 @@ def main() -> None:
     points = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
     many_games = {"base": BASE, "grid": {"game.settings.seed": {"first": 0, "count": points}}}
     many_seeds = {"base": BASE, "seeds": points}
-    one_game = {**BASE, "game": {"name": "uniform", "settings": {"actions": 8}}, "rounds": 200_000}
+    one_game = {**BASE, "game": {"name": "uniform", "settings": {"actions": 8}}, "rounds": 400_000}
     long_points = {"base": one_game, "grid": {"game.settings.seed": {"first": 0, "count": 40}}}
     table = Printed("points", "run by", "seconds", "CPU seconds", "points a second", "largest process, MB")
     cases: list[tuple[str, str, int, dict[str, Any], Open]] = [
@@ -107,9 +107,9 @@ def main() -> None:
         (f"{points:,} games, 3×3, 1000 rounds", "2 processes", points, many_games, local(2)),
         (f"{points:,} games, 3×3, 1000 rounds", "2 threads", points, many_games, threads(2)),
         (f"{points:,} seeds, 3×3, 1000 rounds", "2 processes", points, many_seeds, local(2)),
-        ("40 games, 8×8, 200,000 rounds", "1 process", 40, long_points, local(1)),
-        ("40 games, 8×8, 200,000 rounds", "2 processes", 40, long_points, local(2)),
-        ("40 games, 8×8, 200,000 rounds", "2 threads", 40, long_points, threads(2)),
+        ("40 games, 8×8, 400,000 rounds", "1 process", 40, long_points, local(1)),
+        ("40 games, 8×8, 400,000 rounds", "2 processes", 40, long_points, local(2)),
+        ("40 games, 8×8, 400,000 rounds", "2 threads", 40, long_points, threads(2)),
     ]
     clocks = {}
     for what, by, count, study, open_pool in cases:

@@ -389,7 +389,7 @@ def _parameters(make: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
 
 @cache
 def _adapter(annotation: Any) -> TypeAdapter[Any]:
-    """Return what checks values of a type; building it takes longer than a hundred checks."""
+    """Return what checks values of a type; building it takes long beside the check itself."""
     return TypeAdapter(annotation)
 
 

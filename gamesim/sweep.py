@@ -197,7 +197,8 @@ def local(workers: int) -> Open:
     """Return what opens a pool of processes on this machine.
 
     Processes and not threads: the kernels let go of Python's lock, but building simulations and measuring them, most of
-    the work of a short point, hold it. benchmarks/sweeps.py measures both.
+    the work of a short point, hold it; and a point that crashes takes only its worker along. benchmarks/sweeps.py
+    prints both, to be compared on a quiet machine.
     """
 
     def open_pool() -> Pool:
@@ -317,7 +318,7 @@ def estimate(jobs: Sequence[Job], points: int, measures: Sequence[str], workers:
             continue
         times.append(seconds)
         spent += min(seconds, budget)
-        sizes.append(2 * len(job.scenario) + 40 * len(measures) + 250)  # a row and its place in two indices, measured
+        sizes.append(2 * len(job.scenario) + 40 * len(measures) + 250)  # a rough guess at a row and its index
     if not times:
         return Estimate(points, 0, 0.0, 0)
     mean = sum(times) / len(times)

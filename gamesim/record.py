@@ -339,9 +339,7 @@ class Record:
 
         def gaps(kind: str) -> Any:
             measure, rows = getattr(measures, _regret_of(kind)), []
-            for replica in range(
-                self.replicas
-            ):  # all checkpoints in one go, not a moment each
+            for replica in range(self.replicas):  # all checkpoints in one go, not a moment each
                 kept = self.arrays["checkpoint_counterfactuals"][replica, len(grid) - len(at) + at.count(None) :]
                 last = self.arrays["counterfactuals"][replica : replica + 1]
                 regrets = _of_each(self.game, np.concatenate([kept, last]) if None in at else kept, measure)

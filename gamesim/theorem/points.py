@@ -10,6 +10,7 @@ import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
+from functools import cached_property
 from importlib import import_module
 from pathlib import Path
 from time import perf_counter
@@ -85,11 +86,19 @@ class Results:
     wanted: int
     seconds: float
 
+    @cached_property
+    def _by_learner(self) -> dict[Any, list[tuple[Point, Values]]]:
+        found: dict[Any, list[tuple[Point, Values]]] = {}
+        for row in self.rows:
+            found.setdefault(row[0].labels.get("learner"), []).append(row)
+        return found
+
     def values(self, measure: str, **labels: Any) -> dict[int, float]:
         """The values of a measure at these labels, by seed."""
+        rows = self._by_learner.get(labels["learner"], []) if "learner" in labels else self.rows
         return {
             point.seed: measured[measure]
-            for point, measured in self.rows
+            for point, measured in rows
             if measure in measured and all(point.labels.get(key) == value for key, value in labels.items())
         }
 

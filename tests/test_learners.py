@@ -328,9 +328,8 @@ def test_replicator_agrees_with_open_spiel() -> None:
 
 def test_regret_matching_agrees_with_open_spiel() -> None:
     matching = pytest.importorskip("open_spiel.python.algorithms.regret_matching", reason="open_spiel is not installed")
-    pyspiel = pytest.importorskip("pyspiel", reason="open_spiel is not installed")
     rows = np.array([[1.0, -1.0, 0.5], [-0.3, 0.2, -1.0]])
-    theirs = matching.regret_matching(pyspiel.create_matrix_game(rows.tolist(), (-rows).tolist()), 2000)
+    theirs = matching.regret_matching([rows, -rows], iterations=2000)
     first, second = (players.make("regret-matching").start(size) for size in rows.shape)
     average = [np.zeros(2), np.zeros(3)]
     for _ in range(2000):
@@ -339,7 +338,7 @@ def test_regret_matching_agrees_with_open_spiel() -> None:
         second.observe(p @ rows)
         average = [average[0] + p / 2000, average[1] + q / 2000]
     for mine, other in zip(average, theirs, strict=True):
-        np.testing.assert_allclose(mine, other, atol=0.02)
+        np.testing.assert_allclose(mine, other, atol=1e-3)  # theirs explores a little
 
 
 def test_smooth_fictitious_play_is_the_logit_of_mean_losses() -> None:

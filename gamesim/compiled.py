@@ -20,6 +20,8 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+__all__ = ["kernel"]  # the rest is for the simulation and for learners that are made of others
+
 # What Numba says of its types differs from version to version: to a type checker it is untyped, in this one file.
 ir: Any = import_module("llvmlite.ir")
 numba: Any = import_module("numba")
@@ -41,7 +43,18 @@ GAME_KERNEL = types.void(_INTEGERS, _VECTOR, _VECTOR, _VECTOR, _VECTOR)  # (inte
 
 
 def kernel(function: Function) -> Function:
-    """Compile on first use, for every later process too; runs without the GIL, divides as NumPy does."""
+    """Compile a function on first use, for every later process too; it runs without the GIL and divides as NumPy does.
+
+    A learner's two kernels take vectors of numbers: (settings, state, strategy) and (settings, state, loss). A kernel
+    writes into its arguments, allocates nothing, and calls other kernels only.
+
+    >>> from gamesim.players import Hedge
+    >>> plain = Hedge.kernels[1].py_func  # (settings, state, loss): it counts rounds, and adds up the losses
+    >>> observe, state = kernel(plain), np.array([1.0, 0.5, -1.0])  # as `@kernel` over the function does
+    >>> observe(np.zeros(1), state, np.array([0.25, 1.0]))
+    >>> state
+    array([2.  , 0.75, 0.  ])
+    """
     return _compile(function, inline="never")
 
 
@@ -136,6 +149,16 @@ def _lend(context: Any, builder: Any, kind: Any, whole: Any, start: Any, end: An
     data, size = builder.gep(whole.data, [start]), whole.itemsize
     arrayobj.populate_array(view, data, [builder.sub(end, start)], strides=[size], itemsize=size, meminfo=None)
     return view._getvalue()
+
+
+@_instruction
+def multiply_add(typing: Any, x: Any, y: Any, z: Any) -> Any:
+    """Return x·y + z, rounded once: one instruction where the processor has it, the same number where it has not."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        return builder.fma(*given)
+
+    return types.float64(types.float64, types.float64, types.float64), generate
 
 
 @_instruction

@@ -1,4 +1,4 @@
-"""The learners, one a file. Adding one is a file and one line here; the list that everything else uses is `__all__`."""
+"""The learners, one a file. Adding one is a file and one line here; everything else goes by `names`."""
 
 from dataclasses import fields
 from functools import cache
@@ -37,9 +37,13 @@ from gamesim.players.uniform import Uniform as Uniform
 from gamesim.players.wavelet import Wavelet as Wavelet
 from gamesim.players.wavelet import WaveletContinuous as WaveletContinuous
 
-__all__ = [
-    name for name, thing in globals().items() if isinstance(thing, type) and thing.__module__.startswith(__name__)
-]
+_LEARNERS: dict[str, type[Player]] = {
+    name: thing
+    for name, thing in globals().items()
+    if isinstance(thing, type) and thing.__module__.startswith(__name__)
+}
+
+__all__ = ["make", "names", *_LEARNERS]  # noqa: PLE0604  # they are strings
 
 
 def names() -> dict[str, type[Player]]:
@@ -48,8 +52,7 @@ def names() -> dict[str, type[Player]]:
     >>> names()["hedge"]
     <class 'gamesim.players.hedge.Hedge'>
     """
-    learners: list[type[Player]] = [globals()[name] for name in __all__]
-    return {learner.name: learner for learner in learners}
+    return {learner.name: learner for learner in _LEARNERS.values()}
 
 
 def make(name: str, **settings: Any) -> Player:

@@ -7,8 +7,9 @@ import numpy as np
 
 from gamesim.compiled import Vector, kernel
 from gamesim.player import Guarantee, Player
+from gamesim.players.arithmetic import exponential, smallest, sum_of
 from gamesim.players.best_response import uniform_on_least
-from gamesim.players.hedge import exponential, smallest, softmin, sum_of
+from gamesim.players.hedge import softmin
 from gamesim.players.regret_matching import ROUNDING, recall, uniform_then
 
 NEGLIGIBLE = 1e-150  # products of smaller numbers would be so small that they are slow to reckon with

@@ -6,6 +6,7 @@ import numpy as np
 
 from gamesim.compiled import Vector, kernel
 from gamesim.player import Player
+from gamesim.players.arithmetic import copy
 
 ROUNDING = 1e-12  # losses this close to the least count as tied: rounding must not choose among equal actions
 
@@ -30,7 +31,7 @@ def _play(settings: Vector, state: Vector, strategy: Vector) -> None:
 
 @kernel
 def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
-    state[:] = loss
+    copy(state, loss)
 
 
 @dataclass(frozen=True)

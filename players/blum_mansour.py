@@ -8,15 +8,7 @@ import numpy as np
 from gamesim.compiled import LEARNER_KERNEL, Vector, address, call_learner, kernel
 from gamesim.errors import InputError, positive
 from gamesim.player import Guarantee, Player
-from gamesim.players.reduction import (
-    first_reduction,
-    matrix_part,
-    own_part,
-    settle,
-    strategy_part,
-    unsettle,
-    unsettled,
-)
+from gamesim.players.reduction import MatrixLearner, first_reduction, own_part, strategy_part
 
 NEGLIGIBLE = 1e-120  # products of smaller numbers would be so small that they are slow to reckon with
 
@@ -38,30 +30,18 @@ BOUNDS = {
 
 
 @kernel
-def _choose(settings: Vector, state: Vector, d: int) -> None:
-    """Let every row's learner write its row of φ, and find the fixed point, if that is not yet done."""
-    if unsettled(state):
-        play, size = int(settings[0]), int(settings[2])
-        matrix, rows = matrix_part(state, d), own_part(state, d)
-        for i in range(d):
-            call_learner(play, settings, 3, settings.size, rows, i * size, i * size + size, matrix, i * d, i * d + d)
-        for k in range(d * d):
-            matrix[k] = matrix[k] if matrix[k] > NEGLIGIBLE else 0.0
-        settle(state, d)
+def _write(settings: Vector, state: Vector, matrix: Vector) -> None:
+    play, size, d = int(settings[0]), int(settings[2]), int(np.sqrt(matrix.size))
+    rows = own_part(state, d)
+    for i in range(d):
+        call_learner(play, settings, 3, settings.size, rows, i * size, i * size + size, matrix, i * d, i * d + d)
+    for k in range(matrix.size):
+        matrix[k] = matrix[k] if matrix[k] > NEGLIGIBLE else 0.0
 
 
 @kernel
-def _play(settings: Vector, state: Vector, strategy: Vector) -> None:
-    _choose(settings, state, strategy.size)
-    p = strategy_part(state, strategy.size)
-    for i in range(strategy.size):
-        strategy[i] = p[i]
-
-
-@kernel
-def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
+def _learn(settings: Vector, state: Vector, loss: Vector) -> None:
     d = loss.size
-    _choose(settings, state, d)
     observe, size = int(settings[1]), int(settings[2])
     p, rows = strategy_part(state, d), own_part(state, d)
     for i in range(d):
@@ -69,11 +49,10 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
         for j in range(d):
             rows[d * size + j] = mass * loss[j]
         call_learner(observe, settings, 3, settings.size, rows, i * size, i * size + size, rows, d * size, d * size + d)
-    unsettle(state)
 
 
 @dataclass(frozen=True)
-class BlumMansour(Player):
+class BlumMansour(MatrixLearner):
     """Ask one learner for each action where its mass should go, and play the distribution that this leaves as it is.
 
     Row i of φ is the strategy of a learner of its own, of the kind that `rows` names; the strategy is the fixed point
@@ -93,13 +72,13 @@ class BlumMansour(Player):
     horizon: int | None = None
 
     name = "blum-mansour"
-    kernels = _play, _observe
+    matrix_kernels = _write, _learn
 
     def __post_init__(self) -> None:
         positive("horizon", self.horizon)
         row_learner(self.rows)
 
-    def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
+    def matrix_settings(self, actions: int) -> Vector:  # noqa: D102
         row = row_learner(self.rows, self.horizon)
         play, observe = (address(function, LEARNER_KERNEL) for function in row.kernels)
         return np.array([play, observe, row.first_state(actions).size, *row.kernel_settings(actions)], dtype=np.float64)

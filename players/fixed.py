@@ -7,11 +7,12 @@ import numpy as np
 from gamesim.compiled import Vector, kernel
 from gamesim.errors import InputError
 from gamesim.player import Player
+from gamesim.players.arithmetic import copy
 
 
 @kernel
 def _play(settings: Vector, state: Vector, strategy: Vector) -> None:
-    strategy[:] = settings
+    copy(strategy, settings)
 
 
 @kernel

@@ -20,9 +20,10 @@ O(n²). The residual decides; when it is missed, the elimination is done again.
 
 import numpy as np
 
-from gamesim.compiled import Vector, kernel, part, phase
+from gamesim.compiled import Vector, kernel, multiply_add, part, phase
+from gamesim.players.arithmetic import copy, fill, sum_of
 
-DIRECT = 48  # a closed class up to this size is eliminated, which is cheaper than refining,
+DIRECT = 80  # a closed class up to this size is eliminated, which is cheaper than refining,
 STEP = 32  # and so is one of m among n states with m³ ≤ STEP · n², by measurement
 RESIDUAL = 1e-13  # refinement stops at this total absolute residual
 TOLERABLE = 1e-11  # ... or here, when rounding lets it go no further
@@ -32,10 +33,16 @@ NEGLIGIBLE = 1e-250  # an exit this small is none; its inverse is still finite
 LARGE = 1e50  # an unnormalised entry beyond this is scaled back before it can overflow
 
 
+@phase
+def _padded(length: int) -> int:
+    """Return the next multiple of 16: a loop over that many has no rest that would be done one by one."""
+    return (length + 15) & ~15
+
+
 @kernel
 def scratch_size(states: int) -> int:
     """How many numbers of scratch `fixed_point` needs, all zero before the first call."""
-    return 3 + states * states + 6 * states
+    return 3 + states * states + 6 * states + 4 * _padded(states)
 
 
 @kernel
@@ -48,7 +55,7 @@ def fixed_point(matrix: Vector, default: Vector, strategy: Vector, scratch: Vect
     n = strategy.size
     last, exits = part(scratch, 3, 3 + n), part(scratch, 3 + n, 3 + 2 * n)
     members, work = part(scratch, 3 + 2 * n, 3 + 3 * n), part(scratch, 3 + 3 * n, 3 + 6 * n)
-    factors = part(scratch, 3 + 6 * n, 3 + 6 * n + n * n)
+    factors, panel = part(scratch, 3 + 6 * n, 3 + 6 * n + n * n), part(scratch, 3 + 6 * n + n * n, scratch.size)
     size = _closed_class(matrix, int(scratch[2]), members, work)
     mass, weights, spare = part(work, 0, n), part(work, n, 2 * n), part(work, 2 * n, 3 * n)
     if size > 0 and (size <= DIRECT or size**3 <= STEP * n * n):
@@ -65,11 +72,8 @@ def fixed_point(matrix: Vector, default: Vector, strategy: Vector, scratch: Vect
         copy(mass, default)
         for i in range(n):
             members[i] = i
-    for a in range(size):
-        row = part(matrix, int(members[a]) * n, int(members[a]) * n + n)
-        for b in range(size):
-            factors[a * size + b] = row[int(members[b])]
-    closed = _eliminate(factors, part(exits, 0, size), mass, spare)
+    _restrict(matrix, part(members, 0, size), n, factors)
+    closed = _eliminate(factors, part(exits, 0, size), mass, panel)
     scratch[0] = closed == 1 and size == n
     for i in range(size):
         if exits[i] == 0:
@@ -81,20 +85,6 @@ def fixed_point(matrix: Vector, default: Vector, strategy: Vector, scratch: Vect
         if weights[a] > strategy[int(scratch[2])]:
             scratch[2] = members[a]  # where to look for the closed class next time
     copy(last, strategy)
-
-
-@phase
-def fill(vector: Vector, value: float) -> None:
-    """Set every entry; Numba compiles this loop much faster than an assignment to a slice."""
-    for i in range(vector.size):
-        vector[i] = value
-
-
-@phase
-def copy(target: Vector, source: Vector) -> None:
-    """Copy every entry of a vector."""
-    for i in range(target.size):
-        target[i] = source[i]
 
 
 @kernel
@@ -141,27 +131,21 @@ def _search(matrix: Vector, start: int, across: int, along: int, found: Vector, 
     return count
 
 
-@kernel
-def total(numbers: Vector) -> float:
-    """Return the sum, by adding halves onto halves: many additions at once, and small rounding errors.
-
-    The numbers are overwritten.
-    """
-    left = numbers.size
-    while left > 8:
-        half = left >> 1
-        left -= half
-        kept, added = part(numbers, 0, half), part(numbers, left, left + half)
-        for j in range(half):
-            kept[j] += added[j]
-    result = 0.0
-    for j in range(left):
-        result += numbers[j]
-    return result
+@phase
+def _restrict(matrix: Vector, members: Vector, n: int, result: Vector) -> None:
+    """Write the part of a matrix of n states between the members."""
+    size = members.size
+    if size == n:
+        copy(result, matrix)
+        return
+    for a in range(size):
+        row = part(matrix, int(members[a]) * n, int(members[a]) * n + n)
+        for b in range(size):
+            result[a * size + b] = row[int(members[b])]
 
 
 @kernel
-def _eliminate(factors: Vector, exits: Vector, mass: Vector, spare: Vector) -> int:
+def _eliminate(factors: Vector, exits: Vector, mass: Vector, panel: Vector) -> int:
     """Take the states out from the last to the first; return how many closed classes there are.
 
     After state k: factors[i, k] for i < k is R, factors[k, j] for j < k is S·G, exits[k] is S, zero for the state that
@@ -174,11 +158,11 @@ def _eliminate(factors: Vector, exits: Vector, mass: Vector, spare: Vector) -> i
         if closed == 0 and k >= PANEL:
             # Four states together, first among themselves, then for all others: a quarter of the memory traffic.
             taken = 0
-            while taken < 4 and _leave(factors, exits, k - taken, closed, spare) > NEGLIGIBLE:
+            while taken < 4 and _leave(factors, exits, k - taken, closed) > NEGLIGIBLE:
                 _pass_on(factors, exits, k - taken, k - 3, k - taken, closed)
                 taken += 1
             if taken == 4:
-                _pass_on_four(factors, exits, k, mass)
+                _pass_on_four(factors, exits, k, mass, panel)
             else:
                 for state in range(k, k - taken, -1):
                     _pass_on(factors, exits, state, 0, k - 3, closed)
@@ -186,7 +170,7 @@ def _eliminate(factors: Vector, exits: Vector, mass: Vector, spare: Vector) -> i
             k -= taken
             if taken == 4:
                 continue
-        if _leave(factors, exits, k, closed, spare) > NEGLIGIBLE:
+        if _leave(factors, exits, k, closed) > NEGLIGIBLE:
             _pass_on(factors, exits, k, 0, k, closed)
             _hand_over(factors, exits, k, mass)
         else:
@@ -197,11 +181,10 @@ def _eliminate(factors: Vector, exits: Vector, mass: Vector, spare: Vector) -> i
 
 
 @kernel
-def _leave(factors: Vector, exits: Vector, k: int, closed: int, spare: Vector) -> float:
+def _leave(factors: Vector, exits: Vector, k: int, closed: int) -> float:
     """Write and return the chance to leave state k for those before it, or for those that stay."""
     n = exits.size
-    copy(part(spare, 0, k), part(factors, k * n, k * n + k))
-    leaving = total(part(spare, 0, k))
+    leaving = sum_of(part(factors, k * n, k * n + k))
     if closed > 0:
         for stays in range(k + 1, n):
             leaving += factors[k * n + stays] if exits[stays] == 0 else 0.0
@@ -240,21 +223,32 @@ def _hand_over(factors: Vector, exits: Vector, k: int, mass: Vector) -> None:
 
 
 @kernel
-def _pass_on_four(factors: Vector, exits: Vector, k: int, mass: Vector) -> None:
-    """Lead the ways into the states k, k-1, k-2, k-3 on to where they lead, and their mass too."""
+def _pass_on_four(factors: Vector, exits: Vector, k: int, mass: Vector, panel: Vector) -> None:
+    """Lead the ways into the states k, k-1, k-2, k-3 on to where they lead, and their mass too.
+
+    The panel gets these rows, padded with zeros: what lies behind a target is then added nothing.
+    """
     n = exits.size
     first, second = part(factors, k * n, k * n + n), part(factors, k * n - n, k * n)
     third, fourth = part(factors, k * n - 2 * n, k * n - n), part(factors, k * n - 3 * n, k * n - 2 * n)
+    width = _padded(k - 3)
+    one, two = part(panel, 0, width), part(panel, width, 2 * width)
+    three, four = part(panel, 2 * width, 3 * width), part(panel, 3 * width, 4 * width)
+    fill(part(panel, 0, 4 * width), 0.0)
+    for j in range(k - 3):
+        one[j], two[j], three[j], four[j] = first[j], second[j], third[j], fourth[j]
+    by_a, by_b, by_c, by_d = 1 / exits[k], 1 / exits[k - 1], 1 / exits[k - 2], 1 / exits[k - 3]
     for i in range(k - 2):
         target = part(factors, i * n, i * n + n) if i < k - 3 else mass
-        a = target[k] / exits[k]
-        b = (target[k - 1] + a * first[k - 1]) / exits[k - 1]
-        c = (target[k - 2] + a * first[k - 2] + b * second[k - 2]) / exits[k - 2]
-        d = (target[k - 3] + a * first[k - 3] + b * second[k - 3] + c * third[k - 3]) / exits[k - 3]
+        a = target[k] * by_a
+        b = (target[k - 1] + a * first[k - 1]) * by_b
+        c = (target[k - 2] + a * first[k - 2] + b * second[k - 2]) * by_c
+        d = (target[k - 3] + a * first[k - 3] + b * second[k - 3] + c * third[k - 3]) * by_d
         target[k], target[k - 1], target[k - 2], target[k - 3] = a, b, c, d
         if a > 0 or b > 0 or c > 0 or d > 0:
-            for j in range(k - 3):
-                target[j] += (a * first[j] + b * second[j]) + (c * third[j] + d * fourth[j])
+            for j in range(width):
+                added = multiply_add(c, three[j], multiply_add(d, four[j], target[j]))
+                target[j] = multiply_add(a, one[j], multiply_add(b, two[j], added))
     for state in range(k - 3, k + 1):
         mass[state] = 0.0
 
@@ -270,20 +264,18 @@ def _spread(factors: Vector, exits: Vector, mass: Vector, strategy: Vector, meas
         for k in range(stays, n):
             measure[k] = 0.0
         measure[stays] = 1.0
-        weights = 0.0
-        for i in range(stays, n):
-            if measure[i] == 0:
-                continue
-            if measure[i] > LARGE:
-                shrink = 1 / measure[i]
-                weights *= shrink
-                for k in range(stays, n):
-                    measure[k] *= shrink
-            weight = measure[i]
-            weights += weight
-            for k in range(i + 1, n):
-                measure[k] += weight * factors[i * n + k]
-        share = mass[stays] / weights
+        for begin in range(stays, n, 4):  # four states, first among themselves, then for all behind them
+            end = min(begin + 4, n)
+            for i in range(begin, end):
+                if measure[i] > LARGE:
+                    shrink = 1 / measure[i]
+                    for k in range(stays, n):
+                        measure[k] *= shrink
+                for k in range(i + 1, end):
+                    measure[k] += measure[i] * factors[i * n + k]
+            if end < n:
+                _add_four(part(measure, begin, end), part(factors, begin * n, end * n), end, part(measure, 0, n))
+        share = mass[stays] / sum_of(part(measure, stays, n))
         for k in range(stays, n):
             strategy[k] += share * measure[k]
     _normalise(strategy)
@@ -356,18 +348,26 @@ def _refine(matrix: Vector, factors: Vector, exits: Vector, stays: int, strategy
 @phase
 def times(strategy: Vector, matrix: Vector, result: Vector) -> None:
     """Write strategy · matrix, four rows at a time; rows without mass are not read."""
-    n = strategy.size
+    n = result.size
     fill(result, 0.0)
-    whole = n & ~3
+    whole = strategy.size & ~3
     for i in range(0, whole, 4):
-        a, b, c, d = strategy[i], strategy[i + 1], strategy[i + 2], strategy[i + 3]
-        if a == 0 and b == 0 and c == 0 and d == 0:
-            continue
-        first, second = part(matrix, i * n, i * n + n), part(matrix, i * n + n, i * n + 2 * n)
-        third, fourth = part(matrix, i * n + 2 * n, i * n + 3 * n), part(matrix, i * n + 3 * n, i * n + 4 * n)
+        _add_four(part(strategy, i, i + 4), part(matrix, i * n, (i + 4) * n), 0, result)
+    for i in range(whole, strategy.size):
+        weight, row = strategy[i], part(matrix, i * n, i * n + n)
         for j in range(n):
-            result[j] += (a * first[j] + b * second[j]) + (c * third[j] + d * fourth[j])
-    for i in range(whole, n):
-        weight = strategy[i]
-        for j in range(n):
-            result[j] += weight * matrix[i * n + j]
+            result[j] += weight * row[j]
+
+
+@phase
+def _add_four(weights: Vector, rows: Vector, begin: int, result: Vector) -> None:
+    """Add four rows times their weights, from the entry `begin` on."""
+    n = result.size
+    a, b, c, d = weights[0], weights[1], weights[2], weights[3]
+    if a != 0 or b != 0 or c != 0 or d != 0:
+        first, second = part(rows, begin, n), part(rows, n + begin, 2 * n)
+        third, fourth = part(rows, 2 * n + begin, 3 * n), part(rows, 3 * n + begin, 4 * n)
+        target = part(result, begin, n)
+        for j in range(n - begin):
+            added = multiply_add(c, third[j], multiply_add(d, fourth[j], target[j]))
+            target[j] = multiply_add(a, first[j], multiply_add(b, second[j], added))

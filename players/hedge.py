@@ -5,60 +5,10 @@ from math import log, sqrt
 
 import numpy as np
 
-from gamesim.compiled import Vector, kernel, phase
+from gamesim.compiled import Vector, kernel
 from gamesim.errors import positive
 from gamesim.player import Guarantee, Player
-
-
-@phase
-def exponential(x: float) -> float:
-    """Return exp(x) for x ≤ 0, and 0 below -690; unlike the library's, the compiler can do several of these at once.
-
-    With k the integer nearest to x / ln 2, exp(x) = 2^k exp(x - k ln 2): adding 1.5 · 2^52 leaves k in the low bits of
-    a number, and 13 terms of the series do for an argument up to ln(2) / 2 (Cody and Waite 1980, chapter 6). Below -690
-    numbers would become so small that every later step is many times slower.
-    """
-    shifted = x * 1.4426950408889634 + 6755399441055744.0
-    k = shifted - 6755399441055744.0
-    r = (x - k * 6.93147180369123816490e-01) - k * 1.90821492927058770002e-10
-    series = 2.08767569878681e-09 + r * 1.6059043836821613e-10
-    series = 2.755731922398589e-07 + r * (2.505210838544172e-08 + r * series)
-    series = 2.48015873015873e-05 + r * (2.7557319223985893e-06 + r * series)
-    series = 1.388888888888889e-03 + r * (1.984126984126984e-04 + r * series)
-    series = 4.1666666666666664e-02 + r * (8.333333333333333e-03 + r * series)
-    series = 1.0 + r * (1.0 + r * (0.5 + r * (0.16666666666666666 + r * series)))
-    power = (np.float64(shifted).view(np.int64) + 1023) << 52
-    return series * np.int64(power).view(np.float64) if x > -690 else 0.0
-
-
-@phase
-def smallest(numbers: Vector) -> float:
-    """Return the least number, of four partial ones that do not wait for one another."""
-    first = second = third = fourth = numbers[0]
-    whole = numbers.size & ~3
-    for i in range(0, whole, 4):
-        first = min(first, numbers[i])
-        second = min(second, numbers[i + 1])
-        third = min(third, numbers[i + 2])
-        fourth = min(fourth, numbers[i + 3])
-    for i in range(whole, numbers.size):
-        first = min(first, numbers[i])
-    return float(min(first, second, third, fourth))
-
-
-@phase
-def sum_of(numbers: Vector) -> float:
-    """Return the sum, in four partial sums that do not wait for one another."""
-    first = second = third = fourth = 0.0
-    whole = numbers.size & ~3
-    for i in range(0, whole, 4):
-        first += numbers[i]
-        second += numbers[i + 1]
-        third += numbers[i + 2]
-        fourth += numbers[i + 3]
-    for i in range(whole, numbers.size):
-        first += numbers[i]
-    return (first + second) + (third + fourth)
+from gamesim.players.arithmetic import exponential, smallest, sum_of
 
 
 @kernel

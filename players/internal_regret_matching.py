@@ -6,17 +6,15 @@ from math import sqrt
 import numpy as np
 
 from gamesim.compiled import Vector, kernel
-from gamesim.player import Guarantee, Player
-from gamesim.players.reduction import first_reduction, matrix_part, own_part, settle, strategy_part, unsettle, unsettled
+from gamesim.player import Guarantee
+from gamesim.players.reduction import MatrixLearner, first_reduction, own_part, strategy_part
 from gamesim.players.regret_matching import ROUNDING
 
 
 @kernel
-def _choose(settings: Vector, state: Vector, d: int) -> None:
-    """Write φ from the regrets and find the fixed point, if that is not yet done."""
-    if not unsettled(state):
-        return
-    matrix, losses = matrix_part(state, d), own_part(state, d)
+def _write(settings: Vector, state: Vector, matrix: Vector) -> None:
+    d = int(np.sqrt(matrix.size))
+    losses = own_part(state, d)
     largest = 0.0
     for j in range(d):
         total = 0.0
@@ -30,15 +28,6 @@ def _choose(settings: Vector, state: Vector, d: int) -> None:
             matrix[k] = matrix[k] / largest if largest > 0 else 0.0
             leaving += matrix[k]
         matrix[j * d + j] = max(1 - leaving, 0.0)  # the regret for moving from j to j is 0, and so was its entry
-    settle(state, d)
-
-
-@kernel
-def _play(settings: Vector, state: Vector, strategy: Vector) -> None:
-    _choose(settings, state, strategy.size)
-    p = strategy_part(state, strategy.size)
-    for i in range(strategy.size):
-        strategy[i] = p[i]
 
 
 @kernel
@@ -51,14 +40,12 @@ def add_pair_losses(strategy: Vector, loss: Vector, losses: Vector) -> None:
 
 
 @kernel
-def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
-    _choose(settings, state, loss.size)
+def _learn(settings: Vector, state: Vector, loss: Vector) -> None:
     add_pair_losses(strategy_part(state, loss.size), loss, own_part(state, loss.size))
-    unsettle(state)
 
 
 @dataclass(frozen=True)
-class InternalRegretMatching(Player):
+class InternalRegretMatching(MatrixLearner):
     """Leave each action for others in proportion to the regret for not having played them instead.
 
     With R_jk = Σ p_j (l_j - l_k) the regret for not having played k in place of j, φ_jk = [R_jk]₊ / μ off the diagonal,
@@ -75,7 +62,7 @@ class InternalRegretMatching(Player):
     """
 
     name = "internal-regret-matching"
-    kernels = _play, _observe
+    matrix_kernels = _write, _learn
 
     def first_state(self, actions: int) -> Vector:  # noqa: D102
         return np.concatenate([first_reduction(np.full(actions, 1 / actions)), np.zeros(actions * actions)])

@@ -6,6 +6,7 @@ import numpy as np
 
 from gamesim.compiled import Vector, kernel
 from gamesim.player import Player
+from gamesim.players.arithmetic import fill
 from gamesim.players.regret_matching import ROUNDING, expected_loss, recall, uniform_then
 
 
@@ -19,7 +20,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
         regrets[i] += suffered - loss[i]
         largest = max(largest, regrets[i])
     if largest <= ROUNDING:
-        strategy[:] = 1 / d
+        fill(strategy, 1 / d)
         return
     # s = 1 / (2 c) solves ln mean exp(s [R]₊²) = 1. The left side is convex and rises in s, and at the root s max[R]₊²
     # is between 1 and 1 + ln d. Newton's steps, from the last round's s, come down to the root after one step up.

@@ -5,115 +5,123 @@ from math import ceil, log, log2, sqrt
 
 import numpy as np
 
-from gamesim.compiled import Vector, kernel, part
+from gamesim.compiled import Vector, kernel, multiply_add, part, phase
 from gamesim.errors import positive
-from gamesim.player import Guarantee, Player
+from gamesim.player import Guarantee
+from gamesim.players.arithmetic import exponential, smallest, sum_of
 from gamesim.players.fixed_point import times
-from gamesim.players.hedge import exponential, smallest, softmin, sum_of
-from gamesim.players.reduction import first_reduction, matrix_part, own_part, settle, strategy_part, unsettle, unsettled
+from gamesim.players.hedge import softmin
+from gamesim.players.reduction import MatrixLearner, first_reduction, own_part, strategy_part
 
 NEGLIGIBLE = 1e-150  # products of smaller numbers would be so small that they are slow to reckon with
-GROUP = 32  # factors of at least 1/d² that are multiplied before a logarithm is taken
+FARTHEST = 345.0  # exp(-345) is about that small
+GROUP = 32  # factors of at least 1/d² that are multiplied before the product is brought back between 1 and 2
+ONE = 1023 << 52  # the bits of 1.0: no fraction, and the exponent 0
+FRACTION = (1 << 52) - 1
 
 
-@kernel
-def mean_map(weights: Vector, product: Vector, costs: Vector, spreads: Vector, result: Vector) -> None:
-    """Write the mean of all maps φ, weighed by the prior times the product over i of weights[i, φ(i)].
+@phase
+def posterior(weights: Vector, spreads: Vector, exponents: Vector, result: Vector) -> None:
+    """Write what the weights leave of the prior of each default: each constant, and last to stay.
 
-    The largest weight of each row is 1, so that no factor Z below is less than 1/d².
+    The largest weight of each row is 1, so that no factor Z is less than 1/d². A product of d of them may be too small
+    for a number: its exponent is kept apart.
     """
-    d = costs.size - 1
+    d = spreads.size
     a, b = 1 / (d * d), 1 - 1 / d
     for j in range(d + 1):
-        costs[j], product[j] = np.log(2.0 * d) if j < d else np.log(2.0), 1.0
+        exponents[j], result[j] = 0.0, 1.0 if j < d else float(d)
     for i in range(d):
         row = part(weights, i * d, i * d + d)
         spread = a * sum_of(row)
         spreads[i] = spread
         for j in range(d):
-            product[j] *= spread + b * row[j]
-        product[d] *= spread + b * row[i]
+            result[j] *= multiply_add(b, row[j], spread)
+        result[d] *= spread + b * row[i]
         if i % GROUP == GROUP - 1 or i == d - 1:
             for j in range(d + 1):
-                costs[j] -= np.log(product[j])
-                product[j] = 1.0
-    softmin(1.0, costs, product)  # from here on the posterior of the defaults: each constant, and to stay
+                bits = np.float64(result[j]).view(np.int64)
+                exponents[j] -= (bits >> 52) - 1023
+                result[j] = np.int64(bits & FRACTION | ONE).view(np.float64)
+    least = smallest(exponents)
+    for j in range(d + 1):
+        below = min(exponents[j] - least, 1000.0)
+        result[j] *= np.int64(ONE - (int(below) << 52)).view(np.float64)
+        result[j] = result[j] if result[j] > NEGLIGIBLE else 0.0
+    inverse = 1 / sum_of(result)
+    for j in range(d + 1):
+        result[j] *= inverse
+
+
+@kernel
+def mean_map(weights: Vector, spreads: Vector, exponents: Vector, defaults: Vector, mean: Vector) -> None:
+    """Write the mean of all maps φ, weighed by the prior times the product over i of weights[i, φ(i)].
+
+    The weights are left squared: two levels on the rate has doubled. What stands between them and the mean is scratch.
+    """
+    d = spreads.size
+    posterior(weights, spreads, exponents, defaults)
+    a, b = 1 / (d * d), 1 - 1 / d
     for i in range(d):
-        row, target = part(weights, i * d, i * d + d), part(result, i * d, i * d + d)
+        row, target = part(weights, i * d, i * d + d), part(mean, i * d, i * d + d)
         spread = spreads[i]
         for j in range(d):
-            target[j] = product[j] / (spread + b * row[j])
-        stay = product[d] / (spread + b * row[i])
+            target[j] = defaults[j] / multiply_add(b, row[j], spread)
+        stay = defaults[d] / (spread + b * row[i])
         common = a * (sum_of(target) + stay)
+        stay *= b * row[i]
         for k in range(d):
-            target[k] = row[k] * (common + b * target[k])
-        target[i] += b * stay * row[i]
+            weight = row[k]
+            target[k] = weight * multiply_add(b, target[k], common)
+            square = weight * weight
+            row[k] = square if square > NEGLIGIBLE else 0.0
+        target[i] += stay
 
 
 @kernel
-def _choose(settings: Vector, state: Vector, d: int) -> None:
-    """Mix the mean maps of all rates and find the fixed point, if that is not yet done."""
-    if not unsettled(state):
-        return
-    levels, cells = int(settings[2]), d * d
-    matrix, own = matrix_part(state, d), own_part(state, d)
-    losses, maps = own[:cells], own[cells : (1 + levels) * cells]
-    weights, rest = own[(1 + levels) * cells : (3 + levels) * cells], own[(3 + levels) * cells :]
-    experts, shares = rest[:levels], rest[levels : 2 * levels]
-    rest = rest[2 * levels :]
-    product, costs, spreads = rest[: d + 1], rest[d + 1 : 2 * d + 2], rest[2 * d + 2 :]
-    rate = settings[1]
-    faster = np.sqrt(2.0) * rate
+def _write(settings: Vector, state: Vector, matrix: Vector) -> None:
+    """Mix the mean maps of all rates."""
+    levels, cells, d = int(settings[2]), matrix.size, int(np.sqrt(matrix.size))
+    own = own_part(state, d)
+    losses, maps = part(own, 0, cells), part(own, cells, (1 + levels) * cells)
+    weights = part(own, (1 + levels) * cells, (3 + levels) * cells)
+    rest = part(own, (3 + levels) * cells, own.size)
+    experts, shares, rest = part(rest, 0, levels), part(rest, levels, 2 * levels), part(rest, 2 * levels, rest.size)
+    spreads, exponents, defaults = part(rest, 0, d), part(rest, d, 2 * d + 1), part(rest, 2 * d + 1, 3 * d + 2)
+    rate, faster = settings[1], np.sqrt(2.0) * settings[1]
     for i in range(d):
         row = part(losses, i * d, i * d + d)
+        first, second = part(weights, i * d, i * d + d), part(weights, cells + i * d, cells + i * d + d)
         least = smallest(row)
         for j in range(d):
-            excess = row[j] - least
-            weights[i * d + j] = max(exponential(-rate * excess), NEGLIGIBLE)
-            weights[cells + i * d + j] = max(exponential(-faster * excess), NEGLIGIBLE)
-    softmin(settings[0], experts, shares)
-    for k in range(cells):
-        matrix[k] = 0.0
+            excess = min(row[j] - least, FARTHEST / faster)
+            first[j] = exponential(-rate * excess)
+            second[j] = exponential(-faster * excess)
     for level in range(levels):
         current = part(weights, level % 2 * cells, (level % 2 + 1) * cells)
-        mean = part(maps, level * cells, (level + 1) * cells)
-        mean_map(current, product, costs, spreads, mean)
-        share = shares[level] if shares[level] > NEGLIGIBLE else 0.0
-        for k in range(cells):
-            matrix[k] += share * mean[k]
-            square = current[k] * current[k]  # two levels on the rate has doubled
-            current[k] = square if square > NEGLIGIBLE else 0.0
-    settle(state, d)
+        mean_map(current, spreads, exponents, defaults, part(maps, level * cells, (level + 1) * cells))
+    softmin(settings[0], experts, shares)
+    times(shares, maps, matrix)
 
 
 @kernel
-def _play(settings: Vector, state: Vector, strategy: Vector) -> None:
-    _choose(settings, state, strategy.size)
-    p = strategy_part(state, strategy.size)
-    for i in range(strategy.size):
-        strategy[i] = p[i]
-
-
-@kernel
-def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
+def _learn(settings: Vector, state: Vector, loss: Vector) -> None:
     d, levels = loss.size, int(settings[2])
     cells = d * d
-    _choose(settings, state, d)
     p, own = strategy_part(state, d), own_part(state, d)
-    rest = own[(3 + levels) * cells :]
-    moved = rest[2 * levels : 2 * levels + d]
+    experts = part(own, (3 + levels) * cells, (3 + levels) * cells + levels)
+    moved = part(own, own.size - d, own.size)
     for level in range(levels):
-        times(p, own[(1 + level) * cells : (2 + level) * cells], moved)
+        times(p, part(own, (1 + level) * cells, (2 + level) * cells), moved)
         for j in range(d):
-            rest[level] += moved[j] * loss[j]
+            experts[level] += moved[j] * loss[j]
     for i in range(d):
         for j in range(d):
             own[i * d + j] += p[i] * loss[j]
-    unsettle(state)
 
 
 @dataclass(frozen=True)
-class PriorHedge(Player):
+class PriorHedge(MatrixLearner):
     """Play Hedge over all maps of actions to actions, with a prior on maps near the identity or near a constant.
 
     A map is drawn from the prior so: a default is to stay (probability 1/2) or a constant j (1/2d each); each row
@@ -137,12 +145,12 @@ class PriorHedge(Player):
     horizon: int | None = None
 
     name = "prior-hedge"
-    kernels = _play, _observe
+    matrix_kernels = _write, _learn
 
     def __post_init__(self) -> None:
         positive("horizon", self.horizon)
 
-    def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
+    def matrix_settings(self, actions: int) -> Vector:  # noqa: D102
         rates = _rates(self.needed_horizon(), actions)
         top = sqrt(2 * log(len(rates)) / self.needed_horizon())
         return np.array([top, rates[0], len(rates)], dtype=np.float64)

@@ -5,35 +5,24 @@ every stochastic matrix φ*, the player's regret against φ* is the matrix learn
 <p, l> - <pφ*, l> = <pφ, l> - <pφ*, l> = <p ⊗ l, φ - φ*> (Gordon, Greenwald and Marks 2008, "No-regret learning in
 convex games", ICML; before them Stoltz and Lugosi 2005 and Blum and Mansour 2007).
 
-The contract. The state of such a player begins with the reduction's part, made by `first_reduction(default)`; the
-matrix learner's own numbers follow. Its kernels, with n the number of states (rows of φ), are then of this shape:
+A matrix learner is a `MatrixLearner` with two kernels of its own, `write`, which writes φ, and `learn`, in which row i
+of φ sees the loss p_i · l; the rest is here. Its state begins with the reduction's part, `first_reduction(default)`;
+its own numbers follow. The parts are views into the state that own nothing: for kernels only. φ and p are computed at
+most once a round, whoever asks first, so `play` may be called any number of times, and a state that is copied, saved or
+loaded goes on bit for bit. A first state has `default` as every row of φ and as p, unless its first number is set to 0.
 
-    @kernel
-    def _choose(settings, state, n):                 # φ and p for this round, if they are not yet there
-        if unsettled(state):
-            ... write φ, row by row, into matrix_part(state, n), reading own_part(state, n) ...
-            settle(state, n)                         # the fixed point of φ into strategy_part(state, n)
-
-    @kernel
-    def _play(settings, state, strategy):
-        _choose(settings, state, strategy.size)
-        strategy[:] = strategy_part(state, strategy.size)
-
-    @kernel
-    def _observe(settings, state, loss):
-        _choose(settings, state, loss.size)          # whoever observes without having asked for the strategy
-        p = strategy_part(state, loss.size)
-        ... advance own_part(state, n): row i of φ sees the loss p[i]·loss ...
-        unsettle(state)                              # left out when φ stays as it is: φ and p are then used again
-
-The parts are views into the state that own nothing: for kernels only. φ and p are computed at most once a round,
-whoever asks first, so `play` may be called any number of times, and a state that is copied, saved or loaded goes on bit
-for bit. A learner may as well settle at the end of `observe`: a first state has `default` as every row of φ and as p.
+The wavelet learner, whose φ stays as it is in many rounds, has kernels of its own for play and observe: it settles at
+the end of `observe`, and only when φ changed.
 """
+
+from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
-from gamesim.compiled import Vector, kernel, part, phase
+from gamesim.compiled import LEARNER_KERNEL, Vector, address, call_learner, kernel, part, phase
+from gamesim.player import Kernel, Player
+from gamesim.players.arithmetic import copy
 from gamesim.players.fixed_point import fixed_point, scratch_size
 
 
@@ -64,12 +53,6 @@ def unsettled(state: Vector) -> bool:
 def unsettle(state: Vector) -> None:
     """Say that φ has to be computed again."""
     state[0] = 0.0
-
-
-@phase
-def hold(state: Vector) -> None:
-    """Say that φ and its fixed point, as they are kept, hold for this round."""
-    state[0] = 1.0
 
 
 @phase
@@ -115,4 +98,47 @@ def settle(state: Vector, states: int) -> None:
         strategy_part(state, states),
         _scratch_part(state, states),
     )
-    hold(state)
+    state[0] = 1.0
+
+
+@kernel
+def _choose(settings: Vector, state: Vector, states: int) -> None:
+    """Have φ written and find its fixed point, if that is not yet done."""
+    if unsettled(state):
+        begin = 1 + 2 * states
+        end = begin + states * states
+        call_learner(int(settings[0]), settings, 2, settings.size, state, 0, state.size, state, begin, end)
+        settle(state, states)
+
+
+@kernel
+def _play(settings: Vector, state: Vector, strategy: Vector) -> None:
+    _choose(settings, state, strategy.size)
+    copy(strategy, strategy_part(state, strategy.size))
+
+
+@kernel
+def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
+    _choose(settings, state, loss.size)  # for whoever observes without having asked for the strategy
+    call_learner(int(settings[1]), settings, 2, settings.size, state, 0, state.size, loss, 0, loss.size)
+    unsettle(state)
+
+
+@dataclass(frozen=True)
+class MatrixLearner(Player):
+    """The contract of a matrix learner: a player whose two kernels write φ and learn from a loss.
+
+    `write(settings, state, matrix)` writes φ, row by row, from `own_part(state, d)`; `learn(settings, state, loss)`
+    advances that part, given the fixed point in `strategy_part(state, d)`.
+    """
+
+    kernels = _play, _observe
+    matrix_kernels: ClassVar[tuple[Kernel, Kernel]]
+
+    def matrix_settings(self, actions: int) -> Vector:
+        """Return the numbers that the matrix learner's kernels read: by default none."""
+        return np.zeros(0)
+
+    def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
+        addresses = [address(function, LEARNER_KERNEL) for function in self.matrix_kernels]
+        return np.concatenate([addresses, self.matrix_settings(actions)])

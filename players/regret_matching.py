@@ -7,6 +7,7 @@ import numpy as np
 
 from gamesim.compiled import Vector, kernel
 from gamesim.player import Guarantee, Player
+from gamesim.players.arithmetic import copy, smallest
 
 ROUNDING = 1e-10  # a regret up to here counts as none: noise of the additions must not decide a tie
 
@@ -25,19 +26,23 @@ def match(regrets: Vector, strategy: Vector) -> None:
 @kernel
 def expected_loss(strategy: Vector, loss: Vector) -> float:
     """Return the loss that the strategy suffers; exactly the common loss where all actions share one."""
-    least = loss[0]
-    for i in range(loss.size):
-        least = min(least, loss[i])
-    excess = 0.0
-    for i in range(loss.size):
-        excess += strategy[i] * (loss[i] - least)
-    return float(least + excess)
+    least = smallest(loss)
+    first = second = third = fourth = 0.0  # four sums that do not wait for one another
+    whole = loss.size & ~3
+    for i in range(0, whole, 4):
+        first += strategy[i] * (loss[i] - least)
+        second += strategy[i + 1] * (loss[i + 1] - least)
+        third += strategy[i + 2] * (loss[i + 2] - least)
+        fourth += strategy[i + 3] * (loss[i + 3] - least)
+    for i in range(whole, loss.size):
+        first += strategy[i] * (loss[i] - least)
+    return least + ((first + second) + (third + fourth))
 
 
 @kernel
 def recall(settings: Vector, state: Vector, strategy: Vector) -> None:
     """Play the strategy that `observe` left at the front of the state: it needs it again, for the regret."""
-    strategy[:] = state[: strategy.size]
+    copy(strategy, state)
 
 
 def uniform_then(actions: int, *sizes: int) -> Vector:

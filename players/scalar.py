@@ -20,18 +20,30 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erfi
 
-from gamesim.compiled import Vector, kernel, phase
+from gamesim.compiled import Vector, kernel, multiply_add, phase
 
 LIPSCHITZ = 2.0  # G: gradients lie in [-G, G]
 FULL = LIPSCHITZ * (1 - 1e-9)  # a block closes here, so that rounding does not decide
 BLOCKS, CONTINUOUS = 0.0, 1.0  # the clocks, as numbers for the kernels
 TERMS = 40  # enough for |z| ≤ 2.8, where the last term is below 1e-15 of the sum
 SERIES = 2.8**2
+SEVERAL = 4  # predictions that take as long together, when the compiler does several at once, as one alone
 LARGEST = 650.0  # exp of this is 2e282: where z² is beyond, a prediction is held at what it may be here
 LARGEST_POTENTIAL = exp(LARGEST) / (2 * LARGEST)  # 2 z Dawson(z) - 1 = 1 / (2 z²) + ...
 
 _inverse_factorial = np.concatenate([[1.0], np.cumprod(1 / np.arange(1.0, TERMS))])
 COEFFICIENTS = _inverse_factorial / (2 * np.arange(TERMS) - 1.0)  # 1 / (m! (2m - 1))
+
+
+@phase
+def _series(square: float) -> float:
+    """Return the sum of the first terms; even and odd powers apart, so that they do not wait for one another."""
+    fourth = square * square
+    even, odd = float(COEFFICIENTS[TERMS - 2]), float(COEFFICIENTS[TERMS - 1])
+    for m in range(TERMS - 4, -2, -2):
+        even = multiply_add(even, fourth, COEFFICIENTS[m])
+        odd = multiply_add(odd, fourth, COEFFICIENTS[m + 1])
+    return float(multiply_add(odd, square, even))
 
 
 @phase
@@ -41,10 +53,7 @@ def potential(square: float) -> float:
     The first term is -1 and all others are positive: nothing cancels where the sum is large.
     """
     if square <= SERIES:
-        value = float(COEFFICIENTS[TERMS - 1])
-        for m in range(TERMS - 2, -1, -1):
-            value = value * square + COEFFICIENTS[m]
-        return value
+        return _series(square)
     term, value, power = 1.0, -1.0, 0.0
     while power < square or term > 1e-17 * value:
         power += 1
@@ -114,11 +123,22 @@ def advance_continuous(
     """
     moved = 0
     for j in range(gradients.size):
-        if gradients[j] != 0:
-            moved += 1
-            changed[j] = 1.0
-            times[j] += abs(gradients[j]) / LIPSCHITZ
-            totals[j] -= gradients[j] / LIPSCHITZ
+        moved += gradients[j] != 0
+    if moved == 0:
+        return 0
+    for j in range(gradients.size):
+        times[j] += abs(gradients[j]) / LIPSCHITZ
+        totals[j] -= gradients[j] / LIPSCHITZ
+        changed[j] = 1.0 if gradients[j] != 0 else 0.0
+    many = SEVERAL * moved > gradients.size
+    if many:  # several at once, also those that stay as they are; what is beyond the series follows
+        for j in range(gradients.size):
+            later = times[j] + 1
+            up, down = (totals[j] + 1) ** 2 / (2 * later), (totals[j] - 1) ** 2 / (2 * later)
+            difference = _series(min(up, SERIES)) - _series(min(down, SERIES))
+            predictions[j] = 0.5 * (factor * scales[j]) * np.sqrt(later) * difference
+    for j in range(gradients.size):
+        if (abs(totals[j]) + 1) ** 2 > 2 * SERIES * (times[j] + 1) if many else gradients[j] != 0:
             predictions[j] = predict(factor * scales[j], times[j], totals[j])
     return moved
 

@@ -1,107 +1,95 @@
 """Squint: a mixture over all rates, in closed form."""
 
 from dataclasses import dataclass
-from math import log, sqrt
+from math import log, pi, sqrt
 
 import numpy as np
+from scipy.special import erfcx as erfcx_of_scipy
 
-from gamesim.compiled import Vector, kernel, phase
+from gamesim.compiled import Vector, kernel, multiply_add, part, phase
 from gamesim.player import Guarantee, Player
-from gamesim.players.hedge import exponential, sum_of
+from gamesim.players.arithmetic import exponential, smallest, sum_of
 from gamesim.players.regret_matching import expected_loss, recall, uniform_then
 
-# (1 + 2x) exp(x²) erfc(x) as a polynomial in y = (x - 4) / (x + 4), which maps x ≥ 0 into [-1, 1), from its values at
+SHIFT, TERMS = 3.0, 18  # of the polynomial below: it is then right to 1e-12
+
+# (x + 3) exp(x²) erfc(x) as a polynomial in y = (x - 3) / (x + 3), which maps x ≥ 0 into [-1, 1), from its values at
 # the Chebyshev nodes: the idea of Shepherd and Laframboise (1981), Mathematics of Computation 36.
-ERFCX = np.array(
-    [
-        1.232995118625553,
-        -0.13962111684055806,
-        0.015379652102599159,
-        0.06809705425426803,
-        -0.10103906603586552,
-        0.09373283500980205,
-        -0.06633036581838417,
-        0.03716751539735736,
-        -0.01619773400478332,
-        0.005031970933049734,
-        -0.0007577735714747278,
-        -0.0001992606983852498,
-        0.00015062263802475672,
-        -2.4388360726445487e-05,
-        -1.1224136220794952e-05,
-        5.690322962460742e-06,
-        2.9673452602387827e-07,
-        -8.026702811755746e-07,
-        7.219155196886911e-08,
-        9.325058655706228e-08,
-        -1.6843397505628382e-08,
-        -7.050319515474141e-09,
-        1.6656272577165313e-09,
-    ]
+_y = np.polynomial.chebyshev.chebpts1(TERMS)
+_x = SHIFT * (1 + _y) / (1 - _y)
+ERFCX = np.polynomial.Polynomial.fit(_y, (_x + SHIFT) * erfcx_of_scipy(_x), TERMS - 1, domain=[-1, 1]).coef
+NODES, WEIGHTS = (
+    (number + shift) / 4 for number, shift in zip(np.polynomial.legendre.leggauss(10), (1, 0), strict=True)
 )
-NODES, WEIGHTS = ((part + shift) / 4 for part, shift in zip(np.polynomial.legendre.leggauss(10), (1, 0), strict=True))
-
-
-@kernel
-def erfcx(x: Vector, y: Vector, result: Vector) -> None:
-    """Write exp(x²) erfc(x) for each x ≥ 0, by Horner's rule for all of them at once; `y` is scratch."""
-    for i in range(x.size):
-        y[i] = (x[i] - 4) / (x[i] + 4)
-        result[i] = 0.0
-    for k in range(ERFCX.size - 1, -1, -1):
-        coefficient = ERFCX[k]
-        for i in range(x.size):
-            result[i] = result[i] * y[i] + coefficient
-    for i in range(x.size):
-        result[i] /= 1 + 2 * x[i]
+ROOT_OF_PI = sqrt(pi)
+SMALL = 0.25  # a variance below this is small
+NOT_ZERO = 1e-290  # added where a variance of 0 would divide 0 by 0
 
 
 @phase
-def evidence(regret: float, variance: float, tail_a: float, tail_b: float) -> tuple[float, float]:
-    """Return E and F with ∫ exp(η·regret - η²·variance) dη = F exp(E) over η from 0 to 1/2, F neither huge nor tiny.
+def erfcx(x: float) -> float:
+    """Return exp(x²) erfc(x) for x ≥ 0; even and odd powers apart, so that they do not wait for one another."""
+    inverse = 1 / (x + SHIFT)
+    y = 1 - 2 * SHIFT * inverse
+    square = y * y
+    even, odd = ERFCX[TERMS - 2], ERFCX[TERMS - 1]
+    for k in range(TERMS - 4, -2, -2):
+        even = multiply_add(even, square, ERFCX[k])
+        odd = multiply_add(odd, square, ERFCX[k + 1])
+    return float(multiply_add(odd, y, even) * inverse)
 
-    With a = (V - R) / 2√V and b = R / 2√V the integral is exp(b²) (erf(a) + erf(b)) √(π/4V). Where the terms are near
-    ±1 and cancel, exp(b²) is drawn into erfc, of which the tails are exp(x²) erfc(x) at |a| and at |b|; where V is
-    small, so that even that cancels, quadrature is exact.
+
+@kernel
+def evidence(regrets: Vector, variances: Vector, scratch: Vector, integrals: Vector) -> float:
+    """Write ∫ exp(η R - η² V - E) dη over η from 0 to 1/2 for each regret R and variance V; return E.
+
+    E is the largest exponent of all. With a = (V - R) / 2√V and b = R / 2√V the integral is
+    exp(b² - E) (erf(a) + erf(b)) √(π/4V). As erf(a) is ±1 ∓ erfc(|a|) and b² - a² is the exponent at η = 1/2, this is
+    (±1 ±1) exp(b² - E) ∓ exp(b² - a² - E) erfcx(|a|) ∓ exp(-E) erfcx(|b|), of which no term is large. Where V is so
+    small that even these cancel, quadrature is exact.
     """
-    if variance < 0.25 and abs(regret) < 2:
-        total = 0.0
-        for k in range(NODES.size):
-            total += WEIGHTS[k] * np.exp(NODES[k] * (regret - NODES[k] * variance))
-        return 0.0, total
-    scale = 0.886226925452758 / np.sqrt(variance)
-    end = regret / 2 - variance / 4  # the exponent at η = 1/2; it is b² - a²
-    if regret < 0:
-        return 0.0, scale * (tail_b - exponential(end) * tail_a)
-    if regret > variance:
-        return end, scale * (tail_a - exponential(-end) * tail_b)
-    top = regret * regret / (4 * variance)  # b²
-    return top, scale * (2 - exponential(-top) * tail_b - exponential(end - top) * tail_a)
+    d = regrets.size
+    inverses, falls = part(scratch, 0, d), part(scratch, d, 2 * d)
+    tails_a, tails_b = part(scratch, 2 * d, 3 * d), part(scratch, 3 * d, 4 * d)
+    for i in range(d):
+        regret, variance = regrets[i], variances[i]
+        inverse = 0.5 / np.sqrt(variance + NOT_ZERO)
+        inverses[i] = inverse
+        tails_a[i] = erfcx(abs(variance - regret) * inverse)
+        tails_b[i] = erfcx(abs(regret) * inverse)
+        inside = regret * inverse
+        highest = inside * inside if regret <= variance else regret / 2 - variance / 4
+        falls[i] = -highest if regret > 0 else 0.0
+    largest = -smallest(falls)
+    at_zero = exponential(-largest)
+    for i in range(d):
+        regret, variance = regrets[i], variances[i]
+        sign_a, sign_b = (1.0 if regret <= variance else -1.0), (1.0 if regret >= 0 else -1.0)
+        at_half = exponential(regret / 2 - variance / 4 - largest)
+        terms = (sign_a + sign_b) * exponential(-falls[i] - largest) - sign_a * at_half * tails_a[i]
+        integrals[i] = ROOT_OF_PI * inverses[i] * (terms - sign_b * at_zero * tails_b[i])
+    for i in range(d if smallest(variances) < SMALL else 0):
+        if variances[i] < SMALL and abs(regrets[i]) < 2:
+            integral = 0.0
+            for k in range(NODES.size):
+                integral += WEIGHTS[k] * np.exp(NODES[k] * (regrets[i] - NODES[k] * variances[i]))
+            integrals[i] = at_zero * integral
+    return largest
 
 
 @kernel
 def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
     d = loss.size
-    strategy, regrets, variances, exponents = state[:d], state[d : 2 * d], state[2 * d : 3 * d], state[3 * d : 4 * d]
-    arguments, scratch, tails = state[4 * d : 6 * d], state[6 * d : 8 * d], state[8 * d : 10 * d]
+    strategy, regrets, variances = part(state, 0, d), part(state, d, 2 * d), part(state, 2 * d, 3 * d)
     suffered = expected_loss(strategy, loss)
     for i in range(d):
         regret = (suffered - loss[i]) / 2  # as of losses in [0, 1]
         regrets[i] += regret
         variances[i] += regret * regret
-        root = 2 * np.sqrt(variances[i]) + 1e-290
-        arguments[i] = abs(variances[i] - regrets[i]) / root
-        arguments[d + i] = abs(regrets[i]) / root
-    erfcx(arguments, scratch, tails)
-    largest = 0.0
+    evidence(regrets, variances, part(state, 3 * d, 7 * d), strategy)
+    inverse = 1 / sum_of(strategy)
     for i in range(d):
-        exponents[i], strategy[i] = evidence(regrets[i], variances[i], tails[i], tails[d + i])
-        largest = max(largest, exponents[i])
-    for i in range(d):
-        strategy[i] *= exponential(exponents[i] - largest)
-    total = sum_of(strategy)
-    for i in range(d):
-        strategy[i] /= total
+        strategy[i] *= inverse
 
 
 @dataclass(frozen=True)
@@ -125,7 +113,7 @@ class Squint(Player):
     kernels = recall, _observe
 
     def first_state(self, actions: int) -> Vector:  # noqa: D102
-        return uniform_then(actions, 9 * actions)
+        return uniform_then(actions, 6 * actions)
 
     def guarantee(self) -> Guarantee:  # noqa: D102
         def bound(rounds: int, actions: int) -> float:

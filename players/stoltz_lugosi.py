@@ -6,18 +6,18 @@ from math import log, sqrt
 import numpy as np
 
 from gamesim.compiled import Vector, kernel
-from gamesim.player import Guarantee, Player
+from gamesim.player import Guarantee
 from gamesim.players.hedge import softmin
 from gamesim.players.internal_regret_matching import add_pair_losses
-from gamesim.players.reduction import first_reduction, matrix_part, own_part, settle, strategy_part, unsettle, unsettled
+from gamesim.players.reduction import MatrixLearner, first_reduction, own_part, strategy_part
 
 
 @kernel
-def _choose(settings: Vector, state: Vector, d: int) -> None:
-    """Write φ by Hedge over the pairs and find the fixed point, if that is not yet done."""
-    if not unsettled(state) or d == 1:
+def _write(settings: Vector, state: Vector, matrix: Vector) -> None:
+    d = int(np.sqrt(matrix.size))
+    if d == 1:  # no pairs: φ stays as it began
         return
-    matrix, own = matrix_part(state, d), own_part(state, d)
+    own = own_part(state, d)
     rate = np.sqrt(2 * np.log(d * (d - 1.0)) / (own[d * d] + 1))
     softmin(rate, own[: d * d], matrix)
     for i in range(d):
@@ -25,29 +25,18 @@ def _choose(settings: Vector, state: Vector, d: int) -> None:
         for j in range(d):
             leaving += matrix[i * d + j]
         matrix[i * d + i] = max(1 - leaving, 0.0)
-    settle(state, d)
 
 
 @kernel
-def _play(settings: Vector, state: Vector, strategy: Vector) -> None:
-    _choose(settings, state, strategy.size)
-    p = strategy_part(state, strategy.size)
-    for i in range(strategy.size):
-        strategy[i] = p[i]
-
-
-@kernel
-def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
+def _learn(settings: Vector, state: Vector, loss: Vector) -> None:
     d = loss.size
-    _choose(settings, state, d)
     own = own_part(state, d)
     add_pair_losses(strategy_part(state, d), loss, own)
     own[d * d] += 1
-    unsettle(state)
 
 
 @dataclass(frozen=True)
-class StoltzLugosi(Player):
+class StoltzLugosi(MatrixLearner):
     """Play the strategy that Hedge over all ways to replace one action by another leaves as it is.
 
     For each pair i ≠ j an expert plays the strategy with i's mass moved to j. Hedge over these d (d - 1) experts, with
@@ -64,7 +53,7 @@ class StoltzLugosi(Player):
     """
 
     name = "stoltz-lugosi"
-    kernels = _play, _observe
+    matrix_kernels = _write, _learn
 
     def first_state(self, actions: int) -> Vector:  # noqa: D102
         losses = np.where(np.eye(actions) == 1, np.inf, 0.0)  # to stay is no pair

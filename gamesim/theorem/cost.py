@@ -10,20 +10,20 @@ from time import process_time
 import numpy as np
 
 from gamesim.compiled import LEARNER_KERNEL, Vector, address, call_learner, kernel, part
-from gamesim.figures.style import canvas, styled, write
+from gamesim.figures.style import canvas, number, styled, write
 from gamesim.fits import Mean, mean, slope
 from gamesim.player import Player
 from gamesim.players.fixed_point import fixed_point, scratch_size
-from gamesim.theorem.findings import Finding, Section, draw_line, log_axes, plain, said, table
+from gamesim.theorem.findings import WORDS, Finding, Section, beside_rival, draw_line, log_axes, said, table, told_apart
 from gamesim.theorem.findings import exponents as exponents_along
-from gamesim.theorem.instances import FIRST_ORDER, LEARNERS, OURS, PAPER
+from gamesim.theorem.instances import FIRST_ORDER, LEARNERS, OURS, PAPER, PRIOR
 from gamesim.theorem.points import Labels, Point, Results, Values
 
 NAME = "cost"
 SOLVED = "blum-mansour, one solve a round"
 POINT, ANEW = "fixed point alone, of Blum-Mansour's φ", "fixed point alone, of Blum-Mansour's φ, solved anew"
 SPARSE = "fixed point alone, of the wavelet's φ"
-KINDS = (PAPER, OURS, FIRST_ORDER, SOLVED, POINT, ANEW, SPARSE)
+KINDS = (PAPER, OURS, FIRST_ORDER, PRIOR, SOLVED, POINT, ANEW, SPARSE)
 FULL = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 SMALL = (4, 16, 64)
 FITTED = 64  # actions from which exponents are fitted
@@ -71,8 +71,8 @@ def measure(labels: Labels, seed: int) -> Values:
     d, kind = labels["d"], labels["kind"]
     if kind in (POINT, ANEW, SPARSE):
         return _fixed_point(OURS if kind == SPARSE else FIRST_ORDER, d, seed, anew=kind == ANEW)
-    player = LEARNERS[FIRST_ORDER if kind == SOLVED else kind]()
     rounds = int(np.clip(WORK // d**2, 2, 2000))
+    player = LEARNERS[FIRST_ORDER if kind == SOLVED else kind]().over(WARM + REPETITIONS * rounds)
     losses = walk(WARM + REPETITIONS * rounds, d, seed)
     learner = _Running(player, d)
     learner.run(losses[:WARM])
@@ -171,17 +171,17 @@ def section(results: Results) -> Section:
             )
         )
     last = max(sizes, default=0)
-    own, rival = (results.mean("microseconds", d=last, kind=kind) for kind in (OURS, FIRST_ORDER))
-    if own is not None and rival is not None:
-        more = own.value > rival.value
-        findings.append(
-            Finding(
-                f"At d = {last} a round of `{OURS}` takes {plain(own.value / rival.value)} times as long as one of "
-                f"`{FIRST_ORDER}` with kept factors ({said(own)} µs against {said(rival)} µs).",
-                held=not more,
-                loss=more,
+    for kind in (FIRST_ORDER, PRIOR):
+        apart = told_apart(results.difference("microseconds", {"d": last, "kind": OURS}, {"d": last, "kind": kind}))
+        own, rival = (results.mean("microseconds", d=last, kind=name) for name in (OURS, kind))
+        if own is not None and rival is not None:
+            findings.append(
+                beside_rival(
+                    f"At d = {last} a round of `{OURS}` takes {said(own)} µs, {WORDS[apart]} the {said(rival)} µs of "
+                    f"`{kind}`{' with kept factors' if kind == FIRST_ORDER else ''}.",
+                    apart,
+                )
             )
-        )
     sparse, dense = (results.mean("microseconds", d=last, kind=kind) for kind in (SPARSE, POINT))
     if sparse is not None and dense is not None:
         less = sparse.value < dense.value
@@ -199,15 +199,16 @@ def section(results: Results) -> Section:
     ]
     memory = [
         [kind, *(_kilobytes(results.mean("bytes", d=d, kind=kind)) for d in sizes), said(spaces[kind])]
-        for kind in (PAPER, OURS, FIRST_ORDER)
+        for kind in (PAPER, OURS, FIRST_ORDER, PRIOR)
     ]
     headings = ["", *(f"d = {d}" for d in sizes), "exponent"]
     return Section(
         "Cost",
         "What does a round cost, in time and memory, as the number of actions grows? Times are processor time, the "
         f"least of {REPETITIONS} repetitions, each over some rounds of drifting losses after the first {WARM}, on one "
-        f"thread; exponents are fitted {span}, with the interval of the fit. *One solve a round* throws away, before "
-        "each round, the factors that the fixed point keeps from earlier rounds, so that each round eliminates anew.",
+        "thread; their intervals are over seeds, and wide where a machine is busy; exponents are fitted "
+        f"{span}, with the interval of the fit. *One solve a round* throws away, before each round, "
+        "the factors that the fixed point keeps from earlier rounds, so that each round eliminates anew.",
         findings,
         [table("Microseconds a round", headings, rows), table("Memory, in kilobytes", headings, memory)],
         ["cost"],
@@ -215,7 +216,7 @@ def section(results: Results) -> Section:
 
 
 def _kilobytes(found: Mean | None) -> str:
-    return "–" if found is None else plain(found.value / 1000)
+    return "–" if found is None else number(found.value / 1000)
 
 
 @styled
@@ -225,7 +226,7 @@ def draw(results: Results, folder: Path) -> None:
     for index, kind in enumerate(KINDS):
         sizes = results.labels("d", kind=kind)
         draw_line(panels[0], sizes, [results.mean("microseconds", d=d, kind=kind) for d in sizes], index, kind)
-    log_axes(panels[0])
+    log_axes(panels[0], ticks=results.labels("d"))
     panels[0].set(xlabel="actions d", ylabel="microseconds")
     panels[0].legend(fontsize=7)
     write(figure, folder / "cost")

@@ -1,17 +1,19 @@
 """How results are told: sentences that turn with the numbers, tables with intervals, and figures of one look."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from gamesim.figures.style import COLOURS, DASHES, MARKERS, number
 from gamesim.fits import Mean, slope
 from gamesim.theorem.points import Labels, Results
 
 LINE_COLOURS = (*COLOURS, "#6A3D9A")  # nine learners
+NOTHING = 1e-30  # a share or a gap that is smaller is told as 0
 LINE_MARKERS = f"{MARKERS}X"
 
 
@@ -30,19 +32,22 @@ class Finding:
 
 @dataclass(frozen=True)
 class Section:
-    """What one claim came to: its findings, its tables and the names of its figures."""
+    """What one claim came to: its findings, its tables, the names of its figures, and a table for the page's top."""
 
     title: str
     question: str
     findings: list[Finding]
     tables: list[str] = field(default_factory=list)
     figures: list[str] = field(default_factory=list)
+    summary: str = ""
 
 
 def said(found: Mean | None) -> str:
     """Write a mean with its interval."""
     if found is None:
         return "–"
+    if abs(found.value) < NOTHING and np.nan_to_num(found.half) < NOTHING:
+        return "0"
     return (
         number(found.value) if np.isnan(found.half) else f"{number(found.value)} ± {number(float(f'{found.half:.2g}'))}"
     )
@@ -59,6 +64,19 @@ def told_apart(difference: Mean | None) -> int:
     if difference is None or np.isnan(difference.half) or abs(difference.value) <= difference.half:
         return 0
     return 1 if difference.value > 0 else -1
+
+
+WORDS = {-1: "less than", 0: "not told apart from", 1: "more than"}  # for what `told_apart` returns
+
+
+def beside_rival(text: str, apart: int) -> Finding:
+    """Return a finding on whether the flagship has less than a rival, by what `told_apart` says of their difference."""
+    return Finding(text, held=None if apart == 0 else apart < 0, loss=apart > 0)
+
+
+def titled(measure: str) -> str:
+    """Write the name of a measure as the page does: CE and CCE in capitals."""
+    return re.sub(r"^c?ce\b", lambda found: found[0].upper(), measure)
 
 
 def exponents(
@@ -94,22 +112,28 @@ def compare(
             if picked:
                 own, other, difference = max(picked, key=lambda one: _factor(results, measure, one[0], one[1]))
                 told.append(
-                    f"than `{rival}` in {len(picked)} of {len(known)} (at {describe(own)}: "
-                    f"{said(results.mean(measure, **own))} and {said(results.mean(measure, **other))}, difference "
-                    f"{said(difference)})"
+                    f"`{rival}` in {len(picked)} of {len(known)} cells; at {describe(own)}: "
+                    f"{said(results.mean(measure, **own))} against {said(results.mean(measure, **other))}, "
+                    f"difference {said(difference)}"
                 )
         if known and not any(told_apart(found) for _, _, found in known):
             widest = max((found for _, _, found in known), key=lambda found: abs(found.value))
             level.append(f"`{rival}` ({len(known)} cells, largest difference {said(widest)})")
     findings = []
+    name = titled(measure)
     if lost:
-        findings.append(Finding(f"{where}: `{flagship}` has more {measure} {', '.join(lost)}.", held=False, loss=True))
+        findings.append(Finding(_listed(f"{where}: `{flagship}` has more {name} than", lost), held=False, loss=True))
     if won:
-        findings.append(Finding(f"{where}: `{flagship}` has less {measure} {', '.join(won)}.", held=True))
+        findings.append(Finding(_listed(f"{where}: `{flagship}` has less {name} than", won), held=True))
     if level:
-        text = f"{where}: in no cell is the {measure} of `{flagship}` told apart from that of {', '.join(level)}."
-        findings.append(Finding(text, held=None))
+        begin = f"{where}: in no cell is the {name} of `{flagship}` told apart from that of"
+        findings.append(Finding(_listed(begin, level), held=None))
     return findings
+
+
+def _listed(begin: str, items: Sequence[str]) -> str:
+    """Write a sentence that ends in a list, to stand in a list itself."""
+    return "\n".join([begin, *(f"  - {item}" for item in items)])
 
 
 def _factor(results: Results, measure: str, own: Labels, other: Labels) -> float:
@@ -149,16 +173,14 @@ def draw_line(
     )
 
 
-def log_axes(panel: Axes, axes: str = "xy") -> None:
-    """Make axes logarithmic, with powers of ten written out."""
+def log_axes(panel: Axes, axes: str = "xy", ticks: Sequence[float] = ()) -> None:
+    """Make axes logarithmic, with powers of ten written out, or these `ticks` of the x axis."""
     for name in axes:
         axis, scale = (panel.xaxis, panel.set_xscale) if name == "x" else (panel.yaxis, panel.set_yscale)
         scale("log")
         axis.set_major_locator(LogLocator(numticks=6))
         axis.set_minor_formatter(NullFormatter())
         axis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
-
-
-def plain(value: float) -> str:
-    """Write a number as a person does."""
-    return number(value)
+    if ticks:
+        panel.xaxis.set_major_locator(FixedLocator(ticks))
+        panel.xaxis.set_minor_locator(NullLocator())

@@ -8,18 +8,20 @@ from pathlib import Path
 
 from matplotlib.axes import Axes
 
-from gamesim.figures.style import DARK, canvas, styled, write
+from gamesim.figures.style import DARK, canvas, number, styled, write
 from gamesim.fits import mean
 from gamesim.players.wavelet import Wavelet
 from gamesim.theorem.drivers import play_alone, play_game
 from gamesim.theorem.findings import (
+    LINE_COLOURS,
     Finding,
     Section,
+    beside_rival,
     compare,
+    describe,
     draw_line,
     exponents,
     log_axes,
-    plain,
     said,
     table,
     told_apart,
@@ -44,10 +46,10 @@ FAMILIES = {"unif": "d - unif(φ\\*) + 1 = k", "self": "d - self(φ\\*) = k"}
 
 # setting -> d -> rounds, seeds, values of k
 FULL = {
-    "alone": {16: (20_000, 5, (1, 2, 4, 8, 16)), 64: (20_000, 3, (1, 4, 16, 64)), 256: (2000, 3, (1, 16))},
-    "game": {16: (20_000, 5, (1, 2, 4, 8, 16)), 64: (20_000, 3, (1, 16)), 256: (2000, 3, (1,))},
+    "alone": {16: (20_000, 10, (1, 2, 4, 8, 16)), 64: (20_000, 6, (1, 4, 16, 64)), 256: (4000, 4, (1, 16, 256))},
+    "game": {16: (20_000, 10, (1, 2, 4, 8, 16)), 64: (20_000, 6, (1, 4, 16)), 256: (4000, 4, (1, 16))},
 }
-WORDS = {-1: "less", 0: "not told apart", 1: "more"}
+SIGNS = {-1: "less", 0: "not told apart", 1: "more"}
 GROWTH = {-1: "falls", 0: "is not told to grow", 1: "grows"}
 SMALL = {"alone": {32: (8000, 4, (1, 16))}, "game": {8: (2000, 3, (1, 4))}}
 FEW = (PAPER, OURS, FIRST_ORDER, HEDGE)  # learners of the small version
@@ -100,12 +102,11 @@ def holds(results: Results, flagship: str = PAPER) -> list[Finding]:
             kind = "a constant φ\\*" if family == "unif" else "a φ\\* that moves one action"
             rounds = results.labels("T", **cell)[0]
             findings.append(
-                Finding(
+                beside_rival(
                     f"Alone, d = {d}, T = {rounds:,}, against {kind}, `{flagship}` regrets {said(own)} and "
-                    f"`{FIRST_ORDER}` {said(rival)}: {WORDS[apart]}, difference {said(difference)}; "
-                    f"uniform play would regret {plain((1 - 1 / d) * rounds * edge(d, rounds))}.",
-                    held=None if apart == 0 else apart < 0,
-                    loss=apart > 0,
+                    f"`{FIRST_ORDER}` {said(rival)}: {SIGNS[apart]}, difference {said(difference)}; "
+                    f"uniform play would regret {number(uniform_regret(d, rounds))}.",
+                    apart,
                 )
             )
             ks = results.labels("k", setting="alone", d=d, family=family)
@@ -117,19 +118,87 @@ def holds(results: Results, flagship: str = PAPER) -> list[Finding]:
             if growth is None or growth.count < 2:
                 continue
             grown = told_apart(growth)
-            power, still = (
-                mean(exponents(results, "regret", "k", ks, {**cell, "learner": name}).values())
-                for name in (flagship, FIRST_ORDER)
-            )
+            still = mean(exponents(results, "regret", "k", ks, {**cell, "learner": FIRST_ORDER}).values())
             findings.append(
                 Finding(
-                    f"There, from k = {first} to {last}, its regret {GROWTH[grown]}, by "
-                    f"{said(growth)}, with the exponent {said(power)} in k, where the bound has 1/2; `{FIRST_ORDER}`, "
-                    f"whose bound has d in place of k, has {said(still)}.",
+                    f"There, from k = {first} to {last}, its regret {GROWTH[grown]}, by {said(growth)}; that of "
+                    f"`{FIRST_ORDER}`, whose bound has d in place of k, has the exponent {said(still)} in k.",
                     held=None if grown == 0 else grown > 0,
                 )
             )
     return findings
+
+
+def powers(results: Results) -> list[Finding]:
+    """Say how the paper's learner's regret grows with k, beside the bound's square root, in both settings."""
+    findings = []
+    for setting, where in SETTINGS.items():
+        for d in results.labels("d", setting=setting):
+            for family in FAMILIES:
+                cell = {"setting": setting, "d": d, "family": family}
+                ks = sorted(results.labels("k", **cell))
+                power = mean(exponents(results, "regret", "k", ks, {**cell, "learner": PAPER}).values())
+                if len(ks) < 2 or power is None or power.count < 2:
+                    continue
+                faster, flat = power.value - power.half > 0.5, power.value + power.half <= 0
+                words = (
+                    "faster than √k over these k, which a bound of that form allows as long as its constant is larger"
+                    if faster
+                    else "it does not grow with k"
+                    if flat
+                    else "not faster than √k"
+                )
+                findings.append(
+                    Finding(
+                        f"{where}, d = {d}, family {family}: from k = {ks[0]} to {ks[-1]} the regret of `{PAPER}` has "
+                        f"the exponent {said(power)} in k: {words}.",
+                        held=not (faster or flat),
+                    )
+                )
+    return findings
+
+
+def uniform_regret(d: int, rounds: int) -> float:
+    """Return what uniform play regrets, alone or against a constant φ*."""
+    return (1 - 1 / d) * rounds * edge(d, rounds)
+
+
+def no_better(results: Results) -> list[Finding]:
+    """Say where the flagships, alone, regret no less than uniform play would."""
+    findings = []
+    for cell in _cells(results, "alone"):
+        rounds = results.labels("T", **cell)[0]
+        uniform = uniform_regret(cell["d"], rounds)
+        for learner in (PAPER, OURS):
+            own = results.mean("regret", **cell, learner=learner)
+            if own is not None and own.count > 1 and own.value + own.half >= uniform:
+                findings.append(
+                    Finding(
+                        f"Alone, {describe(cell)}, T = {rounds:,}: `{learner}` regrets {said(own)}, not told to be "
+                        f"less than the {number(uniform)} of uniform play.",
+                        held=False,
+                        loss=True,
+                    )
+                )
+    return findings
+
+
+def summary(results: Results) -> str:
+    """Return the table of how many cells are lost to and won from each rival."""
+    rows = []
+    for rival in (name for name in LEARNERS if name not in (PAPER, OURS)):
+        row = [rival]
+        for flagship in (PAPER, OURS):
+            for setting in SETTINGS:
+                found = [
+                    results.difference("regret", {**cell, "learner": flagship}, {**cell, "learner": rival})
+                    for cell in _cells(results, setting)
+                ]
+                signs = [told_apart(one) for one in found if one is not None]
+                row.append(f"{signs.count(1)} lost, {signs.count(-1)} won of {len(signs)}" if signs else "–")
+        rows.append(row)
+    headings = ["", *(f"{flagship}, {setting}" for flagship in (PAPER, OURS) for setting in SETTINGS)]
+    return table("Interpolation: cells that the flagships lose to a rival, and win from it", headings, rows)
 
 
 def certificates(results: Results) -> list[Finding]:
@@ -141,12 +210,18 @@ def certificates(results: Results) -> list[Finding]:
             for point, values in results.rows
             if point.labels["learner"] == learner and "certificate" in values
         ]
+        loose = [
+            values["certificate"] / uniform_regret(point.labels["d"], point.labels["T"])
+            for point, values in results.rows
+            if point.labels["learner"] == learner and "certificate" in values
+        ]
         if shares:
             over = sum(share > 1 for share in shares)
             findings.append(
                 Finding(
                     f"In {len(shares)} runs of `{learner}`, regret as drawn exceeded the run-time certificate in "
-                    f"{over}; its largest share of the certificate was {plain(max(shares))}.",
+                    f"{over}; its largest share of the certificate was {number(max(shares))}. The "
+                    f"largest certificate is {number(max(loose))} times what uniform play regrets alone.",
                     held=over == 0,
                 )
             )
@@ -155,7 +230,7 @@ def certificates(results: Results) -> list[Finding]:
 
 def section(results: Results) -> Section:
     """Tell how regret depends on k and on d."""
-    findings = holds(results)
+    findings = no_better(results) + holds(results) + powers(results)
     for setting, where in SETTINGS.items():
         cells = _cells(results, setting)
         for flagship in (PAPER, OURS):
@@ -164,7 +239,9 @@ def section(results: Results) -> Section:
     findings += certificates(results)
     return Section(
         "Interpolation",
-        "Does regret against φ\\* follow the number k of its special rows, and not d? Losses are ±1 with mean 0, and "
+        "Does regret against φ\\* follow the number k of its special rows, and not d? In the family *unif*, d - k + 1 "
+        "rows of φ\\* share one target and the other k - 1 have targets of their own; in *self*, all rows but k stay. "
+        "Losses are ±1 with mean 0, and "
         "the action that φ\\* names for the context is better by √(d ln d / T) on average. *Alone*, contexts are drawn "
         "uniformly and row i of φ plays; in *the full game*, the context is drawn from the learner's own strategy, the "
         "fixed point. Hedge and AdaHedge have no matrix; alone, they play blind to the context. Internal regret "
@@ -173,6 +250,7 @@ def section(results: Results) -> Section:
         findings,
         [_table(results, setting, d) for setting in SETTINGS for d in results.labels("d", setting=setting)],
         ["interpolation"],
+        summary(results),
     )
 
 
@@ -192,7 +270,7 @@ def _table(results: Results, setting: str, d: int) -> str:
         if cell["d"] == d:
             means = [results.mean("regret", **cell, learner=learner) for learner in learners]
             proofs = [results.mean("certificate", **cell, learner=learner) for learner in (PAPER, OURS)]
-            rows.append([f"{cell['family']}, k = {cell['k']}", *map(said, means), *map(said, proofs)])
+            rows.append([f"{cell['family']},\u00a0k\u00a0=\u00a0{cell['k']}", *map(said, means), *map(said, proofs)])
     rounds = results.labels("T", setting=setting, d=d)[0]
     headings = ["φ\\*", *learners, *(f"certificate of {name}" for name in (PAPER, OURS))]
     return table(f"{SETTINGS[setting]}, d = {d}, T = {rounds:,}: regret, mean and 95 % interval", headings, rows)
@@ -232,10 +310,11 @@ def _panel(panel: Axes, results: Results, cell: Labels) -> None:
                 ks,
                 [one.value if one else float("nan") for one in proofs],
                 "_",
-                color=DARK,
+                color=LINE_COLOURS[list(LEARNERS).index(name)],
+                markeredgewidth=1.6,
                 label=f"certificate, {name}",
             )
-    log_axes(panel)
+    log_axes(panel, ticks=sorted({*ks, cell["d"]}))
     panel.set(title=f"{cell['setting']}, {cell['family']}, d = {cell['d']}")
     panel.set_xlabel("k")
     panel.set_ylabel("regret")

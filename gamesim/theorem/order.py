@@ -11,14 +11,14 @@ import numpy as np
 from gamesim.figures.style import canvas, styled, write
 from gamesim.players.wavelet import Wavelet
 from gamesim.theorem.drivers import play_alone
-from gamesim.theorem.findings import Finding, Section, describe, draw_line, said, table, told_apart
+from gamesim.theorem.findings import WORDS, Finding, Section, beside_rival, describe, draw_line, said, table, told_apart
 from gamesim.theorem.instances import ADAPTIVE, FIRST_ORDER, LEARNERS, OURS, PAPER, favouring, rule, seed_of
 from gamesim.theorem.points import Labels, Point, Results, Values
 
 NAME = "order"
 RULES = {"two blocks": ("blocks", 2), "four blocks": ("blocks", 4), "permutation": ("permutation", 1)}
 ORDERS = ("right", "reverse", "shuffled")
-FULL = {16: (20_000, 6), 64: (20_000, 3)}
+FULL = {16: (20_000, 10), 64: (20_000, 6)}
 SMALL = {32: (8000, 3)}
 
 
@@ -77,19 +77,17 @@ def _findings(results: Results, cell: Labels, learner: str) -> list[Finding]:
     shuffled, rival = {**right, "order": "shuffled"}, {**cell, "learner": FIRST_ORDER, "order": "any"}
     means = [results.mean("regret", **labels) for labels in (right, shuffled, rival)]
     gain, lead = (results.difference("regret", right, other) for other in (shuffled, rival))
-    words = {-1: "less than", 0: "not told apart from", 1: "more than"}
     ordered = cell["rule"] != "permutation"
     return [
         Finding(
-            f"{describe(cell)}: `{learner}` in the right order regrets {said(means[0])}, {words[told_apart(gain)]} in "
+            f"{describe(cell)}: `{learner}` in the right order regrets {said(means[0])}, {WORDS[told_apart(gain)]} in "
             f"a shuffled order, {said(means[1])} (difference {said(gain)}).",
             held=told_apart(gain) == 0 if not ordered else None if told_apart(gain) == 0 else told_apart(gain) < 0,
         ),
-        Finding(
-            f"{describe(cell)}: `{learner}` in the right order regrets {said(means[0])}, {words[told_apart(lead)]} "
+        beside_rival(
+            f"{describe(cell)}: `{learner}` in the right order regrets {said(means[0])}, {WORDS[told_apart(lead)]} "
             f"`{FIRST_ORDER}` with {said(means[2])} (difference {said(lead)}).",
-            held=None if told_apart(lead) == 0 else told_apart(lead) < 0,
-            loss=told_apart(lead) > 0,
+            told_apart(lead),
         ),
     ]
 

@@ -11,8 +11,8 @@ import numpy as np
 from gamesim import games, players
 from gamesim.figures.style import canvas, styled, write
 from gamesim.simulation import Simulation
-from gamesim.theorem.findings import Finding, Section, compare, draw_line, log_axes, said, table
-from gamesim.theorem.instances import ADAPTIVE, FIRST_ORDER, LEARNERS, MATCHING, OURS, PAPER
+from gamesim.theorem.findings import Finding, Section, compare, draw_line, log_axes, said, table, titled
+from gamesim.theorem.instances import LEARNERS, OURS, PAPER
 from gamesim.theorem.points import Labels, Point, Results, Values
 
 NAME = "play"
@@ -23,7 +23,7 @@ OTHERS = (
 )  # fmt: skip
 CLASSICS = ("shapley", "bad-rps", "chicken", "matching-pennies")
 FAMILIES = {"uniform 4×4": ("uniform", 4), "uniform 8×8": ("uniform", 8), "zero-sum 8×8": ("zero-sum", 8)}
-FULL = (10_000, 100_000, 5)  # rounds, rounds of the separation, seeds
+FULL = (10_000, 100_000, 10)  # rounds, rounds of the separation, seeds
 SMALL = (1000, 20_000, 2)
 KEPT = 0.05  # an action played this much in the second half of a long run has been kept
 STILL = 0.05  # who stays this near to uniform strategies, on average, has not moved
@@ -110,14 +110,16 @@ def section(results: Results) -> Section:
                 )
             )
         cells = [{"game": game} for game in away if game not in resting]
-        findings += compare(results, cells, flagship, (FIRST_ORDER, ADAPTIVE, MATCHING), "In self-play", "ce gap")
+        rivals = [name for name in EVERYONE if name not in (PAPER, OURS)]
+        findings += compare(results, cells, flagship, rivals, "In self-play", "ce gap")
     tables = [_table(results, kind, measure) for measure in ("gap", "distance") for kind in ("ce", "cce")]
     return Section(
         "Games",
         "What do learners reach that play themselves? All start from a perturbed first round; a family's game is drawn "
         "anew for each seed. The gap is the most that a player gains by deviating, in payoff units; the distance is "
         f"in total variation, and ill-conditioned where the gap is not. {SEPARATION} is bad rock-paper-scissors with a "
-        "copy of scissors that is worse by 0.05 whatever the other plays.",
+        "copy of scissors that is worse by 0.05 whatever the other plays. A learner that rests at the uniform "
+        "strategies has a small gap where these are an equilibrium, which says nothing about learning.",
         findings,
         [_separation_table(results), *tables],
         ["games"],
@@ -148,7 +150,7 @@ def _separation_table(results: Results) -> str:
     ]
     rounds = max(results.labels("T", game=SEPARATION), default=0)
     title = f"{SEPARATION}, T = {rounds:,}: share of the dominated action in the second half, gaps, distances"
-    return table(title, ["", *names], rows)
+    return table(title, ["", *map(titled, names)], rows)
 
 
 def _table(results: Results, kind: str, measure: str) -> str:

@@ -7,6 +7,7 @@ worker, and `section(results, folder)`, which tells what came of it.
 import hashlib
 import json
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
@@ -110,6 +111,11 @@ class Results:
         """The mean over seeds of `one` less `other`; both met the same random numbers, so seed by seed."""
         first, second = self.values(measure, **one), self.values(measure, **other)
         return mean(first[seed] - second[seed] for seed in first if seed in second)
+
+    def seeds(self) -> list[int]:
+        """How many seeds each cell has, of those that have more than one."""
+        found = Counter(json.dumps(point.labels) for point, _ in self.rows)
+        return [count for count in found.values() if count > 1]
 
     def labels(self, name: str, **fixed: Any) -> list[Any]:
         """The values that a label takes where others have these, in the order of the points."""

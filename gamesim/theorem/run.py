@@ -23,8 +23,21 @@ def work(point: Point) -> float:
 def run_claims(store: Store, small: bool, workers: int, say: Say) -> None:
     """Run what is missing; what is timed comes last and runs alone."""
     wanted = sorted((point for claim in TOLD if claim is not cost for point in claim.points(small)), key=work)
-    run(store, wanted, workers, lambda done, of: say(f"{done:,} of {of:,} points"))
-    run(store, cost.points(small), 1, lambda done, of: say(f"{done:,} of {of:,} timings"))
+    run(store, wanted, workers, _in_steps("points", say))
+    run(store, cost.points(small), 1, _in_steps("timings", say))
+
+
+def _in_steps(what: str, say: Say) -> Callable[[int, int], None]:
+    """Return what says, at every twentieth of the way, how far it is."""
+    told = -1
+
+    def watch(done: int, of: int) -> None:
+        nonlocal told
+        if 20 * done // of > told:
+            told = 20 * done // of
+            say(f"{done:,} of {of:,} {what}")
+
+    return watch
 
 
 def tell(store: Store, small: bool, page: Path, command: str) -> list[tuple[Section, Results]]:
@@ -66,7 +79,16 @@ def theorem(folder: Path, small: bool, workers: int, again: Sequence[str], say: 
             if claim.NAME in again:
                 store.forget(claim.points(small))
         run_claims(store, small, workers, say)
-        tell(store, small, page, "gamesim theorem --small" if small else "gamesim theorem")
+        sections = tell(store, small, page, "gamesim theorem --small" if small else "gamesim theorem")
+        findings = [finding for section, _ in sections for finding in section.findings]
+        lost = sum(finding.loss for finding in findings)
+        held, failed, undecided = (
+            sum(finding.held is one and not finding.loss for finding in findings) for one in (True, False, None)
+        )
+        say(
+            f"{lost} findings tell where the flagship loses; of the others {held} held, {failed} did not, and "
+            f"{undecided} are not decided"
+        )
     finally:
         store.close()
     return page

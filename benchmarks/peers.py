@@ -1,35 +1,47 @@
 """gamesim beside a peer: the same learners in self-play on the same random game, in one run, on one thread.
 
     pip install ".[bench]"
-    OPENBLAS_NUM_THREADS=1 python benchmarks/peers.py
+    python benchmarks/peers.py               # prints the table
+    python benchmarks/peers.py --store       # and keeps it in benchmarks/peers.json, for README
 
-The peer is `noregret`, a library of regret minimisers in NumPy. Times are of the processor, for both players together.
+The peer is `noregret`, a library of regret minimisers in NumPy. Times are of the processor, for both players together,
+the shortest of several repetitions. `python docs/generate.py readme` puts what is stored into README.
 """
 
+import json
+import platform
+import sys
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
-from time import process_time
+from importlib.metadata import version
+from pathlib import Path
+from time import monotonic, process_time
 from typing import Any
 
 import numpy as np
 from rich.console import Console
 from rich.table import Table as Printed
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from gamesim import Player, Simulation, Table, games, players
 
+STORED = Path(__file__).with_suffix(".json")
+SERIES = 4  # of all cases: a machine can be slow for seconds, and the shortest time is the one that counts
+SECONDS = 0.4  # of repetitions of each case in a series
 peer: Any = import_module("noregret.regret_minimizers")
 
 CASES: tuple[tuple[str, Player, Callable[[int], Any], tuple[int, ...]], ...] = (
-    ("hedge", players.make("hedge", rate=0.1), lambda d: peer.MultiplicativeWeightsUpdate(d, 0.1), (4, 64)),
-    ("regret matching", players.make("regret-matching"), peer.RegretMatching, (4, 64)),
+    ("Hedge", players.make("hedge", rate=0.1), lambda d: peer.MultiplicativeWeightsUpdate(d, 0.1), (4, 64)),
+    ("Regret matching", players.make("regret-matching"), peer.RegretMatching, (4, 64)),
     (
-        "blum-mansour, regret matching rows",
+        "Blum-Mansour, regret matching rows",
         players.make("blum-mansour", rows="regret-matching"),
         lambda d: peer.BlumMansour(d, peer.RegretMatching),
         (4, 16, 64),
     ),
     (
-        "blum-mansour, hedge rows",
+        "Blum-Mansour, Hedge rows",
         players.make("blum-mansour", rows="hedge"),
         lambda d: peer.BlumMansour(d, lambda size: peer.MultiplicativeWeightsUpdate(size, 0.1)),
         (4, 16, 64),
@@ -58,17 +70,44 @@ def theirs(game: Table, make: Callable[[int], Any], rounds: int) -> float:
     return (process_time() - began) / rounds * 1e6
 
 
-def main() -> None:
-    """Print the table."""
-    printed = Printed("learner", "d", "noregret, µs a round", "gamesim, µs a round", "ratio")
-    for name, player, make, sizes in CASES:
-        for size in sizes:
+def shortest(measured: Callable[[], float]) -> float:
+    """Return the shortest time of several repetitions."""
+    began, times = monotonic(), [measured()]
+    while monotonic() < began + SECONDS:
+        times.append(measured())
+    return min(times)
+
+
+def measure() -> list[dict[str, Any]]:
+    """Return what a round takes, in microseconds, for every learner and number of actions."""
+    cases = [(name, player, make, size) for name, player, make, sizes in CASES for size in sizes]
+    times = np.full((len(cases), 2), np.inf)
+    for _ in range(SERIES):
+        for case, (_, player, make, size) in enumerate(cases):
             game = games.make("uniform", actions=size, seed=1)
             assert isinstance(game, Table)
-            slow = min(theirs(game, make, 100) for _ in range(3))
-            fast = min(ours(game, player, max(2_000_000 // size**2, 2000)) for _ in range(3))
-            printed.add_row(name, str(size), f"{slow:,.0f}", f"{fast:.2f}", f"{slow / fast:,.0f}×")
+            slow = shortest(partial(theirs, game, make, 100))
+            fast = shortest(partial(ours, game, player, max(2_000_000 // size**2, 2000)))
+            times[case] = np.minimum(times[case], (slow, fast))
+    return [
+        {"learner": name, "actions": size, "noregret": round(slow, 1), "gamesim": round(fast, 2)}
+        for (name, _, _, size), (slow, fast) in zip(cases, times.tolist(), strict=True)
+    ]
+
+
+def main() -> None:
+    """Print the table, and store it if that is wanted."""
+    with threadpool_limits(1):
+        rows = measure()
+    printed = Printed("learner", "d", "noregret, µs a round", "gamesim, µs a round", "ratio")
+    for row in rows:
+        shown = f"{row['noregret']:,.0f}", f"{row['gamesim']:.2f}", f"{row['noregret'] / row['gamesim']:,.0f}×"
+        printed.add_row(row["learner"], str(row["actions"]), *shown)
     Console().print(printed)
+    if "--store" in sys.argv:
+        versions = {name: version(name) for name in ("gamesim", "noregret", "numpy", "numba")}
+        result = {"versions": {"python": platform.python_version(), **versions}, "microseconds a round": rows}
+        STORED.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

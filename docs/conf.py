@@ -1,5 +1,6 @@
 """How the documentation is built: `make docs`, or `python -m sphinx -W docs docs/_build`. It needs no network."""
 
+import re
 import sys
 from importlib.metadata import version as version_of
 from pathlib import Path
@@ -40,10 +41,40 @@ def _mathml(display: str) -> tuple[Any, None]:
     return visit, None
 
 
-def _without_missing(app: Any, name: str, source: list[str]) -> None:
-    """Leave the page on the theorem out of the contents where it has not been generated yet."""
-    if name == "index" and not Path(app.srcdir, "theorem.md").exists():
-        source[0] = source[0].replace("\ntheorem\n", "\n")
+def _plain(app: Any, what: str, name: str, thing: object, options: Any, lines: list[str]) -> None:
+    """Let Sphinx see no markup in docstrings but code in backticks: an underscore or a bar is mathematics there.
+
+    Examples stay as they are up to the next empty line, and what is indented after an empty line is a formula.
+    """
+    written: list[str] = []
+    example = formula = False
+    for line in lines:
+        opens = not written or not written[-1].strip()
+        example = line.lstrip().startswith(">>>") or (example and bool(line.strip()))
+        if not example and opens and line.startswith("    ") and not formula:
+            written += ["::", ""]
+        formula = not example and ((formula and not line.strip()) or (line.startswith("    ") and (opens or formula)))
+        pieces = re.split(r"(`[^`]*`)", line)
+        escaped = (one if one.startswith("`") else re.sub(r"([*_|\\])", r"\\\1", one) for one in pieces)
+        written.append(line if example or formula else "".join(escaped))
+    lines[:] = written
+
+
+def _named(app: Any, what: str, name: str, thing: object, options: Any, takes: str | None, gives: str | None) -> Any:
+    """Call NumPy's types by the names that they are imported by, instead of by all that they stand for."""
+
+    def short(text: str | None) -> str | None:
+        if text is not None:
+            text = re.sub(r"~?numpy\._typing\._array_like\._Buffer \|.*?\[complex \| bytes \| str\]", "ArrayLike", text)
+            text = re.sub(r"~?numpy\.ndarray\[~?tuple\[.*?\], ~?numpy\.dtype\[(.*?)\]\]", r"NDArray[\1]", text)
+        return text
+
+    return short(takes), short(gives)
+
+
+def _not_ours(app: Any, what: str, name: str, thing: object, skip: bool, options: Any) -> bool | None:
+    """Leave out what pydantic gives its models."""
+    return True if name.startswith("model_") else None
 
 
 def setup(app: Any) -> None:
@@ -51,5 +82,7 @@ def setup(app: Any) -> None:
     import generate
 
     app.add_html_math_renderer("mathml", _mathml("inline"), _mathml("block"))
-    app.connect("source-read", _without_missing)
+    app.connect("autodoc-process-docstring", _plain)
+    app.connect("autodoc-process-signature", _named)
+    app.connect("autodoc-skip-member", _not_ours)
     app.connect("builder-inited", lambda app: generate.write(Path(app.srcdir), pictures="nopictures" not in app.tags))

@@ -1,9 +1,10 @@
 """Write the reference: a page for every learner and every game, from what the program says of itself, with a picture.
 
-`make docs` calls this; `python docs/generate.py table` prints the table of learners that README.md shows.
+`make docs` calls this; `python docs/generate.py readme` writes the tables of learners and of speed into README.md.
 """
 
 import inspect
+import json
 import re
 import sys
 from collections.abc import Callable, Iterator
@@ -21,13 +22,23 @@ from gamesim.game import Game
 from gamesim.point import MEASURES
 from gamesim.schema import scenario_schema
 
+ROOT = Path(__file__).parents[1]
 ROUNDS = 2000
 TABLES = {"game": "GamePart", "everyone": "EveryonePart", "[players]": "PlayerPart", "measure": "MeasurePart"}
 FORMATS_SAID = """\
 Both are TOML, and both are data: they never execute code. `gamesim check FILE` names every mistake in a scenario. For
 editors, JSON schemas of both come with gamesim, in `scenarios/scenario.schema.json` and `scenarios/study.schema.json`;
-`python -m gamesim.schema scenario` prints the first, and this page is made from it. How an editor is told is in
-[how to](../howto.md)."""
+`python -m gamesim.schema scenario` prints the first, and this page is made from it. How to let your editor use them is
+in [how to](../howto.md#have-my-editor-complete-scenarios)."""
+GAME_FACTS = ("Players", "Pure Nash equilibria", "Total payoff")
+MOST_TABLES = 4  # of payoffs on a page; with more players than two there is one for each choice of the others
+KINDS = {
+    "swap": "Swap regret",
+    "internal": "Internal regret",
+    "external": "External regret",
+    "expected external": "External regret, in expectation",
+    "": "No guarantee",
+}
 SEVERAL = 4  # players of a game that is drawn as a network
 
 
@@ -47,7 +58,7 @@ def write(docs: Path, *, pictures: bool) -> None:
                 page += f"\n![{name} at play](../pictures/{picture.name}.svg)\n"
             _write(folder / f"{name}.md", page)
         listing = "\n".join(sorted(names))
-        index = table(linked=True) if kind == "learners" else game_table()
+        index = learner_list() if kind == "learners" else game_table()
         _write(folder / "index.md", f"# {kind.capitalize()}\n\n{index}\n\n```{{toctree}}\n:hidden:\n\n{listing}\n```\n")
 
 
@@ -72,7 +83,7 @@ def files_page() -> str:
 
 def _default(said: dict[str, Any]) -> str:
     default = said.get("default", "")
-    return "" if default in ("", None) or isinstance(default, dict) else f"`{default}`"
+    return "–" if default in ("", None) or isinstance(default, dict) else f"`{default}`"
 
 
 def learner_page(name: str) -> str:
@@ -82,38 +93,85 @@ def learner_page(name: str) -> str:
     said = f"{_plain(str(promise))}, for losses in [-1, 1], T rounds and d actions" if promise else "none"
     facts = [
         f"**Guarantee:** {said}",
-        f"**Feedback:** {', '.join(kind.feedback)}",
+        f"**Feedback:** {' or '.join(f'`{one}`' for one in kind.feedback)}",
         f"**Source:** `{Path(inspect.getfile(kind)).parent.name}/{Path(inspect.getfile(kind)).name}`",
     ]
-    caption = "Here it plays itself (or Hedge, if it looks ahead) in Shapley's game with prizes of 1, 2 and 3:"
+    whom = "against Hedge" if kind.informed else "itself"
+    caption = f"Here it plays {whom} in Shapley's game with prizes of 1, 2 and 3:"
     body = [*_paragraphs(inspect.getdoc(kind) or ""), *facts, _settings(kind), caption]
     return f"# {name}\n\n" + "\n\n".join(filter(None, body)) + "\n"
 
 
 def game_page(name: str) -> str:
-    """Return the page of a game."""
+    """Return the page of a game: prose as prose, and its payoffs as they are printed."""
     make = games.names()[name]
     shown = StringIO()
-    catalogue.show(name, Console(file=shown, width=100, markup=False, highlight=False, emoji=False))
+    catalogue.show(name, Console(file=shown, width=200, markup=False, highlight=False, emoji=False))
     facts = shown.getvalue().partition("\nPlayers: ")
-    table = "".join(facts[1:]).strip().partition("\nscenario ")[0].rstrip()
-    block = f"```text\n{table}\n```" if table else ""
-    body = [*_paragraphs(inspect.getdoc(make) or ""), _settings(make), block]
-    return f"# {name}\n\n" + "\n\n".join(filter(None, body)) + "\n"
+    told = "".join(facts[1:]).strip().partition("\nscenario ")[0]
+    known, tables = {}, []
+    for part in filter(None, re.split(r"\n\n+|\n(?=Pure |Total )", told)):
+        head, colon, rest = part.partition(": ")
+        if colon and head in GAME_FACTS:
+            known[head] = f"**{head}:** {_plain(rest)}"
+        else:
+            tables.append("\n".join(line.rstrip() for line in part.splitlines()))
+    block = "```text\n{}\n```".format("\n\n".join(tables[:MOST_TABLES])) if tables else ""
+    left = len(tables) - MOST_TABLES
+    more = f"`gamesim show {name}` prints the other {left} tables." if left > 0 else ""
+    players_said, *equilibria_said = (known.get(one, "") for one in GAME_FACTS)
+    caption = "Hedge against itself:" if game_settings_are_known(make) else ""
+    body = [_settings(make), players_said, block, more, *equilibria_said, caption]
+    return "\n\n".join([f"# {name}", *_paragraphs(inspect.getdoc(make) or ""), *filter(None, body)]) + "\n"
 
 
-def table(linked: bool = False) -> str:
-    """Return the table of learners and what they guarantee, as Markdown."""
-    rows = ["| learner | what it does | regret that it bounds | by at most |", "|---|---|---|---|"]
+def learners() -> Iterator[tuple[str, str, str, str]]:
+    """Give the learners in order of what they guarantee: the name, the first line, the regret, and its bound."""
     promises = {name: players.make(name).over(catalogue.EXAMPLE_ROUNDS).guarantee() for name in players.names()}
     order = (*catalogue.PROMISES, None)
     for name in sorted(promises, key=lambda one: (order.index(getattr(promises[one], "regret", None)), one)):
         promise = promises[name]
         does = _plain((inspect.getdoc(players.names()[name]) or "").split("\n")[0])
-        kind = f"{'expected ' if promise.expected else ''}{promise.regret}" if promise else "–"
-        shown = f"[{name}]({name}.md)" if linked else f"`{name}`"
-        rows.append(f"| {shown} | {does} | {kind} | {_plain(promise.formula) if promise else '–'} |")
+        kind = f"{'expected ' if promise.expected else ''}{promise.regret}" if promise else ""
+        yield name, does, kind, _plain(promise.formula) if promise else ""
+
+
+def table() -> str:
+    """Return the table of learners and what they guarantee, as Markdown."""
+    rows = ["| learner | what it does | regret that it bounds | by at most |", "|---|---|---|---|"]
+    rows += [f"| `{name}` | {does} | {kind or '–'} | {bound or '–'} |" for name, does, kind, bound in learners()]
     return "\n".join(rows)
+
+
+def learner_list() -> str:
+    """Return the learners under headings of what they guarantee, as Markdown that suits a narrow page, too."""
+    lines = ["T rounds, d actions, losses in [-1, 1]; after ≤ stands what the regret is at most."]
+    for kind, heading in KINDS.items():
+        lines += ["", f"## {heading}", ""]
+        for name, does, regret, bound in learners():
+            if regret == kind:
+                lines.append(f"- [{name}]({name}.md): {does}" + (f"\\\n  ≤ {bound}" if bound else ""))
+    return "\n".join(lines)
+
+
+def speed_table() -> str:
+    """Return the table of what a round takes here and at a peer, as `benchmarks/peers.py` stored it, as Markdown."""
+    stored = json.loads((ROOT / "benchmarks" / "peers.json").read_text(encoding="utf-8"))
+    packages = " | ".join(f"{name} {stored['versions'][name]}" for name in ("noregret", "gamesim"))
+    rows = [f"| learner | actions | {packages} |", "|---|--:|--:|--:|"]
+    for row in stored["microseconds a round"]:
+        shown = f"{row['noregret']:,.0f} | {row['gamesim']:.{0 if row['gamesim'] > 9.9 else 1}f}"
+        rows.append(f"| {row['learner']} | {row['actions']} | {shown} |")
+    return "\n".join(rows)
+
+
+def readme(text: str) -> str:
+    """Return README with its generated tables as they are now."""
+    for name, made in (("learners", table()), ("speed", speed_table())):
+        before, _, rest = text.partition(f"<!-- {name} -->")
+        after = rest.partition(f"<!-- /{name} -->")[2]
+        text = f"{before}<!-- {name} -->\n{made}\n<!-- /{name} -->{after}"
+    return text
 
 
 def game_table() -> str:
@@ -133,9 +191,14 @@ def learner_record(name: str) -> Any:
     return gamesim.simulate(game, [player, other], ROUNDS, feedback=player.feedback[0], perturb=0.2)
 
 
+def game_settings_are_known(make: Callable[..., Game]) -> bool:
+    """Whether a game has defaults for all of its settings, so that a page can show it."""
+    return all(one.default is not one.empty for one in inspect.signature(make).parameters.values())
+
+
 def game_record(make: Callable[..., Game]) -> Any:
     """Return a run of Hedge in a game, or None if the game has no default settings."""
-    if any(one.default is one.empty for one in inspect.signature(make).parameters.values()):
+    if not game_settings_are_known(make):
         return None
     return gamesim.simulate(make(), "hedge", ROUNDS, perturb=0.5)
 
@@ -180,15 +243,28 @@ def _settings(make: Callable[..., Any]) -> str:
         return ""
     rows = ["| setting | type | default |", "|---|---|---|"]
     for one in takes:
-        kind = inspect.formatannotation(one.annotation).replace("collections.abc.", "").replace("typing.", "")
-        default = "" if one.default is one.empty else "unset" if one.default is None else f"`{one.default}`"
-        rows.append(f"| `{one.name}` | `{kind.replace(' | None', '')}` | {default} |".replace("|float", "or float"))
-    return "\n".join(row.replace(" | str`", " or str`") for row in rows)
+        default = "" if one.default is one.empty else "unset" if one.default is None else f"`{_short(one.default)}`"
+        rows.append(f"| `{one.name}` | {_type(one.annotation)} | {default} |")
+    return "\n".join(rows)
+
+
+def _type(annotation: Any) -> str:
+    """Return how a setting's type is written: a bar would end the table's cell."""
+    name = re.sub(r"collections\.abc\.|typing\.", "", inspect.formatannotation(annotation)).replace(" | None", "")
+    choices = re.fullmatch(r"Literal\[(.*)\]", name)
+    parts = choices[1].replace("'", "").split(", ") if choices else re.split(r" \| (?![^\[]*\])", name)
+    return " or ".join(f"`{one}`" for one in parts).replace(" | ", " or ")
+
+
+def _short(value: Any) -> str:
+    return f"{value:.4g}" if isinstance(value, float) and len(str(value)) > 6 else str(value)
 
 
 def _is_newer(picture: Path, source: Path) -> bool:
-    """Whether a picture was drawn after its learner or game was last changed: drawing them all takes a minute."""
-    return picture.exists() and picture.stat().st_mtime > source.stat().st_mtime
+    """Whether a picture was drawn after all that it shows was last changed: drawing them all takes a minute."""
+    drawing = Path(inspect.getfile(figures)).parent.glob("*.py")
+    newest = max(one.stat().st_mtime for one in (source, Path(__file__), *drawing))
+    return picture.exists() and picture.stat().st_mtime > newest
 
 
 def _write(path: Path, text: str) -> None:
@@ -198,7 +274,7 @@ def _write(path: Path, text: str) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["table"]:
-        print(table())
+    if sys.argv[1:] == ["readme"]:
+        _write(ROOT / "README.md", readme((ROOT / "README.md").read_text(encoding="utf-8")))
     else:
         write(Path(__file__).parent, pictures="--no-pictures" not in sys.argv)

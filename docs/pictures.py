@@ -7,7 +7,7 @@ import numpy as np
 
 import gamesim
 from gamesim import equilibrium, figures, games, scenario
-from gamesim.figures.style import COLOURS, DARK, LIGHT, TIME, canvas, styled, write
+from gamesim.figures.style import COLOURS, DARK, LIGHT, TIME, canvas, number, styled, write
 from gamesim.players.reduction import reduction_size
 
 IMAGES = Path(__file__).parent / "images"
@@ -36,7 +36,7 @@ def striking() -> None:
             panels[2].plot(curve.rounds, shown, line, color=colour, marker=marker, markevery=5, label=label)
     panels[2].set(xscale="log", yscale="log", ylim=(1e-4, 1), xlabel="rounds")
     for axis in (panels[2].xaxis, panels[2].yaxis):
-        axis.set_major_formatter("{x:g}")
+        axis.set_major_formatter(lambda x, _: number(x))
     panels[2].set_title("gap: what somebody gains a round by deviating", loc="left")
     panels[2].legend(loc="lower left")
     write(figure, IMAGES / "shapley")
@@ -77,7 +77,7 @@ def payoffs() -> None:
     panel.set(
         yticks=range(len(names)), yticklabels=names, xlabel="total payoff a round", xlim=(-0.8, 0.1), ylim=(-0.6, 6.4)
     )
-    panel.legend(loc="upper center", ncols=1)
+    panel.legend(loc="upper center", frameon=True, facecolor="white", edgecolor="none", framealpha=1)
     write(figure, IMAGES / "bad-rps")
 
 
@@ -86,9 +86,9 @@ def wavelet(actions: int = 16) -> None:
     """Draw the matrices of the wavelet learner, stage by stage, in a game that calls for a simple modification."""
     haar = np.zeros((actions, actions))
     haar[0] = 1
-    for number in range(1, actions):
-        half = number & -number
-        haar[number, number - half : number], haar[number, number : number + half] = 1, -1
+    for row in range(1, actions):
+        half = row & -row
+        haar[row, row - half : row], haar[row, row : row + half] = 1, -1
     chase = scenario.read(scenario.find("ordered-well"))  # places of one room call for the same modification
     record = chase.simulation().run(ROUNDS)
     state = record.arrays["continue_state"][0]

@@ -17,6 +17,8 @@ from numpy.typing import ArrayLike
 from gamesim.errors import InputError, did_you_mean
 from gamesim.game import Game, Table
 
+__all__ = ["from_payoffs", "load", "make", "names", "save"]
+
 _MODULES = ("classics", "contests", "markets", "crowds", "families", "networks", "routing")
 
 
@@ -39,7 +41,7 @@ def names() -> dict[str, Callable[..., Game]]:
 
 
 def make(name: str, **settings: Any) -> Game:
-    """Return a game by name, with these settings.
+    """Return a game by its name, with these settings.
 
     >>> make("el-farol", players=4, capacity=2).sizes
     (2, 2, 2, 2)
@@ -74,8 +76,13 @@ def from_payoffs(
 ) -> Table:
     """Return the game with these payoffs: one array per player, with axis i for player i's actions in every one.
 
+    Payoffs are in the game's own units. `name`, `players` and the labels of `actions` are for people to read.
+
     >>> from_payoffs([[3, 0], [5, 1]], [[3, 5], [0, 1]], name="dilemma", actions=[["C", "D"], ["C", "D"]]).sizes
     (2, 2)
+    >>> game = from_payoffs([[8, 3, 1], [9, 5, 2]], [[6, 7, 4], [2, 4, 3]], players=["Old", "New"])
+    >>> game.sizes, game.payoffs[:, 1, 2].tolist()  # Old's second action, New's third
+    ((2, 3), [2.0, 3.0])
     """
     import numpy as np
 
@@ -98,17 +105,29 @@ def from_payoffs(
 
 
 def load(path: str | PathLike[str]) -> Game:
-    """Return the game in a file: .nfg, .gam, .csv (a sheet per player: any of them, or NAME.csv) or .npz."""
+    """Return the game in the file at this path: .nfg, .gam, .csv (a sheet per player: any, or NAME.csv) or .npz.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = save(make("shapley"), f"{folder}/game.nfg")
+    ...     load(f"{folder}/game.nfg").actions[1]
+    ('left', 'centre', 'right')
+    """
     from gamesim.games import files
 
     return files.load(path)
 
 
 def save(game: Game, path: str | PathLike[str]) -> list[Path]:
-    """Write a game to a file and return the paths written; the ending says the format, as in `load`.
+    """Write a game to a file and return the paths written; the ending of `path` says the format, as in `load`.
 
     A table reads back exactly: from .nfg and .npz with its names, from .csv under the file's name, from .gam without
     names. Network games, which have no table, go to .npz.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [path.name for path in save(make("jordan"), f"{folder}/game.csv")]
+    ['game.1.csv', 'game.2.csv', 'game.3.csv']
     """
     from gamesim.games import files
 

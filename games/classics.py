@@ -21,6 +21,9 @@ def prisoners_dilemma() -> Table:
 
     Source: Flood and Dresher (1950), named by Tucker; these payoffs are Axelrod's (1980).
     Teaches: a dominant action is the only correlated, coarse correlated and Nash equilibrium: learners must find it.
+
+    >>> prisoners_dilemma().payoffs[:, 0, 1].tolist()  # Row cooperates, Column defects
+    [0.0, 5.0]
     """
     return bimatrix("prisoners-dilemma", [[(3, 3), (0, 5)], [(5, 0), (1, 1)]], ["cooperate", "defect"])
 
@@ -30,6 +33,9 @@ def chicken() -> Table:
 
     Source: Aumann (1974, 1987), "Correlated equilibrium as an expression of Bayesian rationality", with these payoffs.
     Teaches: a device that never says dare to both pays 5.25 each; the mixed Nash equilibrium 14/3.
+
+    >>> chicken().payoffs[:, 0, 1].tolist()  # Row chickens out, Column dares
+    [2.0, 7.0]
     """
     return bimatrix("chicken", [[(6, 6), (2, 7)], [(7, 2), (0, 0)]], ["chicken out", "dare"])
 
@@ -39,6 +45,9 @@ def stag_hunt() -> Table:
 
     Source: Rousseau (1755); Skyrms (2004), "The Stag Hunt and the Evolution of Social Structure".
     Teaches: two pure equilibria, one better, one safer; where learners end depends on where they start.
+
+    >>> stag_hunt().payoffs[:, 0, 1].tolist()  # Row goes for the stag, Column for a hare
+    [0.0, 3.0]
     """
     return bimatrix("stag-hunt", [[(4, 4), (0, 3)], [(3, 0), (3, 3)]], ["stag", "hare"])
 
@@ -48,6 +57,9 @@ def battle_of_the_sexes() -> Table:
 
     Source: Luce and Raiffa (1957), "Games and Decisions", section 5.3.
     Teaches: coordination with a conflict; a coin flip seen by both is a correlated equilibrium worth 5 in all.
+
+    >>> battle_of_the_sexes().payoffs[:, 0, 0].tolist()  # both at the opera
+    [3.0, 2.0]
     """
     return bimatrix(
         "battle-of-the-sexes", [[(3, 2), (0, 0)], [(0, 0), (2, 3)]], ["opera", "fight"], players=("One", "Other")
@@ -59,6 +71,9 @@ def traffic_light() -> Table:
 
     Source: Roughgarden (2016), "Twenty Lectures on Algorithmic Game Theory", lecture 13.
     Teaches: half the time one stops and half the time the other; no independent choices do as well for both.
+
+    >>> traffic_light().payoffs[:, 1, 0].tolist()  # East goes, North stops
+    [1.0, 0.0]
     """
     return bimatrix("traffic-light", [[(0, 0), (0, 1)], [(1, 0), (-5, -5)]], ["stop", "go"], players=("East", "North"))
 
@@ -68,6 +83,9 @@ def matching_pennies() -> Table:
 
     Source: von Neumann (1928), "Zur Theorie der Gesellschaftsspiele".
     Teaches: with Hedge the average play converges while the last strategies spiral out; optimistic Hedge spirals in.
+
+    >>> matching_pennies().payoffs[:, 0, 1].tolist()  # heads and tails: the second wins
+    [-1.0, 1.0]
     """
     cells = [[(1, -1), (-1, 1)], [(-1, 1), (1, -1)]]
     return bimatrix("matching-pennies", cells, PENNIES, players=("Matcher", "Mismatcher"))
@@ -78,6 +96,9 @@ def rock_paper_scissors() -> Table:
 
     Source: folklore; as a model of cycling in nature, Maynard Smith (1982), appendix D.
     Teaches: zero-sum cycling around the one equilibrium, uniform play.
+
+    >>> rock_paper_scissors().payoffs[:, 0, 2].tolist()  # Row's rock breaks Column's scissors
+    [1.0, -1.0]
     """
     wins = np.array([[0, -1, 1], [1, 0, -1], [-1, 1, 0]])
     return Table.of([wins, -wins], name="rock-paper-scissors", actions=[RPS, RPS])
@@ -88,6 +109,9 @@ def bad_rps() -> Table:
 
     Source: Moulin and Vial (1978), "Strategically zero-sum games"; the matrix is A = [[0,-2,1],[1,0,-2],[-2,1,0]].
     Teaches: every correlated equilibrium pays -2/3 in all, coarse correlated ones up to 0: the sets truly differ.
+
+    >>> bad_rps().payoffs[:, 0, 1].tolist()  # Row's rock, Column's paper
+    [-2.0, 1.0]
     """
     row = np.array([[0, -2, 1], [1, 0, -2], [-2, 1, 0]])
     return Table.of([row, row.T], name="bad-rps", actions=[RPS, RPS])
@@ -99,6 +123,9 @@ def shapley() -> Table:
     Source: Shapley (1964), "Some topics in two-person games".
     Teaches: no-external-regret play earns nearly 1 in all, a coarse correlated equilibrium that is no correlated one;
     learners without swap regret do reach a correlated equilibrium.
+
+    >>> shapley().payoffs[:, 0, 1].tolist()  # Column is one further than Row, and wins
+    [0.0, 1.0]
     """
     column = np.array([[0, 1, 0], [0, 0, 1], [1, 0, 0]])
     return Table.of(
@@ -113,6 +140,9 @@ def jordan() -> Table:
 
     Source: Jordan (1993), "Three problems in learning mixed-strategy Nash equilibria".
     Teaches: no uncoupled smooth dynamic reaches this equilibrium; with three players cycling is not a zero-sum matter.
+
+    >>> jordan().payoffs[:, 0, 0, 1].tolist()  # only the second fails: it does not match the third
+    [1.0, -1.0, 1.0]
     """
 
     def payoff(i: int, choices: list[Integers]) -> Vector:
@@ -129,6 +159,10 @@ def hawk_dove(value: float = 2.0, cost: float = 4.0) -> Table:
 
     Source: Maynard Smith and Price (1973), "The logic of animal conflict".
     Teaches: the mixed equilibrium has value / cost hawks; a correlated device that names an owner does better.
+
+    >>> game = hawk_dove(value=3.0, cost=4.0)
+    >>> game.payoffs[:, 0, 0].tolist(), game.payoffs[:, 0, 1].tolist()  # two hawks; a hawk and a dove
+    ([-0.5, -0.5], [3.0, 0.0])
     """
     positive("value", value)
     positive("cost", cost)
@@ -142,6 +176,9 @@ def deadlock() -> Table:
 
     Source: Snyder and Diesing (1977), "Conflict among Nations".
     Teaches: a dominant action need not be a tragedy; compare the prisoner's dilemma, one swap of payoffs away.
+
+    >>> deadlock().payoffs[:, 0, 1].tolist()  # Row cooperates, Column defects
+    [0.0, 3.0]
     """
     return bimatrix("deadlock", [[(1, 1), (0, 3)], [(3, 0), (2, 2)]], ["cooperate", "defect"])
 
@@ -152,6 +189,10 @@ def pure_coordination(actions: int = 3) -> Table:
     Source: Schelling (1960), "The Strategy of Conflict", chapter 3.
     Teaches: as many strict equilibria as places; uniform play is one too, and equal
     learners stay there: it takes drawn actions (sampled feedback) or unequal starts to agree on a place.
+
+    >>> game = pure_coordination(actions=4)
+    >>> game.payoffs[:, 2, 2].tolist(), game.payoffs[:, 2, 3].tolist()
+    ([1.0, 1.0], [0.0, 0.0])
     """
     at_least("actions", actions, 1)
     places = numbered(actions, 1)
@@ -163,6 +204,9 @@ def asymmetric_pennies(prize: float = 320.0) -> Table:
 
     Source: Goeree and Holt (2001), "Ten little treasures of game theory and ten intuitive contradictions".
     Teaches: people follow the prize; Nash's row player plays one half, whatever the prize.
+
+    >>> asymmetric_pennies(prize=100.0).payoffs[:, 0, 0].tolist()  # both heads
+    [100.0, 40.0]
     """
     positive("prize", prize)
     return bimatrix("asymmetric-pennies", [[(prize, 40), (40, 80)], [(40, 80), (80, 40)]], PENNIES)
@@ -173,6 +217,9 @@ def penalty_kick() -> Table:
 
     Source: Palacios-Huerta (2003), "Professionals play minimax": scoring rates in percent, natural side of the kicker.
     Teaches: the equilibrium (kicker's left 38.5 %, goalkeeper's left 42.0 %) is close to what professionals do.
+
+    >>> penalty_kick().payoffs[:, 0, 1].tolist()  # the ball goes left, the goalkeeper right
+    [94.97, -94.97]
     """
     rates = np.array([[58.30, 94.97], [92.91, 69.92]])
     sides = ["left", "right"]
@@ -186,6 +233,9 @@ def inspection(gain: float = 1.0, fine: float = 4.0, cost: float = 1.0, harm: fl
 
     Source: Dresher (1962); Avenhaus, von Stengel and Zamir (2002), "Inspection games".
     Teaches: raising the fine lowers inspection, not violation: each mixes so as to make the other indifferent.
+
+    >>> inspection(fine=3.0).payoffs[:, 0, 1].tolist()  # a violation is inspected
+    [-1.0, -2.0]
     """
     for name, value in (("gain", gain), ("fine", fine), ("cost", cost), ("harm", harm)):
         positive(name, value)
@@ -198,6 +248,9 @@ def rock_paper_scissors_well() -> Table:
 
     Source: folklore of European schoolyards.
     Teaches: a weakly dominated action dies out; what remains is rock-paper-scissors with a well for the rock.
+
+    >>> rock_paper_scissors_well().payoffs[:, 3, 0].tolist()  # Column's rock falls into Row's well
+    [1.0, -1.0]
     """
     wins = np.array([[0, -1, 1, -1], [1, 0, -1, 1], [-1, 1, 0, -1], [1, -1, 1, 0]])
     return Table.of([wins, -wins], name="rock-paper-scissors-well", actions=[[*RPS, "well"]] * 2)
@@ -208,6 +261,11 @@ def rock_paper_scissors_lizard_spock() -> Table:
 
     Source: Kass and Bryla (about 1995).
     Teaches: a larger cycle with uniform equilibrium; a tournament in which every action is as good as any other.
+
+    >>> game = rock_paper_scissors_lizard_spock()
+    >>> lizard, paper = game.actions[0].index("lizard"), game.actions[1].index("paper")
+    >>> game.payoffs[:, lizard, paper].tolist()  # the lizard eats the paper
+    [1.0, -1.0]
     """
     order = [
         "rock",
@@ -229,6 +287,9 @@ def zeeman() -> Table:
 
     Source: Zeeman (1980), "Population dynamics from game theory".
     Teaches: where learning ends depends on where it starts, and a stable mixture need not be evolutionarily stable.
+
+    >>> zeeman().payoffs[:, 0, 1].tolist()
+    [6.0, -3.0]
     """
     row = np.array([[0, 6, -4], [-3, 0, 5], [-1, 3, 0]])
     return Table.of([row, row.T], name="zeeman")
@@ -242,6 +303,9 @@ def sparrow(beta: float = 0.7) -> Table:
     Source: Sparrow, van Strien and Harris (2008), "Fictitious play in 3×3 games: the transition between periodic and
     chaotic behaviour".
     Teaches: simple learners in simple games can be chaotic.
+
+    >>> sparrow(beta=0.5).payoffs[:, 0, 0].tolist()  # in Shapley's game 1 and 0
+    [1.0, -0.5]
     """
     if not -1 < beta < 1:
         raise InputError(f"beta must lie between -1 and 1, and {beta} came")
@@ -253,9 +317,14 @@ def sparrow(beta: float = 0.7) -> Table:
 def feeble_twin(loss: float = 2.0, win: float = 1.0, feebleness: float = 0.05) -> Table:
     """Bad rock-paper-scissors with a twin of scissors that is always a little worse, and yet may survive.
 
+    A `loss` and a `win` are what they cost and bring; the twin gets `feebleness` less than scissors, always.
+
     Source: Hofbauer and Sandholm (2011), "Survival of dominated strategies under evolutionary dynamics".
     Teaches: while play cycles, dynamics such as the replicator's keep playing a strictly dominated action for long; no
     correlated equilibrium plays it at all.
+
+    >>> feeble_twin(loss=3.0, feebleness=0.25).payoffs[0, 2:].tolist()  # scissors, and their twin
+    [[-3.0, 1.0, 0.0, 0.0], [-3.25, 0.75, -0.25, -0.25]]
     """
     for name, value in (("loss", loss), ("win", win), ("feebleness", feebleness)):
         positive(name, value)
@@ -296,6 +365,9 @@ def aumann() -> Table:
     Source: Aumann (1974), "Subjectivity and correlation in randomized strategies"; Osborne and Rubinstein (1994),
     exercise 48.1.
     Teaches: what a player does not know can help everyone; every pure Nash equilibrium pays somebody nothing.
+
+    >>> aumann().payoffs[:, 0, 0, 0].tolist()  # (top, left, A)
+    [0.0, 0.0, 3.0]
     """
     payoffs = np.zeros((3, 2, 2, 3))
     payoffs[:, 0, 0, 0] = 0, 0, 3
@@ -312,6 +384,9 @@ def commitment() -> Table:
 
     Source: Conitzer and Sandholm (2006), "Computing the optimal strategy to commit to", figure 1.
     Teaches: simultaneous learners end at (up, left), worth 2 to the leader; committing to half and half is worth 3.5.
+
+    >>> commitment().payoffs[:, 0, 1].tolist()  # (up, right)
+    [4.0, 0.0]
     """
     cells = [[(2, 1), (4, 0)], [(1, 0), (3, 1)]]
     return bimatrix("commitment", cells, ["up", "down"], ["left", "right"], ("Leader", "Follower"))
@@ -324,6 +399,9 @@ def hide_and_seek(values: Sequence[float] = (1.0, 2.0, 3.0)) -> Table:
 
     Source: von Neumann (1953), "A certain zero-sum two-person game equivalent to the optimal assignment problem".
     Teaches: both play in inverse proportion to the values; the value of the game is 1 / Σ 1/values.
+
+    >>> hide_and_seek(values=(1.0, 5.0)).payoffs[:, 1, 1].tolist()  # found in the second place
+    [5.0, -5.0]
     """
     if not values:
         raise InputError("values must name at least one place, and none came")

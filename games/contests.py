@@ -39,6 +39,9 @@ def first_price_auction(values: Sequence[float] = (6.0, 4.0), top: int = 6) -> T
     Source: Vickrey (1961), "Counterspeculation, auctions, and competitive sealed tenders".
     Teaches: in equilibrium the one who values it most wins just above the second value; coarse correlated equilibria
     may give the prize to the wrong one (Feldman, Lucier and Nisan, 2016).
+
+    >>> first_price_auction(values=(6.0, 4.0)).payoffs[:, 5, 3].tolist()  # bids of 5 and 3: the winner pays 5
+    [1.0, 0.0]
     """
     names, bids = _bidders(values, top)
     return tabulate("first-price-auction", names, bids, lambda i, bid: _share_of_prize(i, bid) * (values[i] - bid[i]))
@@ -51,6 +54,9 @@ def second_price_auction(values: Sequence[float] = (6.0, 4.0), top: int = 6) -> 
 
     Source: Vickrey (1961), "Counterspeculation, auctions, and competitive sealed tenders".
     Teaches: honest bids are an equilibrium, and so are bullying ones; weak dominance is too weak for learners.
+
+    >>> second_price_auction(values=(6.0, 4.0)).payoffs[:, 5, 3].tolist()  # bids of 5 and 3: the winner pays 3
+    [3.0, 0.0]
     """
     names, bids = _bidders(values, top)
 
@@ -71,6 +77,9 @@ def all_pay_auction(values: Sequence[float] = (5.0, 5.0), top: int = 6) -> Table
 
     Source: Baye, Kovenock and de Vries (1996), "The all-pay auction with complete information".
     Teaches: no pure equilibrium; in the mixed one the bids together eat up the prize.
+
+    >>> all_pay_auction(values=(6.0, 4.0)).payoffs[:, 5, 3].tolist()  # bids of 5 and 3: both pay
+    [1.0, -3.0]
     """
     names, bids = _bidders(values, top)
     return tabulate("all-pay-auction", names, bids, lambda i, bid: _share_of_prize(i, bid) * values[i] - bid[i])
@@ -79,8 +88,13 @@ def all_pay_auction(values: Sequence[float] = (5.0, 5.0), top: int = 6) -> Table
 def war_of_attrition(value: float = 4.0, longest: int = 6) -> Table:
     """The waiting contest: who waits longer gets the prize, and both pay for the time of the shorter wait.
 
+    Waits are 0, ..., `longest`, and cost 1 a unit of time; the prize has this `value`, halved in a tie.
+
     Source: Maynard Smith (1974), "The theory of games and the evolution of animal conflicts".
     Teaches: pure equilibria in which one gives in at once, and a mixed one in which the waiting eats up the prize.
+
+    >>> war_of_attrition(value=4.0).payoffs[:, 3, 1].tolist()  # Row waits up to 3, Column gives in at 1
+    [3.0, -1.0]
     """
     positive("value", value)
     at_least("longest", longest, 1)
@@ -130,6 +144,12 @@ def morra(fingers: int = 2) -> Table:
 
     Source: ancient Rome; Dresher (1961), "Games of Strategy"; solved in Dantzig (1963).
     Teaches: a symmetric zero-sum game whose optimal play never shows and guesses the same number: the value is 0.
+
+    >>> game = morra(fingers=2)
+    >>> game.actions[0][1], game.actions[1][3]
+    ('show 1, say 2', 'show 2, say 2')
+    >>> game.payoffs[:, 1, 3].tolist()
+    [3.0, -3.0]
     """
     at_least("fingers", fingers, 1)
     shows, guesses = np.array(list(product(range(1, fingers + 1), repeat=2)), dtype=np.int64).T
@@ -154,6 +174,11 @@ def kuhn_poker() -> Table:
     Source: Kuhn (1950), "A simplified two-person poker".
     Teaches: the value is -1/18 to the first player; optimal play bluffs with the jack one third as often as it bets the
     king.
+
+    >>> game = kuhn_poker()
+    >>> bet, fold = game.actions[0].index("bbb"), game.actions[1].index("fkfkfk")
+    >>> game.sizes, game.payoffs[:, bet, fold].round(9).tolist()  # who always bets wins 1 from who always folds
+    ((27, 64), [1.0, -1.0])
     """
     cards = range(3)
     firsts = ["".join(plan) for plan in product("bcf", repeat=3)]
@@ -179,10 +204,13 @@ def kuhn_poker() -> Table:
 def guess_two_thirds(players: int = 3, top: int = 10, fraction: float = 2 / 3) -> Table:
     """The beauty contest: the guess nearest to two thirds of the average wins the prize.
 
-    Guesses are 0, ..., `top`; the nearest share a prize of 1.
+    Guesses are 0, ..., `top`; the nearest to `fraction` times the average share a prize of 1.
 
     Source: Moulin (1986); Nagel (1995), "Unraveling in guessing games: an experimental study".
     Teaches: iterated dominance goes to 0 step by step, and so, in rounds, do learners.
+
+    >>> guess_two_thirds(players=3, top=10).payoffs[:, 6, 3, 9].tolist()  # two thirds of the average 6 are 4
+    [0.0, 1.0, 0.0]
     """
     names = crowd(players)
     at_least("top", top, 1)

@@ -40,6 +40,9 @@ def public_goods(players: int = 4, endowment: int = 2, factor: float = 2.0) -> T
 
     Source: Ledyard (1995), "Public goods: a survey of experimental research".
     Teaches: giving nothing is dominant, giving everything is best for all: a dilemma of many.
+
+    >>> public_goods(players=3, endowment=2, factor=1.5).payoffs[:, 2, 0, 0].tolist()  # only the first gives, 2
+    [1.0, 3.0, 3.0]
     """
     names = crowd(players)
     at_least("endowment", endowment, 1)
@@ -63,6 +66,9 @@ def minimum_effort(
     Source: Van Huyck, Battalio and Beil (1990), "Tacit coordination games, strategic uncertainty, and coordination
     failure", with these numbers in dollars.
     Teaches: every common effort is a strict equilibrium; the more players, the lower the one that learners fall to.
+
+    >>> minimum_effort(players=2).payoffs[:, 6, 2].round(9).tolist()  # efforts of 7 and 3
+    [0.5, 0.9]
     """
     names = crowd(players)
     at_least("efforts", efforts, 1)
@@ -86,6 +92,9 @@ def volunteers_dilemma(players: int = 4, benefit: float = 2.0, cost: float = 1.0
     Source: Diekmann (1985), "Volunteer's dilemma".
     Teaches: in the symmetric equilibrium help gets less likely the more there are to help; with
     sampled feedback learners settle who volunteers.
+
+    >>> volunteers_dilemma(players=3).payoffs[:, 1, 0, 0].tolist()  # the first volunteers
+    [1.0, 2.0, 2.0]
     """
     names = crowd(players)
     if not 0 < cost < benefit:
@@ -102,6 +111,9 @@ def minority(players: int = 5) -> Table:
 
     Source: Challet and Zhang (1997), "Emergence of cooperation and organization in an evolutionary game".
     Teaches: with an odd crowd most always lose, and a loser who switches loses again: nobody has to settle.
+
+    >>> minority(players=3).payoffs[:, 1, 0, 0].tolist()  # one buys, two sell
+    [1.0, 0.0, 0.0]
     """
     names = crowd(players, least=3)
     if players % 2 == 0:
@@ -122,6 +134,9 @@ def diners_dilemma(players: int = 4, joys: Sequence[float] = (2.0, 4.0), prices:
 
     Source: Glance and Huberman (1994), "The dynamics of social dilemmas"; Gneezy, Haruvy and Yafe (2004).
     Teaches: a prisoner's dilemma of many, in which only a fraction of one's own cost is one's own.
+
+    >>> diners_dilemma(players=2).payoffs[:, 1, 0].tolist()  # dear and cheap: the bill of 5 is halved
+    [1.5, -0.5]
     """
     names = crowd(players)
     if len(joys) != 2 or len(prices) != 2:
@@ -142,6 +157,9 @@ def pigou(players: int = 4) -> Table:
 
     Source: Pigou (1920), "The Economics of Welfare"; Roughgarden and Tardos (2002), "How bad is selfish routing?".
     Teaches: the price of anarchy of affine costs, 4/3, in its smallest example (exact for even numbers of players).
+
+    >>> pigou(players=4).payoffs[:, 1, 1, 1, 0].tolist()  # three on the narrow road
+    [-0.75, -0.75, -0.75, -1.0]
     """
     names = [f"Driver {k + 1}" for k in range(len(crowd(players)))]
 
@@ -160,6 +178,9 @@ def braess(players: int = 4, shortcut: bool = True) -> Table:
 
     Source: Braess (1968), "Über ein Paradoxon aus der Verkehrsplanung".
     Teaches: more choice can be worse for all, by 4/3; learners find the bad equilibrium by themselves.
+
+    >>> braess(players=2).payoffs[:, 2, 0].tolist()  # s-v-w-t and s-v-t: both on s-v
+    [-1.5, -2.0]
     """
     names = [f"Driver {k + 1}" for k in range(len(crowd(players)))]
 
@@ -180,6 +201,9 @@ def load_balancing(weights: Sequence[float] = (2.0, 2.0, 1.0, 1.0), machines: in
 
     Source: Koutsoupias and Papadimitriou (1999), "Worst-case equilibria", which began the price of anarchy.
     Teaches: a potential game with a bad pure equilibrium: both heavy jobs on one machine finish at 4, at best 3.
+
+    >>> load_balancing(weights=(3.0, 2.0, 1.0)).payoffs[:, 0, 1, 0].tolist()  # the second job has a machine to itself
+    [-4.0, -2.0, -4.0]
     """
     if len(weights) < 2:
         raise InputError(f"weights must be those of two or more jobs, and {list(weights)} came")
@@ -231,6 +255,9 @@ def chairs_paradox() -> Table:
 
     Source: Farquharson (1969), "Theory of Voting"; Brams (1975).
     Teaches: iterated weak dominance elects C, the worst for the voter with more power.
+
+    >>> chairs_paradox().payoffs[:, 0, 1, 1].tolist()  # votes for A, B and B elect B
+    [1.0, 2.0, 0.0]
     """
     likes = np.array([[2, 1, 0], [0, 2, 1], [1, 0, 2]], dtype=np.float64)  # voter, candidate
 
@@ -250,6 +277,9 @@ def plurality_voting(voters: int = 5, candidates: int = 3) -> Table:
 
     Source: the cycle is Condorcet's (1785); manipulation: Gibbard (1973), Satterthwaite (1975).
     Teaches: many equilibria, even unanimous votes for a candidate whom most dislike; learning selects among them.
+
+    >>> plurality_voting(voters=3).payoffs[:, 0, 0, 1].tolist()  # the first candidate is elected
+    [2.0, 0.0, 1.0]
     """
     names = [f"Voter {k + 1}" for k in range(len(crowd(voters)))]
     at_least("candidates", candidates, 2)

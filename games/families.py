@@ -29,6 +29,9 @@ def zero_sum(actions: int | Sequence[int] = 4, seed: int = 0) -> Table:
 
     Source: von Neumann (1928).
     Teaches: average play of no-regret learners converges to optimal strategies, at rates that differ by orders.
+
+    >>> zero_sum(actions=[2, 3], seed=1).payoffs[:, 0, 2].round(2).tolist()
+    [-0.71, 0.71]
     """
     sizes = table_sizes(2, actions)
     won = np.random.default_rng(seed).uniform(-1, 1, sizes)
@@ -43,6 +46,10 @@ def covariant(players: int = 2, actions: int | Sequence[int] = 4, correlation: f
     Source: Rinott and Scarsini (2000), "On the number of pure strategy Nash equilibria in random games"; GAMUT's
     "CovariantGame".
     Teaches: the more the interests agree, the more pure equilibria there are.
+
+    >>> game = covariant(players=2, actions=[40, 50], correlation=0.7, seed=1)
+    >>> round(float(np.corrcoef(game.payoffs[0].ravel(), game.payoffs[1].ravel())[0, 1]), 2)
+    0.68
     """
     sizes = table_sizes(players, actions)
     least = -1 / (players - 1) if players > 1 else -1.0
@@ -64,6 +71,11 @@ def potential(players: int = 3, actions: int | Sequence[int] = 3, conflict: floa
     Source: Monderer and Shapley (1996), "Potential games".
     Teaches: single players' improvements always end in a pure equilibrium; how good it is for all is another
     matter.
+
+    >>> game = potential(players=2, actions=[3, 4], seed=1)
+    >>> apart = game.payoffs[0] - game.payoffs[1]  # a term of the row plus one of the column
+    >>> bool(np.allclose(np.diff(np.diff(apart, axis=0), axis=1), 0))
+    True
     """
     sizes = table_sizes(players, actions)
     at_least("conflict", conflict, 0)
@@ -84,6 +96,10 @@ def congestion(players: int = 3, actions: int = 3, resources: int = 4, seed: int
 
     Source: Rosenthal (1973), "A class of games possessing pure-strategy Nash equilibria".
     Teaches: potential games with a price of anarchy of at most 5/2, also for coarse correlated equilibria.
+
+    >>> game = congestion(players=2, actions=3, seed=1)
+    >>> game.payoffs[:, 0, 2].round(2).tolist()
+    [-1.6, -3.29]
     """
     at_least("actions", actions, 1)
     at_least("resources", resources, 1)
@@ -112,6 +128,10 @@ def dominance_solvable(players: int = 2, actions: int | Sequence[int] = 4, seed:
 
     Source: Moulin (1979), "Dominance solvable voting schemes", for the idea.
     Teaches: the one profile left is the only correlated equilibrium; coarse correlated equilibria may keep the dead.
+
+    >>> from gamesim.games.interop import pure_equilibria
+    >>> pure_equilibria(dominance_solvable(players=3, actions=[2, 3, 4], seed=1)).tolist()  # one only
+    [[1, 1, 1]]
     """
     sizes = table_sizes(players, actions)
     random = np.random.default_rng(seed)
@@ -138,6 +158,11 @@ def unit_vector(actions: int | Sequence[int] = 4, seed: int = 0) -> Table:
 
     Source: Savani and von Stengel (2016), "Unit vector games".
     Teaches: small games that are hard for equilibrium computation.
+
+    >>> unit_vector(actions=[3, 5], seed=1).payoffs[0]
+    array([[0., 0., 0., 0., 1.],
+           [1., 1., 0., 0., 0.],
+           [0., 0., 1., 1., 0.]])
     """
     rows, columns = table_sizes(2, actions)
     random = np.random.default_rng(seed)
@@ -153,6 +178,10 @@ def symmetric(players: int = 2, actions: int = 4, seed: int = 0) -> Table:
 
     Source: von Neumann and Morgenstern (1944), section 28.
     Teaches: equal learners with equal starts stay equal, and miss what asymmetric play would earn.
+
+    >>> game = symmetric(players=3, actions=2, seed=1)
+    >>> bool(game.payoffs[0, 1, 0, 0] == game.payoffs[2, 0, 0, 1])  # to be the only one with the second action
+    True
     """
     sizes = table_sizes(players, actions)
     values = np.random.default_rng(seed).random(sizes)  # own action first, then the others', read in order only
@@ -174,6 +203,10 @@ def ordered_action(
 
     Source: random fields as in Adler (1981), "The Geometry of Random Fields".
     Teaches: where neighbouring actions are alike, learners that know the order may learn faster.
+
+    >>> game = ordered_action(players=2, actions=[5, 16], seed=1)
+    >>> game.payoffs[0, 2, :6].round(2)  # as the other's action moves
+    array([0.98, 0.96, 0.89, 0.77, 0.62, 0.46])
     """
     sizes = table_sizes(players, actions)
     at_least("smoothness", smoothness, 0)
@@ -192,6 +225,11 @@ def sparse(players: int = 2, actions: int | Sequence[int] = 8, density: float = 
 
     Source: Chen, Deng and Teng (2006), "Sparse games are hard".
     Teaches: with few cells that matter, equilibria have small supports.
+
+    >>> sparse(players=2, actions=[3, 4], density=0.25, seed=1).payoffs[0].round(2)
+    array([[0.  , 0.  , 0.  , 0.  ],
+           [0.31, 0.  , 0.  , 0.41],
+           [0.  , 0.  , 0.  , 0.  ]])
     """
     sizes = table_sizes(players, actions)
     if not 0 <= density <= 1:

@@ -18,17 +18,36 @@ from gamesim.errors import InputError
 from gamesim.game import Game, Table
 from gamesim.games import nfg
 
+__all__ = [
+    "NashEquilibria",
+    "from_nashpy",
+    "from_openspiel",
+    "from_pygambit",
+    "from_quantecon",
+    "nash_equilibria",
+    "pure_equilibria",
+    "to_nashpy",
+    "to_openspiel",
+    "to_pygambit",
+    "to_quantecon",
+]
+
 SUPPORT_PAIRS = 2**14  # beyond this, equilibria are not enumerated: two players with 7 actions each
 TOLERANCE = 1e-9  # what a player may gain by deviating from an equilibrium, as a share of the largest payoff difference
 
 
 def to_nashpy(game: Game) -> Any:
-    """Return a two-player game as a nashpy.Game."""
+    """Return a two-player game as a nashpy.Game, with the same payoffs.
+
+    >>> from gamesim import games
+    >>> to_nashpy(games.make("chicken")).payoff_matrices[1].tolist()  # Column's
+    [[6.0, 7.0], [2.0, 0.0]]
+    """
     return _library("nashpy").Game(*_bimatrix(game, "nashpy").payoffs)
 
 
 def from_nashpy(game: Any, name: str = "game") -> Table:
-    """Return a nashpy.Game as a table.
+    """Return a game of nashpy, a nashpy.Game, as a table of this name.
 
     >>> from gamesim import games
     >>> from_nashpy(to_nashpy(games.make("chicken"))).payoffs[1].tolist()
@@ -38,28 +57,53 @@ def from_nashpy(game: Any, name: str = "game") -> Table:
 
 
 def to_pygambit(game: Game) -> Any:
-    """Return a game as a pygambit.Game, with its names."""
+    """Return a game as a pygambit.Game, with its names.
+
+    >>> from gamesim import games
+    >>> from_pygambit(to_pygambit(games.make("chicken"))).payoffs[1].tolist()  # doctest: +SKIP
+    [[6.0, 7.0], [2.0, 0.0]]
+    """
     return _library("pygambit").read_nfg(io.StringIO(nfg.write(_table(game, "pygambit"))))
 
 
 def from_pygambit(game: Any) -> Table:
-    """Return a pygambit.Game as a table, an extensive one in its strategic form."""
+    """Return a game of pygambit, a pygambit.Game, as a table; an extensive one in its strategic form.
+
+    >>> from gamesim import games
+    >>> from_pygambit(to_pygambit(games.make("chicken"))).payoffs[1].tolist()  # doctest: +SKIP
+    [[6.0, 7.0], [2.0, 0.0]]
+    """
     return nfg.read(game.to_nfg(), "the game of pygambit")
 
 
 def to_quantecon(game: Game) -> Any:
-    """Return a game as a quantecon NormalFormGame."""
+    """Return a game as a quantecon NormalFormGame.
+
+    >>> from gamesim import games
+    >>> from_quantecon(to_quantecon(games.make("chicken"))).payoffs[1].tolist()  # doctest: +SKIP
+    [[6.0, 7.0], [2.0, 0.0]]
+    """
     table = _table(game, "quantecon")
     return _library("quantecon.game_theory").NormalFormGame(np.moveaxis(table.payoffs, 0, -1))
 
 
 def from_quantecon(game: Any, name: str = "game") -> Table:
-    """Return a quantecon NormalFormGame as a table."""
+    """Return a game of quantecon, a NormalFormGame, as a table of this name.
+
+    >>> from gamesim import games
+    >>> from_quantecon(to_quantecon(games.make("chicken"))).payoffs[1].tolist()  # doctest: +SKIP
+    [[6.0, 7.0], [2.0, 0.0]]
+    """
     return Table.of(np.moveaxis(np.asarray(game.payoff_profile_array, dtype=np.float64), -1, 0), name=name)
 
 
 def to_openspiel(game: Game) -> Any:
-    """Return a game as an OpenSpiel matrix game, or as a tensor game if it has not two players."""
+    """Return a game as an OpenSpiel matrix game, or as a tensor game if it has not two players.
+
+    >>> from gamesim import games
+    >>> from_openspiel(to_openspiel(games.make("chicken"))).payoffs[1].tolist()  # doctest: +SKIP
+    [[6.0, 7.0], [2.0, 0.0]]
+    """
     pyspiel, table = _library("pyspiel"), _table(game, "OpenSpiel")
     labels = [list(own) for own in table.actions]
     if len(table.players) == 2:
@@ -68,7 +112,12 @@ def to_openspiel(game: Game) -> Any:
 
 
 def from_openspiel(game: Any) -> Table:
-    """Return an OpenSpiel matrix or tensor game as a table."""
+    """Return an OpenSpiel matrix or tensor game as a table.
+
+    >>> from gamesim import games
+    >>> from_openspiel(to_openspiel(games.make("chicken"))).payoffs[1].tolist()  # doctest: +SKIP
+    [[6.0, 7.0], [2.0, 0.0]]
+    """
     name = game.get_type().short_name
     if hasattr(game, "row_utilities"):
         labels = [
@@ -105,7 +154,15 @@ def _bimatrix(game: Game, library: str) -> Table:
 
 @dataclass(frozen=True)
 class NashEquilibria:
-    """Nash equilibria of a two-player game: what was found, whether that is all, and why if it may not be."""
+    """Nash equilibria of a two-player game: what was found, whether that is all, and why if it may not be.
+
+    `profiles` has a pair of strategies, of probabilities, for each; a `note` says what `is_complete` means here.
+
+    >>> from gamesim import games
+    >>> found = nash_equilibria(games.make("inspection"))
+    >>> [[strategy.round(2).tolist() for strategy in profile] for profile in found.profiles], found.note
+    ([[[0.25, 0.75], [0.5, 0.5]]], 'all equilibria')
+    """
 
     profiles: tuple[tuple[Vector, Vector], ...]
     is_complete: bool
@@ -113,11 +170,13 @@ class NashEquilibria:
 
 
 def pure_equilibria(game: Table) -> Integers:
-    """Return every pure Nash equilibrium, one a row, of a table with any number of players.
+    """Return every pure Nash equilibrium of a game with a table, one a row: the number of each player's action.
 
     >>> from gamesim import games
     >>> pure_equilibria(games.make("chicken")).tolist()
     [[0, 1], [1, 0]]
+    >>> pure_equilibria(games.make("jordan")).tolist()  # there is none
+    []
     """
     stable = np.ones(game.sizes, dtype=bool)
     for player, own in enumerate(game.payoffs):

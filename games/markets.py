@@ -18,6 +18,8 @@ def cournot(players: int = 2, most: int = 6, demand: float = 12.0, cost: float =
 
     >>> cournot().payoffs[0, 4, 4]  # (12 - 8) · 4
     np.float64(16.0)
+    >>> cournot(players=3, cost=1.0).payoffs[:, 1, 2, 3].tolist()  # the price is 12 - 6
+    [5.0, 10.0, 15.0]
     """
     names = [f"Firm {k + 1}" for k in range(len(crowd(players, least=1)))]
     at_least("most", most, 1)
@@ -39,6 +41,9 @@ def bertrand(players: int = 2, top: int = 6, cost: float = 1.0) -> Table:
 
     Source: Bertrand (1883), review of Cournot; the discrete prices leave equilibria just above cost.
     Teaches: undercutting; two sellers are enough to bring the price down to about the cost.
+
+    >>> bertrand(players=2, top=6, cost=1.0).payoffs[:, 3, 4].tolist()  # 3 units at 3 - 1
+    [6.0, 0.0]
     """
     names = [f"Firm {k + 1}" for k in range(len(crowd(players, least=1)))]
     at_least("top", top, 1)
@@ -63,6 +68,9 @@ def hotelling(players: int = 2, places: int = 7) -> Table:
 
     Source: Hotelling (1929), "Stability in competition"; Eaton and Lipsey (1975) for three sellers.
     Teaches: minimal difference with two; with three there is no pure equilibrium.
+
+    >>> hotelling(players=2, places=7).payoffs[:, 3, 5].tolist()  # at places 4 and 6; the customer at 5 is shared
+    [4.5, 2.5]
     """
     names = [f"Seller {k + 1}" for k in range(len(crowd(players)))]
     at_least("places", places, 1)
@@ -88,6 +96,9 @@ def travellers_dilemma(low: int = 2, high: int = 12, bonus: float = 2.0) -> Tabl
     Source: Basu (1994), "The traveler's dilemma: paradoxes of rationality in game theory" (claims 2 to 100).
     Teaches: iterated reasoning ends at the least claim, people stay near the top; learners walk
     down claim by claim.
+
+    >>> travellers_dilemma(low=2, high=5, bonus=2.0).payoffs[:, 3, 2].tolist()  # claims of 5 and 4
+    [2.0, 6.0]
     """
     at_least("low", low, 0)
     at_least("high", high, low)
@@ -105,6 +116,10 @@ def ultimatum(pie: int = 5) -> Table:
 
     Source: Güth, Schmittberger and Schwarze (1982), "An experimental analysis of ultimatum bargaining".
     Teaches: every split is the outcome of a Nash equilibrium; backward induction leaves the responder next to nothing.
+
+    >>> game = ultimatum(pie=5)
+    >>> game.payoffs[:, 2, 1].tolist(), game.payoffs[:, 1, 2].tolist()  # 2 for at least 1; 1 is not enough for 2
+    ([3.0, 2.0], [0.0, 0.0])
     """
     at_least("pie", pie, 1)
 
@@ -123,6 +138,10 @@ def nash_demand(pie: int = 10) -> Table:
 
     Source: Nash (1953), "Two-person cooperative games".
     Teaches: every exact division is an equilibrium; which one is found depends on the start.
+
+    >>> game = nash_demand(pie=10)
+    >>> game.payoffs[:, 6, 4].tolist(), game.payoffs[:, 6, 5].tolist()
+    ([6.0, 4.0], [0.0, 0.0])
     """
     at_least("pie", pie, 1)
 
@@ -142,6 +161,9 @@ def trust(endowment: int = 2, factor: int = 3) -> Table:
     Source: Berg, Dickhaut and McCabe (1995), "Trust, reciprocity, and social history".
     Teaches: the trustee's keeping is weakly dominant, so nothing is sent; and once nothing is, the
     trustee has nothing left to learn from.
+
+    >>> trust(endowment=2, factor=3).payoffs[:, 2, 1].tolist()  # 2 sent, 6 arrive, a third comes back
+    [2.0, 4.0]
     """
     at_least("endowment", endowment, 1)
     if factor <= 1:

@@ -21,19 +21,45 @@ Arrays = Mapping[str, np.ndarray[Any, Any]]
 
 
 class NetworkGame(Game):
-    """A game on a graph: its losses come from the graph, its table is written out for tests only."""
+    """A game on a graph: its losses come from the graph, its table is written out for tests only.
+
+    A profile holds the strategies of all players laid side by side.
+
+    >>> from gamesim import games
+    >>> game = games.make("network-coordination", graph="path", graph_settings={"n": 3}, values=[1.0, 2.0])
+    >>> game.players, game.sizes, game.range[1].tolist()  # the middle one has two neighbours
+    (('0', '1', '2'), (2, 2, 2), [2.0, 4.0, 2.0])
+    """
 
     @property
     @abstractmethod
     def graph(self) -> "nx.Graph[str]":
-        """The graph that the game is played on."""
+        """The graph that the game is played on.
+
+        >>> from gamesim import games
+        >>> game = games.make("network-coordination", graph="path", graph_settings={"n": 3}, values=[1.0, 2.0])
+        >>> sorted(game.graph.edges)
+        [('0', '1'), ('1', '2')]
+        """
 
     @abstractmethod
     def payoffs_of(self, choices: Sequence[int]) -> Vector:
-        """Return every player's payoff when each plays one action, straight from the definition."""
+        """Return every player's payoff when each plays one action, by the number in `choices`: the definition.
+
+        >>> from gamesim import games
+        >>> game = games.make("network-coordination", graph="path", graph_settings={"n": 3}, values=[1.0, 2.0])
+        >>> game.payoffs_of([0, 1, 1]).tolist()
+        [0.0, 2.0, 2.0]
+        """
 
     def table(self) -> Table:
-        """Return the same game written out, if it is small."""
+        """Return the same game written out as a table, if it is small.
+
+        >>> from gamesim import games
+        >>> game = games.make("network-coordination", graph="path", graph_settings={"n": 3}, values=[1.0, 2.0])
+        >>> game.table().payoffs[:, 0, 1, 1].tolist()
+        [0.0, 2.0, 2.0]
+        """
         refuse_beyond_memory(self.sizes)
         payoffs = np.empty((len(self.players), *self.sizes))
         for choices in product(*map(range, self.sizes)):
@@ -42,7 +68,13 @@ class NetworkGame(Game):
         return Table.of(payoffs, name=self.name, players=self.players, actions=self.actions)
 
     def welfare(self, profile: ArrayLike) -> float:
-        """Return the expected sum of all payoffs when each plays this strategy, laid side by side."""
+        """Return the expected sum of all payoffs a round when all play the strategies of a profile.
+
+        >>> from gamesim import games
+        >>> game = games.make("network-coordination", graph="path", graph_settings={"n": 3}, values=[1.0, 2.0])
+        >>> game.welfare([1, 0, 0, 1, 0.5, 0.5])  # the second and the third meet every other time
+        2.0
+        """
         strategies = np.asarray(profile, dtype=np.float64)
         starts = ends(self.sizes)[:-1]
         losses = np.add.reduceat(strategies * self.expected_losses(strategies), starts)
@@ -85,6 +117,12 @@ class Polymatrix(NetworkGame):
     sum is the sum of the bests.
 
     Source: Janovskaja (1968); Cai, Candogan, Daskalakis and Papadimitriou (2016), "Zero-sum polymatrix games".
+
+    >>> edges, bimatrices = np.array([[0, 1]]), np.array([8.0, 3, 1, 9, 5, 2, 6, 7, 4, 2, 4, 3])
+    >>> labels = (("high", "low"), ("high", "low", "sale"))
+    >>> game = Polymatrix("prices", ("Old", "New"), labels, edges, bimatrices)
+    >>> game.payoffs_of([1, 2]).tolist()  # Old's low price, New's sale
+    [2.0, 3.0]
     """
 
     edges: Integers
@@ -121,7 +159,14 @@ class Polymatrix(NetworkGame):
 
     @cached_property
     def range(self) -> tuple[Vector, Vector]:
-        """The least and the largest payoff of each player, exactly."""
+        """The least and the largest payoff of each player, in payoff units, exactly.
+
+        >>> from gamesim import games
+        >>> game = games.make("network-coordination", graph="path", graph_settings={"n": 3}, values=[1.0, 2.0])
+        >>> low, high = game.range
+        >>> low.tolist(), high.tolist()
+        ([0.0, 0.0, 0.0], [2.0, 4.0, 2.0])
+        """
         first = ends(self.sizes)
         low, high = np.zeros(first[-1]), np.zeros(first[-1])
         for chosen, block in self._blocks():
@@ -220,10 +265,16 @@ def _public_goods_losses(integers: Integers, data: Vector, scratch: Vector, prof
 class LocalPublicGoods(NetworkGame):
     """Efforts that help the neighbours too: a player gets benefit[own and neighbours' efforts] - cost · own effort.
 
-    Every player chooses an effort 0, 1, ...; `benefit` has an entry for every total that can occur. The expected losses
-    are exact, from the distribution of the neighbours' total; the range is exact.
+    Every player chooses an effort 0, 1, ...; `edges[e]` names two neighbours, by their numbers; `benefit` has an entry
+    for every total that can occur. The expected losses are exact, from the distribution of the neighbours' total; the
+    range is exact.
 
     Source: Bramoullé and Kranton (2007), "Public goods in networks".
+
+    >>> benefit, labels = np.array([0.0, 1.0, 1.5, 1.75]), (("0", "1"),) * 3
+    >>> game = LocalPublicGoods("path", ("A", "B", "C"), labels, np.array([[0, 1], [1, 2]]), benefit, cost=0.4)
+    >>> game.payoffs_of([1, 0, 1]).tolist()  # the one in the middle has two workers beside it
+    [0.6, 1.5, 0.6]
     """
 
     edges: Integers
@@ -252,7 +303,13 @@ class LocalPublicGoods(NetworkGame):
 
     @cached_property
     def range(self) -> tuple[Vector, Vector]:
-        """The least and the largest payoff of each player, exactly: neighbours can reach every total."""
+        """The least and the largest payoff of each player, in payoff units, exactly: neighbours can reach every total.
+
+        >>> game = local_public_goods("star", {"n": 2}, decay=0.5, cost=0.4)  # a centre and two leaves
+        >>> low, high = game.range
+        >>> low.round(3).tolist(), high.round(3).tolist()
+        ([0.0, 0.0, 0.0], [0.75, 0.5, 0.5])
+        """
         size = self.sizes[0]
         bounds = {}
         for degree in np.unique(self._degrees).tolist():
@@ -307,8 +364,8 @@ def polymatrix(
     """A two-player game on every edge of a graph, each player using one action against all neighbours.
 
     `graph` is the name of a networkx generator without `_graph` (random-regular, cycle, star, grid-2d, erdos-renyi,
-    ...) with its own settings, or a GraphML or edge-list file; `game` is any two-player game with its settings; random
-    ones are drawn anew for each edge.
+    ...) with its own `graph_settings`, or a GraphML or edge-list file; `game` is any two-player game with its
+    `game_settings`; random ones are drawn anew for each edge, from `seed`.
 
     Source: Janovskaja (1968); Kearns, Littman and Singh (2001), "Graphical models for game theory".
     Teaches: thousands of players in one game; with zero-sum games on the edges learners' averages still converge (Cai
@@ -365,11 +422,14 @@ def network_coordination(
 ) -> Polymatrix:
     """Neighbours who want to do the same: conventions, fashions, standards; with negative values, to differ.
 
-    A player gets values[k] for each neighbour with whom both play k. `graph` is as in polymatrix; without settings
-    cycle has 10 nodes.
+    A player gets values[k] for each neighbour with whom both play k. `graph`, `graph_settings` and `seed` are as in
+    polymatrix; without settings cycle has 10 nodes.
 
     Source: Morris (2000), "Contagion"; with negative values, the colouring game of Kearns, Suri and Montfort (2006).
     Teaches: islands of different conventions survive on sparse graphs; a better one spreads by contagion.
+
+    >>> network_coordination("path", {"n": 3}, values=(1.0, 2.0)).payoffs_of([1, 1, 0]).tolist()
+    [2.0, 2.0, 0.0]
     """
     if len(values) < 1 or not all(abs(value) <= 1e150 for value in values):
         raise InputError(f"values must name what each action is worth to two who share it, and {list(values)} came")
@@ -393,11 +453,15 @@ def local_public_goods(
     """Efforts that help the neighbours too, so that each hopes for the others'.
 
     A player with effort e and a total of x, the neighbours' efforts included, gets 1 - decay^x - cost · e; with decay 0
-    one effort nearby is all that is needed. `graph` is as in polymatrix; without settings star has 5 leaves.
+    one effort nearby is all that is needed. An effort is a number from 0 to `efforts`. `graph`, `graph_settings` and
+    `seed` are as in polymatrix; without settings star has 5 leaves.
 
     Source: Bramoullé and Kranton (2007), "Public goods in networks"; decay 0 is the best-shot game of Galeotti, Goyal,
     Jackson, Vega-Redondo and Yariv (2010).
     Teaches: specialists and free riders: equilibria are maximal sets of players of whom no two are neighbours.
+
+    >>> local_public_goods("star", {"n": 2}).payoffs_of([1, 0, 0]).round(9).tolist()  # only the centre works
+    [0.1, 0.5, 0.5]
     """
     at_least("efforts", efforts, 1)
     if not 0 <= decay < 1:

@@ -77,13 +77,20 @@ def _routing_losses(integers: Integers, data: Vector, scratch: Vector, profile: 
 class Routing(NetworkGame):
     """Players who choose routes; a road with x players on it takes Σ_k coefficients[road, k] x^k. Payoffs are -time.
 
-    `roads[r]` leads from one node to another, by their numbers in `nodes`; `steps` holds the roads of every route,
+    Time has the units of the `coefficients`. `roads[r]` leads from one node to another, by their numbers in `nodes`;
+    `steps` holds the roads of every route,
     route after route and player after player, and `lengths` how many roads each route has.
 
     The expected losses are exact and take O(degree) for each road on a route. `range` is a guaranteed enclosure of a
     player's payoffs, attained when all who can are on the same roads, or none of them.
 
     Source: Rosenthal (1973), "The network equilibrium problem in integers".
+
+    >>> game = routing("pigou", players=2)  # a road of time 1, or one of time load / 2
+    >>> game.actions[0], game.payoffs_of([0, 1]).tolist(), game.payoffs_of([0, 0]).tolist()
+    (('s-v-t', 's-t'), [-0.5, -1.0], [-1.0, -1.0])
+    >>> game.nodes, game.roads.tolist(), game.coefficients.tolist()
+    (('s', 'v', 't'), [[0, 2], [0, 1], [1, 2]], [[1.0, 0.0], [0.0, 0.5], [0.0, 0.0]])
     """
 
     nodes: tuple[str, ...]
@@ -123,14 +130,25 @@ class Routing(NetworkGame):
         return uses, of_step.reshape(-1)
 
     def times(self, loads: ArrayLike) -> Vector:
-        """Return how long each road takes with these loads, the last axis being the road."""
+        """Return the time that each road takes with these loads, numbers of players; the last axis is the road.
+
+        >>> game = routing("pigou", players=2)  # a road of time 1, or one of time load / 2
+        >>> game.times([1, 2, 2]).tolist()  # on s-t, s-v and v-t
+        [1.0, 1.0, 0.0]
+        """
         powers = np.asarray(loads, dtype=np.float64)[..., None] ** np.arange(self.coefficients.shape[1])
         taken: Vector = (powers * self.coefficients).sum(axis=-1)
         return taken
 
     @cached_property
     def range(self) -> tuple[Vector, Vector]:
-        """An enclosure of each player's payoffs: alone on the quickest route, with all others on the slowest."""
+        """An enclosure of each player's payoffs, -time: alone on the quickest route, with all others on the slowest.
+
+        >>> game = routing("pigou", players=2)  # a road of time 1, or one of time load / 2
+        >>> low, high = game.range
+        >>> low.tolist(), high.tolist()
+        ([-1.0, -1.0], [-0.5, -0.5])
+        """
         most = np.bincount(self._uses[0] % len(self.roads), minlength=len(self.roads))
         alone, crowded = self.times(np.ones(len(self.roads))), self.times(most)
         begin = ends(self.lengths)
@@ -161,18 +179,33 @@ class Routing(NetworkGame):
         return np.array([-times[way].sum() for way in ways])
 
     def chances(self, profile: ArrayLike) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """Return the chance that each player (row) is on each road (column) under these strategies."""
+        """Return the chance that each player (row) is on each road (column) under the strategies of a profile.
+
+        >>> game = routing("pigou", players=2)  # a road of time 1, or one of time load / 2
+        >>> game.chances([1.0, 0.0, 0.25, 0.75]).tolist()
+        [[0.0, 1.0, 1.0], [0.75, 0.25, 0.25]]
+        """
         found = np.zeros((len(self.players), len(self.roads)))
         np.add.at(found, (self._player_of_step, self.steps), np.repeat(np.asarray(profile), self.lengths))
         return found
 
     def loads(self, profile: ArrayLike) -> Vector:
-        """Return the expected number of players on each road under these strategies."""
+        """Return the expected number of players on each road under the strategies of a profile.
+
+        >>> game = routing("pigou", players=2)  # a road of time 1, or one of time load / 2
+        >>> game.loads([1.0, 0.0, 0.25, 0.75]).tolist()  # on s-t, s-v and v-t
+        [0.75, 1.25, 1.25]
+        """
         expected: Vector = self.chances(profile).sum(axis=0)
         return expected
 
     def social_cost(self, profile: ArrayLike) -> float:
-        """Return the expected total time of all players, exactly, from the roads: Σ E[load · time of the load]."""
+        """Return the expected total time of all players under a profile, exactly: Σ E[load · time of the load].
+
+        >>> game = routing("pigou", players=2)  # a road of time 1, or one of time load / 2
+        >>> game.social_cost([1.0, 0.0, 0.25, 0.75])  # 1/4 · (1 + 1) + 3/4 · (1/2 + 1)
+        1.625
+        """
         width = self.coefficients.shape[1] + 1
         symmetric = np.zeros((width, len(self.roads)))
         symmetric[0] = 1
@@ -203,6 +236,10 @@ class Routing(NetworkGame):
 
         Up to 2^18 ways to share out players among their routes are all tried. Beyond, players are taken as divisible,
         which can only make the total less, and a point of that convex problem (Frank and Wolfe, 1956) gives the bound.
+
+        >>> game = routing("pigou", players=2)  # a road of time 1, or one of time load / 2
+        >>> game.least_social_cost
+        (1.5, True)
         """
         ways = prod(comb(players + len(routes) - 1, players) for players, routes in self._groups)
         if ways * len(self.roads) <= _ASSIGNMENTS * 16 and ways <= _ASSIGNMENTS:
@@ -232,7 +269,12 @@ class Routing(NetworkGame):
         return best
 
     def price_of_anarchy(self, welfare: float) -> float:
-        """Return how many times the least total time this welfare, a sum of payoffs, costs; never less than it does."""
+        """Return how many times the least total time this welfare, a sum of payoffs, costs; never less than it does.
+
+        >>> game = routing("pigou", players=2)  # a road of time 1, or one of time load / 2
+        >>> game.price_of_anarchy(game.welfare([1.0, 0.0, 1.0, 0.0]))  # both on the narrow road
+        1.3333333333333333
+        """
         least, _ = self.least_social_cost
         if least <= 0:
             raise InputError(f"{self.name} takes no time at best, so that there is no ratio to it")
@@ -240,7 +282,12 @@ class Routing(NetworkGame):
 
     @cached_property
     def graph(self) -> "nx.DiGraph[str]":
-        """The roads, each with the coefficients of its time as `cost`."""
+        """The roads, each with the coefficients of its time as `cost`.
+
+        >>> game = routing("pigou", players=2)  # a road of time 1, or one of time load / 2
+        >>> sorted(game.graph.edges(data="cost"))
+        [('s', 't', [1.0, 0.0]), ('s', 'v', [0.0, 0.5]), ('v', 't', [0.0, 0.0])]
+        """
         found: nx.DiGraph[str] = nx.DiGraph()
         found.add_nodes_from(self.nodes)
         for (u, v), cost in zip(self.roads.tolist(), self.coefficients.tolist(), strict=True):
@@ -282,10 +329,10 @@ def routing(
 ) -> Routing:
     """Drivers who choose ways through a road graph and slow each other down; payoffs are -time.
 
-    `network` is pigou, braess, two-ways (Braess without the shortcut) or grid (4 × 4, random times), where a road's
-    time grows with the power `degree` of its load; or a GraphML or edge-list file whose edges carry the coefficients of
-    polynomials. `trips` are lists of origin, destination and number of players; without them all `players` go from the
-    first node to the last. Each chooses among the `routes` quickest ways on empty roads.
+    `network` is pigou, braess, two-ways (Braess without the shortcut) or grid (4 × 4, random times, drawn from `seed`),
+    where a road's time grows with the power `degree` of its load; or a GraphML or edge-list file whose edges carry the
+    coefficients of polynomials. `trips` are lists of origin, destination and number of players; without them all
+    `players` go from the first node to the last. Each chooses among the `routes` quickest ways on empty roads.
 
     Source: Rosenthal (1973), "The network equilibrium problem in integers"; Roughgarden and Tardos (2002).
     Teaches: the price of anarchy: 4/3 for pigou and braess, never above 5/2 for affine times, even for coarse

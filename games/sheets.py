@@ -51,7 +51,15 @@ def paths(path: Path, players: int | None = None) -> list[Path]:
 
 def read(texts: list[tuple[str, str]], name: str) -> Table:
     """Return the game of these sheets, given as (place, text) in the players' order."""
-    sheets = [_read_sheet(place, text, len(texts)) for place, text in texts]
+    tables = [(place, _rows(place, text)) for place, text in texts]
+    needed = _players(tables[0][1])
+    if needed > len(texts):
+        raise InputError(
+            f"{texts[0][0]}: is a sheet of a game for {needed} players, one sheet each, "
+            f"and {name}.{len(texts) + 1}.csv is missing beside it"
+        )
+    is_matrix = len(texts) == 2
+    sheets = [_read_matrix(*table) if is_matrix else _read_list(*table, len(texts)) for table in tables]
     first = sheets[0]
     for (place, _), sheet in zip(texts[1:], sheets[1:], strict=True):
         if sheet.payoffs.shape != first.payoffs.shape:
@@ -68,7 +76,8 @@ def read(texts: list[tuple[str, str]], name: str) -> Table:
         raise InputError(f"{texts[0][0]}: {error}") from None
 
 
-def _read_sheet(place: str, text: str, players: int) -> _Sheet:
+def _rows(place: str, text: str) -> list[tuple[int, list[str]]]:
+    """Return the rows of a sheet with their lines, all of one length."""
     reader = csv.reader(io.StringIO(text, newline=""), strict=True)
     rows: list[tuple[int, list[str]]] = []
     try:
@@ -82,7 +91,14 @@ def _read_sheet(place: str, text: str, players: int) -> _Sheet:
     for line, row in rows:
         if len(row) != len(rows[0][1]):
             _fail(place, line, min(len(row), len(rows[0][1])), f"{len(rows[0][1])} entries", f"a row of {len(row)}")
-    return _read_matrix(place, rows) if players == 2 else _read_list(place, rows, players)
+    return rows
+
+
+def _players(rows: list[tuple[int, list[str]]]) -> int:
+    """Return how many players a sheet is written for: a list has a column for each, a matrix is for two."""
+    header, first = rows[0][1], [row[0] for _, row in rows[1:]]
+    is_list = header[-1] == "payoff" and (len(header) == 2 or len(set(first)) < len(first))
+    return len(header) - 1 if is_list else 2
 
 
 def _read_matrix(place: str, rows: list[tuple[int, list[str]]]) -> _Sheet:

@@ -3,13 +3,14 @@
 import argparse
 import json
 import os
+import re
 import sys
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from gamesim.errors import InputError
+from gamesim.errors import InputError, did_you_mean
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -58,7 +59,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")  # a terminal that lacks a letter shows another
     try:
-        arguments = _parser().parse_args(argv)
+        arguments = _parsed(sys.argv[1:] if argv is None else argv)
         code: int = arguments.command(arguments)
         sys.stdout.flush()
     except SystemExit as end:  # argparse: --help, or a wrong option that it has explained
@@ -83,6 +84,23 @@ def _refuse(message: str) -> int:
     return BAD_INPUT
 
 
+def _parsed(given: Sequence[str]) -> argparse.Namespace:
+    """Return what the words on the command line say, or say which word may have been meant."""
+    parser = _parser()
+    commands: dict[str, argparse.ArgumentParser] = parser.get_default("commands")
+    if given and not given[0].startswith("-") and given[0] not in commands:
+        raise InputError(f"there is no command {given[0]!r}: {did_you_mean(given[0], commands)}")
+    arguments, unknown = parser.parse_known_args(given)
+    if unknown:
+        command = f"gamesim {arguments.called}"
+        option = unknown[0].partition("=")[0]
+        if not option.startswith("-"):
+            raise InputError(f"{command} does not take {unknown[0]!r}: see {command} --help")
+        options = re.findall(r"--[a-z-]+", commands[arguments.called].format_usage())
+        raise InputError(f"{command} has no option {option}: {did_you_mean(option, [*options, '--help'])}")
+    return arguments
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="gamesim",
@@ -90,7 +108,8 @@ def _parser() -> argparse.ArgumentParser:
         epilog="Start with: gamesim run chicken",
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
-    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
+    commands = parser.add_subparsers(title="commands", dest="called", required=True, metavar="COMMAND")
+    parser.set_defaults(commands=commands.choices)
 
     run = commands.add_parser(
         "run",
@@ -294,6 +313,10 @@ def _run(arguments: argparse.Namespace) -> int:
 
     path = find(arguments.scenario)
     scenario = read(path, local_code=arguments.allow_local_code).changed(arguments.rounds, arguments.seed)
+    if arguments.checkpoint and scenario.runs_code:
+        raise InputError(
+            "a run with a learner of your own cannot be resumed, as its state is not kept: leave out --checkpoint"
+        )
     target = Path(arguments.out) if arguments.out else Path("runs") / f"{path.stem}-{scenario.seed}"
     earlier = None if arguments.force else continuing.longer(target, scenario)
     if earlier is None:

@@ -7,16 +7,22 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from os import cpu_count
 from pathlib import Path
-from time import perf_counter
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from gamesim import own_learner, players, report
 from gamesim.errors import InputError
+from gamesim.player import Player
 from gamesim.record import Record
 from gamesim.scenario import EveryonePart, Scenario
+from gamesim.simulation import Simulation
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+
+STILL = 0.05  # who stays this near to its first strategies, in mean total variation over the run, has hardly moved
 
 
 @dataclass(frozen=True)
@@ -36,13 +42,20 @@ class Outcome:
     scenario: Scenario
     record: Record
     summary: report.Summary
-    seconds: float  # of simulation
+    seconds: float  # that a round takes
+    moved: float  # how far its strategies were, on average, from where the learner began
+
+    @property
+    def still(self) -> bool:
+        """Whether the learner hardly left the strategies that it began with."""
+        return self.moved < STILL
 
     def as_json(self) -> dict[str, Any]:
-        """The run's JSON object, with the learner and the microseconds a round."""
+        """The run's JSON object, with the learner, the microseconds a round, and how far it moved."""
         return {
             "learner": self.contender.label,
-            "microseconds": 1e6 * self.seconds / self.record.rounds,
+            "microseconds": 1e6 * self.seconds,
+            "moved": self.moved,
             **self.summary.as_json(),
         }
 
@@ -111,31 +124,61 @@ def compare(
     scenarios = [variant(scenario, contender, against) for contender in chosen]
     simulations = [one.simulation() for one in scenarios]
     for one in scenarios:
-        one.simulation().run(1)  # compiles, so that the clock below sees rounds only
+        one.simulation().run(1)  # compiles, so that the clock sees rounds only
     played = [0] * len(chosen)
 
     def run(i: int) -> tuple[Record, float]:
-        def tell(simulation: Any) -> None:
+        simulation = simulations[i]
+        before = [(0, 0.0)]
+
+        def tell(_: Simulation) -> None:
             played[i] = simulation.rounds
+            if simulation.rounds <= scenario.rounds // 2:
+                before[0] = simulation.rounds, simulation.seconds
             if progress is not None:
                 progress(sum(played))
 
-        began = perf_counter()
-        record = simulations[i].run(scenario.rounds, progress=tell)
-        return record, perf_counter() - began
+        record = simulation.run(scenario.rounds, progress=tell)
+        rounds, seconds = before[0]  # of the first half, in which the rounds come in small pieces that cost more
+        return record, (simulation.seconds - seconds) / (simulation.rounds - rounds)
 
     with ThreadPoolExecutor(cpu_count() or 1) as pool:
         ran = list(pool.map(run, range(len(chosen))))
+    counted = 1 if against is not None else len(scenario.played_game.players)
     outcomes = [
-        Outcome(contender, one, record, report.summarise(record, distance=one.measure.distance), seconds)
+        Outcome(
+            contender=contender,
+            scenario=one,
+            record=record,
+            summary=report.summarise(record, distance=one.measure.distance),
+            seconds=seconds,
+            moved=max(_moved(record, i) for i in range(counted)),
+        )
         for contender, one, (record, seconds) in zip(chosen, scenarios, ran, strict=True)
     ]
     return sorted(outcomes, key=lambda outcome: outcome.summary.gap["ce"])
 
 
+def _moved(record: Record, i: int) -> float:
+    """Return how far a player's strategies were from its learner's own first one: total variation, mean over the run.
+
+    The first round is left out, in which the scenario may have said what to play.
+    """
+    player, actions = record.players[i], record.game.sizes[i]
+    learner = player.start(actions) if isinstance(player, Player) else player(actions=actions)
+    strategies = record.trajectory[1][i][..., 1:, :]
+    return float(np.abs(strategies - learner.play()).sum(axis=-1).mean() / 2) if strategies.size else 0.0
+
+
 def as_json(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Return the object that `gamesim compare --json` prints: one entry a learner, in order of rank."""
-    return {"learners": [outcome.as_json() for outcome in outcomes]}
+    """Return the object that `gamesim compare --json` prints: one entry a learner, in order of rank.
+
+    `hardly_moved` names those whose gap says nothing about learning.
+    """
+    return {
+        "learners": [outcome.as_json() for outcome in outcomes],
+        "hardly_moved": [outcome.contender.label for outcome in outcomes if outcome.still],
+    }
 
 
 def write(outcomes: Sequence[Outcome], title: str, folder: Path) -> None:
@@ -169,16 +212,35 @@ def show(outcomes: Sequence[Outcome], against: Contender | None, console: "Conso
         counted = summary.players[:1] if against is not None else summary.players
         worst = [max(one.regret[kind] for one in counted) / summary.rounds for kind in report.KINDS]
         numbers = [summary.gap["ce"], summary.gap["cce"], summary.distance["ce"], *worst]
-        cost = 1e6 * outcome.seconds / summary.rounds
+        cost = 1e6 * outcome.seconds
         printed.add_row(outcome.contender.label, *map(_short, numbers), _short(cost))
     console.print(printed)
+    if note := _note(outcomes):
+        console.print(note)
     whose = f"the first player's, against {against.label}" if against is not None else "the largest over the players"
     console.print(
         f"Ranked by the CE gap. Regrets are a round, in payoff units: {whose}. "
-        "To CE is the distance; µs are microseconds a round, for all players together.",
+        "To CE is the distance; µs are microseconds of a processor a round, for all players together.",
         style="dim",
     )
 
 
+def _note(outcomes: Sequence[Outcome]) -> str:
+    """Name the learners that hardly moved, so that nobody takes their rank for learning."""
+    still = [outcome.contender.label for outcome in outcomes if outcome.still]
+    if not still:
+        return ""
+    who = " and ".join(filter(None, [", ".join(still[:-1]), still[-1]]))
+    began = "it began" if len(still) == 1 else "they began"
+    return f"{who} hardly left the strategies that {began} with: a small gap there says nothing about learning."
+
+
 def _short(value: float | None) -> str:
-    return "–" if value is None else f"{value:.2g}"
+    """Return a number with two digits that count.
+
+    >>> [_short(value) for value in (0.000048, 1.234, 122.3, 4567.0, None)]
+    ['4.8e-05', '1.2', '122', '4,567', '–']
+    """
+    if value is None:
+        return "–"
+    return f"{value:.2g}" if abs(value) < 99.5 else f"{value:,.0f}"

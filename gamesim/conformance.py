@@ -19,13 +19,31 @@ from gamesim.player import CompiledLearner, Guarantee, Player
 from gamesim.record import Record, load
 from gamesim.simulation import Simulation, simulate
 
+__all__ = ["checks"]
+
 SIZES = (2, 10, 50)
 ROUNDS = 2000
 COPIES = 8  # over which a promise in expectation is averaged
 
 
 def checks() -> dict[str, Callable[[Any], None]]:
-    """Return every check by its name."""
+    """Return every check by its name: a function that takes a learner, and raises AssertionError if it breaks a rule.
+
+    >>> class Forgetful:
+    ...     def __init__(self, actions):
+    ...         self.actions = actions
+    ...
+    ...     def play(self):
+    ...         return np.full(self.actions, 1 / self.actions)
+    ...
+    ...     def observe(self, loss):
+    ...         loss *= 0
+    >>> checks()["check_play_is_pure"](Forgetful)  # nothing to say against it
+    >>> checks()["check_inputs_are_untouched"](Forgetful)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+        ...
+    AssertionError: observe() changed the array of losses...
+    """
     return {name: thing for name, thing in globals().items() if name.startswith("check_")}
 
 

@@ -3,11 +3,19 @@
 import difflib
 from collections.abc import Iterable
 
+__all__ = ["InputError"]
+
 
 class InputError(ValueError):
     """A mistake in what a person gave: what came, what was expected, what to do.
 
     The command line prints the message and ends with exit code 2; nothing has been written by then.
+
+    >>> import gamesim
+    >>> gamesim.simulate("chicken", "hegde", rounds=100)
+    Traceback (most recent call last):
+        ...
+    gamesim.errors.InputError: there is no learner called 'hegde': did you mean hedge?
     """
 
 

@@ -15,6 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from gamesim.compiled import Integers, Vector, kernel, part
 from gamesim.errors import InputError
 
+__all__ = ["Game", "Table"]
+
 MEMORY = 2**33  # bytes that the payoffs of one game may take
 PLAYERS = 63  # NumPy's arrays have at most 64 axes
 _allowed = ContextVar("allowed", default=MEMORY)
@@ -24,8 +26,14 @@ _allowed = ContextVar("allowed", default=MEMORY)
 class Game:
     """The contract of every game: names and labels, and a kernel that gives every player's losses.
 
+    `name` is the game's own, `players` are the players' names, and `actions` holds the labels of each player's actions.
     Learners see losses in [-1, 1]: a payoff u becomes 1 - 2 (u - low) / (high - low), with `low` and `high` the least
-    and largest payoff of that player. People see payoffs: `payoff = middle - scale * loss`.
+    and largest payoff of that player. People see payoffs, in the game's own units: `payoff = middle - scale * loss`.
+
+    >>> from gamesim import games
+    >>> game = games.make("battle-of-the-sexes")
+    >>> game.name, game.players, game.actions[1]
+    ('battle-of-the-sexes', ('One', 'Other'), ('opera', 'fight'))
     """
 
     name: str
@@ -36,37 +44,81 @@ class Game:
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
-        """How many actions each player has."""
+        """How many actions each player has.
+
+        >>> from gamesim import games
+        >>> games.make("uniform", players=3, actions=[2, 3, 4]).sizes
+        (2, 3, 4)
+        """
         return tuple(len(labels) for labels in self.actions)
 
     @cached_property
     def cells(self) -> int:
-        """How many action profiles there are."""
+        """How many action profiles there are.
+
+        >>> from gamesim import games
+        >>> games.make("uniform", players=3, actions=[2, 3, 4]).cells
+        24
+        """
         return prod(self.sizes)
 
     @property
     def range(self) -> tuple[Vector, Vector]:
-        """The least and the largest payoff of each player."""
+        """The least and the largest payoff of each player, in payoff units.
+
+        >>> from gamesim import games
+        >>> low, high = games.make("inspection").range
+        >>> low.tolist(), high.tolist()
+        ([-2.0, -3.0], [0.0, 1.0])
+        """
         raise NotImplementedError
 
     @property
     def scale(self) -> Vector:
-        """Payoff units per unit of loss, for each player."""
+        """Payoff units per unit of loss, for each player.
+
+        >>> from gamesim import games
+        >>> games.make("inspection").scale.tolist()  # payoffs from -2 to 0 and from -3 to 1
+        [1.0, 2.0]
+        """
         low, high = self.range
         return (high - low) / 2
 
     @property
     def middle(self) -> Vector:
-        """The payoff that a loss of 0 stands for, for each player."""
+        """The payoff that a loss of 0 stands for, for each player, in payoff units.
+
+        >>> from gamesim import games
+        >>> games.make("inspection").middle.tolist()
+        [-1.0, -1.0]
+        """
         low, high = self.range
         return (high + low) / 2
 
     def kernel_arrays(self) -> tuple[Integers, Vector, int]:
-        """Return what the kernel reads: integers, numbers, and how many numbers of scratch it needs."""
+        """Return what the kernel reads: integers, numbers, and how many numbers of scratch it needs.
+
+        Only the kernel of the same class knows what they mean; losses in [-1, 1] are among the numbers of a table.
+
+        >>> integers, numbers, scratch = Table.of([[[0, 2, 4]], [[1, 3, 9]]]).kernel_arrays()
+        >>> integers.tolist(), numbers.tolist(), scratch  # players and sizes; losses, the own action last
+        ([2, 1, 3], [1.0, 0.0, -1.0, 1.0, 0.5, -1.0], 0)
+        """
         raise NotImplementedError
 
     def expected_losses(self, profile: Vector) -> Vector:
-        """Return every player's expected loss of each action when all play these strategies, laid side by side."""
+        """Return every player's expected loss of each action when all play these strategies.
+
+        `profile` holds the strategies of all players laid side by side, and so does the result their losses in [-1, 1].
+
+        >>> from gamesim import games
+        >>> chicken = games.make("chicken")  # with payoffs from 0 to 7
+        >>> losses = chicken.expected_losses(np.array([1.0, 0.0, 0.5, 0.5]))
+        >>> losses.round(3).tolist()
+        [-0.143, 0.0, -0.714, -1.0]
+        >>> (chicken.middle[0] - chicken.scale[0] * losses[:2]).tolist()  # Row's payoffs: (6 + 2) / 2 and (7 + 0) / 2
+        [4.0, 3.5]
+        """
         integers, data, scratch = self.kernel_arrays()
         losses = np.zeros(sum(self.sizes))
         type(self).kernel(integers, data, np.zeros(scratch), np.ascontiguousarray(profile, dtype=np.float64), losses)
@@ -74,14 +126,24 @@ class Game:
 
     @classmethod
     def kinds(cls) -> dict[str, type["Game"]]:
-        """Return every kind of game that has been imported, by the name of its class."""
+        """Return every kind of game that has been imported, by the name of its class.
+
+        >>> from gamesim.games.routing import Routing
+        >>> Game.kinds()["Routing"] is Routing
+        True
+        """
         found: dict[str, type[Game]] = {}
         for kind in cls.__subclasses__():
             found |= {kind.__name__: kind} | kind.kinds()
         return found
 
     def arrays(self) -> dict[str, np.ndarray[Any, Any]]:
-        """Return the plain arrays that, with the name, players and actions, say the whole game: what a record keeps."""
+        """Return the plain arrays that, with the name, players and actions, say the whole game: what a record keeps.
+
+        >>> from gamesim import games
+        >>> {name: part.shape for name, part in games.make("polymatrix").arrays().items()}
+        {'edges': (20, 2), 'bimatrices': (640,)}
+        """
         raise NotImplementedError
 
     @classmethod
@@ -92,7 +154,13 @@ class Game:
         actions: Sequence[Sequence[str]],
         arrays: Mapping[str, np.ndarray[Any, Any]],
     ) -> "Game":
-        """Return the game that these arrays say; the opposite of `arrays`."""
+        """Return the game that a name, players, actions and arrays say; the opposite of `arrays`.
+
+        >>> payoffs = np.array([[[1, 2]], [[3, 4]]])
+        >>> game = Table.from_arrays("small", ("One", "Two"), [["only"], ["left", "right"]], {"payoffs": payoffs})
+        >>> game.sizes, game.payoffs[1, 0, 1]
+        ((1, 2), np.float64(4.0))
+        """
         raise NotImplementedError
 
 
@@ -172,7 +240,18 @@ class Table(Game):
         players: Sequence[str] | None = None,
         actions: Sequence[Sequence[str]] | None = None,
     ) -> "Table":
-        """Make a table from one array of payoffs per player, checking everything that a person may get wrong."""
+        """Make a table from one array of payoffs per player, checking everything that a person may get wrong.
+
+        Payoffs are in any units that the player cares about, the same for all of its actions. The `name` is the
+        game's; names of `players` and labels of `actions` that are left out are made up.
+
+        >>> Table.of([[[1, 2, 3]], [[4, 5, 6]]], players=["One", "Two"], actions=[["only"], ["a", "b", "c"]]).sizes
+        (1, 3)
+        >>> Table.of([[[1, 2, 3]], [[4, 5, 6]]], actions=[["only"], ["a", "b", "a"]])
+        Traceback (most recent call last):
+            ...
+        gamesim.errors.InputError: the names of Column must differ from one another, and a, b, a came
+        """
         tensors = _as_tensors(payoffs)
         count = len(tensors)
         shape = tensors[0].shape
@@ -215,7 +294,11 @@ class Table(Game):
 
     @cached_property
     def losses(self) -> NDArray[np.float64]:
-        """The payoffs as learners see them: losses in [-1, 1]."""
+        """The payoffs as learners see them: losses in [-1, 1].
+
+        >>> Table.of([[[0, 2, 4]], [[1, 3, 9]]]).losses.tolist()
+        [[[1.0, 0.0, -1.0]], [[1.0, 0.5, -1.0]]]
+        """
         shape = (-1, *[1] * len(self.players))
         scale = np.where(self.scale > 0, self.scale, 1.0).reshape(shape)
         result: NDArray[np.float64] = np.clip((self.middle.reshape(shape) - self.payoffs) / scale, -1, 1)

@@ -74,7 +74,7 @@ def own_first(array: NDArray[np.float64], player: int) -> NDArray[np.float64]:
 
 
 def deviation_matrices(game: Game, joint: ArrayLike) -> list[NDArray[np.float64]]:
-    """Return for each player the matrix V[a, b] = Σ_{a_-i} joint(a, a_-i) u_i(b, a_-i).
+    """Return for each player of a game the matrix `V[a, b] = Σ_{a_-i} joint(a, a_-i) u_i(b, a_-i)`, in payoff units.
 
     V[a, b] is what the player is paid, over the rounds in which it is told a, if it plays b instead; the gain of the
     deviation a → b is V[a, b] - V[a, a].
@@ -90,10 +90,11 @@ def deviation_matrices(game: Game, joint: ArrayLike) -> list[NDArray[np.float64]
 
 
 def gap(game: Game, joint: ArrayLike, kind: str) -> float:
-    """Return the largest gain of any player by deviating, in payoff units: 0 exactly in the set.
+    """Return the largest gain of any player by deviating, in payoff units a round: 0 exactly in the set.
 
-    "ce": the best map of one player's own actions, Σ_a max_b (V[a, b] - V[a, a]), its swap regret per round; "cce": the
-    best single action, max_b Σ_a (V[a, b] - V[a, a]), its external regret per round, never below 0.
+    `joint` has an axis for each player of the `game`. The `kind` is "ce": the best map of one player's own actions,
+    Σ_a max_b (V[a, b] - V[a, a]), its swap regret per round; or "cce": the best single action,
+    max_b Σ_a (V[a, b] - V[a, a]), its external regret per round, never below 0.
 
     >>> pennies = Table.of([[[1, -1], [-1, 1]], [[-1, 1], [1, -1]]])
     >>> gap(pennies, [[0.5, 0], [0, 0.5]], "ce"), gap(pennies, [[0.5, 0], [0, 0.5]], "cce")
@@ -108,7 +109,17 @@ def gap(game: Game, joint: ArrayLike, kind: str) -> float:
 
 @dataclass(frozen=True)
 class Deviation:
-    """One way to leave a joint: `player` plays `to`, when told `told`, or whatever it is told (None)."""
+    """One way to leave a joint: `player` plays `to`, when told `told`, or whatever it is told (None).
+
+    `gain` is what it brings a round, over all rounds, in payoff units.
+
+    >>> from gamesim import equilibrium, games
+    >>> best = equilibrium.polytope(games.make("chicken"), "ce").deviations([[0.7, 0.2], [0.1, 0]])[0]
+    >>> best
+    Deviation(player='Column', told='chicken out', to='dare', gain=0.5)
+    >>> print(best)
+    Column should play dare when told chicken out: gains 0.5
+    """
 
     player: str
     told: str | None

@@ -3,6 +3,7 @@
 The matrix M = Σ p ⊗ l of a player says what the mass of action i would have lost at action j; every regret follows from
 it exactly. A deviation φ is a stochastic matrix (row i is where the mass of action i is sent), and its regret is
 Σ_i M_ii - Σ_ij φ_ij M_ij. External, internal and swap regret also take a stack of matrices, for many players at once.
+All are totals over the rounds, in units of loss; a record gives them in payoff units.
 """
 
 from math import ceil
@@ -13,11 +14,15 @@ from numpy.typing import NDArray
 
 from gamesim.errors import InputError
 
+__all__ = ["against", "best_deviation", "external", "internal", "profile", "quantile", "swap"]
+
 Matrix = NDArray[np.float64]
 
 
 def external(matrix: Matrix) -> Any:
-    """Regret for not having played the best single action throughout.
+    """Regret for not having played the best single action throughout, in units of loss.
+
+    `matrix` is Σ p ⊗ l; a float comes back, or an array of them for a stack of matrices.
 
     >>> float(external(np.array([[2.0, 1.0], [0.0, 0.0]])))
     1.0
@@ -26,17 +31,38 @@ def external(matrix: Matrix) -> Any:
 
 
 def internal(matrix: Matrix) -> Any:
-    """Regret for the best change of one action into another wherever it was played; 0 if no change helps."""
+    """Regret for the best change of one action into another wherever it was played; 0 if no change helps.
+
+    `matrix` is Σ p ⊗ l; a float in units of loss comes back, or an array of them for a stack of matrices.
+
+    >>> matrix = np.array([[2.0, 0.5, 3.0], [0.0, 1.0, 0.5], [1.0, 1.0, 0.0]])
+    >>> float(internal(matrix))  # by the second action in place of the first: 2 - 0.5
+    1.5
+    """
     return _row_gains(matrix).max(axis=-1)
 
 
 def swap(matrix: Matrix) -> Any:
-    """Regret for the best map of actions to actions: the sum of what each action could have gained."""
+    """Regret for the best map of actions to actions: the sum of what each action could have gained.
+
+    `matrix` is Σ p ⊗ l; a float in units of loss comes back, or an array of them for a stack of matrices.
+
+    >>> matrix = np.array([[2.0, 0.5, 3.0], [0.0, 1.0, 0.5], [1.0, 1.0, 0.0]])
+    >>> float(swap(matrix))  # and by the first in place of the second: 1 - 0 more
+    2.5
+    """
     return _row_gains(matrix).sum(axis=-1)
 
 
 def quantile(matrix: Matrix, epsilon: float) -> float:
-    """Regret to the ⌈εd⌉-th best single action; ε = 1/d is external regret."""
+    """Regret to the ⌈εd⌉-th best single action, in units of loss; ε = 1/d is external regret.
+
+    `matrix` is Σ p ⊗ l of d actions, and `epsilon` the ε, a share of them in (0, 1].
+
+    >>> matrix = np.array([[2.0, 0.5, 3.0], [0.0, 1.0, 0.5], [1.0, 1.0, 0.0]])
+    >>> quantile(matrix, epsilon=1 / 3), quantile(matrix, epsilon=1.0)  # to the best and to the worst action
+    (0.5, -0.5)
+    """
     size = len(matrix)
     if not 0 < epsilon <= 1:
         raise InputError(f"epsilon must lie in (0, 1], and {epsilon} came")
@@ -45,7 +71,14 @@ def quantile(matrix: Matrix, epsilon: float) -> float:
 
 
 def against(matrix: Matrix, phi: Any) -> float:
-    """Regret to a given deviation φ, a stochastic matrix."""
+    """Regret to a given deviation φ, in units of loss.
+
+    `matrix` is Σ p ⊗ l, and `phi` a stochastic matrix: row i is where the mass of action i is sent.
+
+    >>> matrix = np.array([[2.0, 0.5, 3.0], [0.0, 1.0, 0.5], [1.0, 1.0, 0.0]])
+    >>> against(matrix, phi=[[0, 1, 0], [0, 1, 0], [0, 0.5, 0.5]])  # 2 - 0.5 by the first row, less half of 1 - 0
+    1.0
+    """
     deviation = np.asarray(phi, dtype=np.float64)
     if deviation.shape != matrix.shape:
         raise InputError(f"{len(matrix)} actions need a φ of shape {matrix.shape}, and {deviation.shape} came")
@@ -55,10 +88,11 @@ def against(matrix: Matrix, phi: Any) -> float:
 
 
 def profile(matrix: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The regret profile: for k = 1..d the largest regret to two growing families of deviations.
+    """The regret profile: for k = 1..d the largest regret to two growing families of deviations, in units of loss.
 
-    The first family sends at least d - k + 1 actions to one place (k = 1: external regret); the second leaves at least
-    d - k actions alone (k = 1: internal regret). Both end, at k = d, in swap regret. Sorting the row gains gives all k.
+    `matrix` is Σ p ⊗ l of d actions. The first family sends at least d - k + 1 actions to one place (k = 1: external
+    regret); the second leaves at least d - k actions alone (k = 1: internal regret). Both end, at k = d, in swap
+    regret. Sorting the row gains gives all k.
 
     >>> uniform, alone = profile(np.array([[2.0, 1.0], [0.0, 1.0]]))
     >>> uniform.tolist(), alone.tolist()
@@ -74,6 +108,8 @@ def profile(matrix: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 def best_deviation(matrix: Matrix, kind: str) -> Matrix:
     """The deviation φ that an external, internal or swap regret is measured against: a matrix of zeros and ones.
+
+    `matrix` is Σ p ⊗ l, and `kind` is "external", "internal" or "swap".
 
     >>> best_deviation(np.array([[2.0, 1.0], [0.0, 1.0]]), "internal").tolist()
     [[0.0, 1.0], [0.0, 1.0]]

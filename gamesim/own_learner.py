@@ -33,6 +33,24 @@ class OwnLearner:
         return self.kind.__qualname__ + (f"({given})" if given else "")
 
 
+def failure(player: str, learner: object, when: str, error: Exception) -> InputError:
+    """Return what to raise from an error in a learner written in Python: whose, when, and where in the user's file.
+
+    `learner` is the class, or what makes the learner, and `when` says what it was to do.
+    """
+    kind = learner.kind if isinstance(learner, OwnLearner) else learner
+    name = getattr(kind, "__name__", type(kind).__name__)
+    frames = list(extract_tb(error.__traceback__))
+    while frames and Path(frames[0].filename).parent == Path(__file__).parent:  # how the learner was called
+        del frames[0]
+    where = ""
+    if frames:  # the user's own lines come first, and then those of whatever they call
+        last = next(frame for frame in reversed(frames) if frame.filename == frames[0].filename)
+        where = f"{Path(last.filename).name}, line {last.lineno}, in {last.name}: "
+    said = f"{type(error).__name__}: {error}".removesuffix(": ")
+    return InputError(f"{player}'s learner {name} failed {when}: {where}{said}")
+
+
 def is_reference(learner: object) -> bool:
     """Whether a learner is named by a file and a class.
 

@@ -13,9 +13,32 @@ from pathlib import Path
 
 from gamesim.equilibrium import Deviation, polytope
 from gamesim.record import Record, no_distance
-from gamesim.report import KINDS, ROUNDING, SHOWN, Summary, number
+from gamesim.report import KINDS, ROUNDING, SHOWN, Summary, number, trend_in_words
 
 SETS = {"ce": "correlated (CE)", "cce": "coarse correlated (CCE)"}
+# What each figure shows, by the name of its file.
+CAPTIONS = {
+    "gaps": "How much the player with the most to gain would gain a round by deviating from what was played and, where "
+    "it is measured, how much of play would have to change to make it an equilibrium, after each number of rounds.",
+    "regrets": "How much more each player would have earned in all by playing one action throughout, by always "
+    "playing a second action in place of a first, or by exchanging its actions in any way.",
+    "profile": "How much more each player would have earned in all by deviations that grow freer from left to right: "
+    "at k = 1, one action throughout (solid) or one action changed (dashed); at the last k, any exchange of actions.",
+    "strategies": "How likely each player was to play each of its actions, round by round.",
+    "triangles": "The same for players with three actions: each corner is an action, and the nearer the path is to a "
+    "corner, the likelier that action was.",
+    "tetrahedron": "Everything that two players with two actions can do together: each corner is a pair of actions, "
+    "and the path is the average of play up to each round, beside the equilibria.",
+    "payoff-space": "What both players earned a round, on average up to each round, beside all that the game can pay "
+    "and what its equilibria pay.",
+    "joint": "How often each combination of actions was played, over all rounds.",
+    "nearest": "How often each combination of actions was played, and the correlated equilibrium nearest to that.",
+    "network": "Who plays with whom, and what each player does at the end.",
+    "ce-gaps": "How much somebody would gain a round by exchanging actions (the CE gap), in each run, after each "
+    "number of rounds.",
+    "cce-gaps": "How much somebody would gain a round by playing one action throughout (the CCE gap), in each run, "
+    "after each number of rounds.",
+}
 DEVIATIONS = 5  # that are named for each kind of equilibrium
 POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
@@ -60,7 +83,7 @@ def comparison_html(title: str, summaries: Mapping[str, Summary], figures: Seque
         ]
         for label, one in summaries.items()
     ]
-    headings = ["run", "rounds", "CE gap", "falls like", "CCE gap", "falls like", "to CE", "to CCE", "total payoff"]
+    headings = ["run", "rounds", "CE gap", "trend", "CCE gap", "trend", "to CE", "to CCE", "total payoff"]
     verdict = f"{best} ends nearest to a correlated equilibrium, with a gap of {number(summaries[best].gap['ce'])}."
     first = next(iter(summaries.values()))
     return _page(
@@ -118,9 +141,14 @@ def _slope(slope: float | None) -> str:
     return "–" if slope is None else f"rounds<sup>{round(slope, 2) + 0:.2f}</sup>".replace("-", "−")
 
 
+def _trend(summary: Summary, kind: str) -> str:
+    words = re.sub(r"\^(-?[0-9.]+)", r"<sup>\1</sup>", trend_in_words(summary, kind))
+    return words.replace("-", "−")
+
+
 def _gaps(summary: Summary) -> str:
     rows = [
-        [escape(name), number(summary.gap[kind]), _slope(summary.slope[kind]), number(summary.distance[kind])]
+        [escape(name), number(summary.gap[kind]), _trend(summary, kind), number(summary.distance[kind])]
         for kind, name in SETS.items()
     ]
     rows.append(["Nash, by the average strategies", number(summary.nash_gap), "–", "–"])
@@ -136,7 +164,7 @@ def _gaps(summary: Summary) -> str:
             welfare.append(f"The {kind.upper()}s pay {number(ends[0])} to {number(ends[1])}.")
     if summary.optimum is not None:
         welfare.append(f"The most there is, is {number(summary.optimum)}.")
-    table = _table(["equilibrium", "gap", "gap falls like", "distance"], rows)
+    table = _table(["equilibrium", "gap", "trend", "distance"], rows)
     return f"{table}\n<p>{escape(' '.join(welfare))}</p>\n" + "\n".join(_note(note) for note in notes)
 
 
@@ -153,14 +181,19 @@ def _players(summary: Summary) -> str:
         for kind in KINDS:
             bound = one.bound[kind]
             promised = "no bound" if bound is None else f"≤ {number(bound / summary.rounds)}"
-            cells.append(f"{number(one.regret[kind] / summary.rounds)}<br><small>{promised}</small>")
+            cell = f"{number(one.regret[kind] / summary.rounds)}<br><small>{promised}</small>"
+            if (proved := one.certificate[kind]) is not None:
+                cell += f"<br><small>proved {number(proved / summary.rounds)}</small>"
+            cells.append(cell)
         rows.append(cells)
     table = _table(["player", "learner", "payoff", *KINDS], rows, words=2)
     more = len(summary.players) - SHOWN
     drawn = "" if summary.feedback == "expected" else " Actions are drawn, so bounds hold up to the luck of the draws."
+    proves = any(value is not None for one in summary.players[:SHOWN] for value in one.certificate.values())
+    also = "; proved is what its gradients in this run prove" if proves else ""
     notes = [
         "Payoffs and regrets (external, internal, swap) are a round, in payoff units; what the learner "
-        f"promises is below each.{drawn}"
+        f"promises is below each{also}.{drawn}"
     ]
     if more > 0:
         notes.append(f"{more:,} more players are in summary.json.")
@@ -204,7 +237,9 @@ def _card(path: Path) -> str:
     text = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", text, count=1)
     text = text.replace("<svg", f'<svg role="img" aria-label="{escape(words)}"', 1)
     text = re.sub(r"\n\s*", "\n", text).strip()
-    return f'<figure tabindex="0">\n{text}\n</figure>'
+    caption = CAPTIONS.get(path.stem)
+    below = f"\n<figcaption>{escape(caption)}</figcaption>" if caption else ""
+    return f'<figure tabindex="0">\n{text}{below}\n</figure>'
 
 
 def _repeat(summary: Summary) -> str:

@@ -10,17 +10,39 @@ from numpy.typing import ArrayLike
 from gamesim.compiled import Vector
 from gamesim.errors import InputError
 
+__all__ = ["CompiledLearner", "Guarantee", "Learner", "Player"]
+
 Kernel = Callable[[Vector, Vector, Vector], None]
 
 
 class Learner(Protocol):
-    """A running learner, compiled or written in plain Python: what the simulation talks to."""
+    """A running learner, compiled or written in plain Python: what the simulation talks to.
+
+    A class of your own that has these two methods, and is made with the number of its actions, is a learner.
+
+    >>> class Copycat:
+    ...     def __init__(self, actions):
+    ...         self.strategy = np.full(actions, 1 / actions)
+    ...
+    ...     def play(self):
+    ...         return self.strategy
+    ...
+    ...     def observe(self, loss):
+    ...         self.strategy = np.eye(len(loss))[loss.argmin()]
+    >>> learner = Copycat(actions=3)
+    >>> learner.observe(np.array([0.5, -1.0, 0.25]))
+    >>> learner.play()
+    array([0., 1., 0.])
+    >>> import gamesim
+    >>> gamesim.simulate("prisoners-dilemma", [Copycat, "fixed"], rounds=10).payoffs.round(3).tolist()
+    [2.925, 0.675]
+    """
 
     def play(self) -> ArrayLike:
-        """Return the strategy for this round; calling it twice changes nothing."""
+        """Return the strategy for this round, a probability for each action; calling it twice changes nothing."""
 
     def observe(self, loss: Vector) -> None:
-        """Take in the loss of each action, and go on to the next round."""
+        """Take in the loss of each action in this round, from -1 (best) to 1 (worst), and go on to the next."""
 
 
 @dataclass(frozen=True)
@@ -28,8 +50,14 @@ class Guarantee:
     """What a learner promises against every sequence of losses in [-1, 1].
 
     `regret` is the kind ("external", "internal" or "swap"); `bound(rounds, actions)` is the most that it can be in
-    total; `formula` says the same to people, with T rounds and d actions. What is only `expected` bounds the mean over
-    the learner's own draws, of the regret for any one action.
+    total, in units of loss; `formula` says the same to people, with T rounds and d actions. What is only `expected`
+    bounds the mean over the learner's own draws, of the regret for any one action.
+
+    >>> promise = Guarantee("external", "2 √T", lambda T, d: 2 * T**0.5)
+    >>> print(promise)
+    external regret ≤ 2 √T
+    >>> promise.bound(100, 3)  # 100 rounds, 3 actions
+    20.0
     """
 
     regret: str
@@ -38,14 +66,25 @@ class Guarantee:
     expected: bool = False
 
     def covers(self, regret: str) -> bool:
-        """Whether a regret of this kind is bounded: swap regret is at least internal and external regret."""
+        """Whether a regret of this kind is bounded: swap regret is at least internal and external regret.
+
+        >>> from gamesim import players
+        >>> players.make("blum-mansour").guarantee().covers("external")  # it bounds swap regret
+        True
+        >>> players.make("hedge").guarantee().covers("swap")
+        False
+        """
         return self.regret in (regret, "swap")
 
     def up_to(self, horizon: int | None) -> "Guarantee":
-        """Return the promise of a learner tuned to this horizon.
+        """Return the promise of a learner tuned to this horizon, a number of rounds.
 
         Fewer rounds could be filled up with losses that are all alike, which add no regret; of more rounds nothing is
         known but that losses lie in [-1, 1].
+
+        >>> tuned = Guarantee("external", "2 √T", lambda T, d: 2 * T**0.5).up_to(100)
+        >>> [tuned.bound(rounds, 3) for rounds in (25, 100, 101)]
+        [20.0, 20.0, 202]
         """
         if horizon is None:
             return self
@@ -62,7 +101,15 @@ class Player:
 
     Two kernels do the work, on plain arrays of numbers:
     `play(settings, state, strategy)` writes the strategy, and may keep scratch in the state, but calling it twice gives
-    the same strategy; `observe(settings, state, loss)` advances the state. Nothing else is kept.
+    the same strategy; `observe(settings, state, loss)` advances the state. Nothing else is kept. Losses are numbers in
+    [-1, 1], one for each action in each round, and a strategy has a probability for each action.
+
+    >>> from gamesim import players
+    >>> hedge = players.make("hedge", rate=0.5)
+    >>> hedge, hedge.name, hedge.feedback
+    (Hedge(rate=0.5), 'hedge', ('expected', 'sampled'))
+    >>> hedge == players.Hedge(rate=0.5)
+    True
     """
 
     name: ClassVar[str]
@@ -72,26 +119,55 @@ class Player:
     ordered: ClassVar[bool] = False  # the play of an ordered player depends on the order of its actions
 
     def kernel_settings(self, actions: int) -> Vector:
-        """Return the numbers that the kernels read: by default every setting, in order."""
+        """Return the numbers that the kernels read, for this number of actions: by default every setting, in order.
+
+        >>> from gamesim import players
+        >>> players.make("replicator", step=0.1).kernel_settings(actions=4)
+        array([0.1])
+        """
         return np.array([getattr(self, field.name) for field in fields(self)], dtype=np.float64)
 
     def first_state(self, actions: int) -> Vector:
-        """Return the state before the first round: the one place where a state is born."""
+        """Return the state before the first round, for this number of actions: the one place where a state is born.
+
+        >>> from gamesim import players
+        >>> players.make("regret-matching").first_state(actions=2)  # the strategy, and the regret for each action
+        array([0.5, 0.5, 0. , 0. ])
+        """
         raise NotImplementedError
 
     def guarantee(self) -> Guarantee | None:
-        """Return what this learner promises with these settings, or None if nothing."""
+        """Return what this learner promises with these settings, or None if nothing.
+
+        >>> from gamesim import players
+        >>> print(players.make("hedge", rate=0.1).guarantee())
+        external regret ≤ ln d / rate + rate T / 2
+        >>> players.make("best-response").guarantee() is None
+        True
+        """
         return None
 
     def over(self, rounds: int) -> "Player":
-        """Return this learner tuned to a horizon, if it has such a setting and nobody has set it."""
+        """Return this learner tuned to a horizon of so many rounds, if it has such a setting and nobody has set it.
+
+        >>> from gamesim import players
+        >>> players.make("exp3").over(rounds=1000)
+        Exp3(horizon=1000)
+        >>> players.make("exp3", horizon=50).over(rounds=1000)
+        Exp3(horizon=50)
+        """
         if getattr(self, "horizon", rounds) is None:
             changes: dict[str, Any] = {"horizon": rounds}
             return replace(self, **changes)
         return self
 
     def needed_horizon(self) -> int:
-        """Return the horizon that this learner has to be tuned to, or say that it is missing."""
+        """Return the horizon, in rounds, that this learner has to be tuned to, or say that it is missing.
+
+        >>> from gamesim import players
+        >>> players.make("exp3", horizon=50).needed_horizon()
+        50
+        """
         horizon: int | None = getattr(self, "horizon", None)
         if horizon is None:
             raise InputError(
@@ -112,12 +188,26 @@ class Player:
         return CompiledLearner(self, actions, seed)
 
     def description(self) -> str:
-        """Return the first line of the learner's documentation."""
+        """Return the first line of the learner's documentation.
+
+        >>> from gamesim import players
+        >>> players.make("uniform").description()
+        'Play every action with the same probability, whatever happens.'
+        """
         return (type(self).__doc__ or "").strip().splitlines()[0]
 
 
 class CompiledLearner:
-    """A learner at work: a player's settings and the state that its kernels advance."""
+    """A learner at work: a player's settings and the state that its kernels advance.
+
+    `Player.start` makes one. Its `player`, its number of `actions`, its `settings` and its `state` can be looked at.
+
+    >>> from gamesim import players
+    >>> learner = players.make("fictitious-play").start(actions=3)
+    >>> learner.observe([0.5, -1.0, 0.25])
+    >>> learner.play(), learner.state  # the state: one round, and the loss of each action
+    (array([0., 1., 0.]), array([ 1.  ,  0.5 , -1.  ,  0.25]))
+    """
 
     def __init__(self, player: Player, actions: int, seed: int = 0) -> None:
         if actions < 1:
@@ -130,12 +220,18 @@ class CompiledLearner:
         self._strategy = np.zeros(actions)
 
     def play(self) -> Vector:
-        """Return the strategy for this round."""
+        """Return the strategy for this round, a probability for each action."""
         self.player.kernels[0](self.settings, self.state, self._strategy)
         return self._strategy.copy()
 
     def draw(self) -> int:
-        """Draw an action from this round's strategy."""
+        """Draw an action from this round's strategy, and return its number, counted from 0.
+
+        >>> from gamesim import players
+        >>> learner = players.make("fixed", strategy=(0.25, 0.75)).start(actions=2, seed=1)
+        >>> [learner.draw() for _ in range(8)]
+        [1, 1, 0, 1, 1, 1, 1, 1]
+        """
         return int(self._random.choice(self.actions, p=self.play()))
 
     def observe(self, loss: ArrayLike) -> None:

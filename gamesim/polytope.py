@@ -25,7 +25,18 @@ INSIDE = 1e-9  # of a player's payoff range: what it may gain at a joint that co
 
 @dataclass(frozen=True)
 class Membership:
-    """Whether a joint is in the set, and the most profitable deviation as the reason; it is true or false itself."""
+    """Whether a joint is `inside` the set, and the most profitable `deviation` as the reason.
+
+    It is true or false itself, and says why when it is printed.
+
+    >>> from gamesim import equilibrium, games
+    >>> equilibria = equilibrium.polytope(games.make("chicken"), "ce")
+    >>> found = equilibria.contains([[0.5, 0.3], [0.2, 0]])
+    >>> bool(found), found.deviation.gain > 0
+    (False, True)
+    >>> print(equilibria.contains([[0.7, 0.2], [0.1, 0]]))
+    Column should play dare when told chicken out: gains 0.5
+    """
 
     inside: bool
     deviation: Deviation | None
@@ -41,7 +52,10 @@ class Membership:
 
 @dataclass(frozen=True, eq=False)
 class Polytope:
-    """All correlated (or coarse correlated) equilibria of a game.
+    """All correlated (or coarse correlated) equilibria of a game, as a set of joints.
+
+    A joint is an array of probabilities with an axis for each player. The set is made of its `incentives`, the linear
+    constraints; `equilibrium.polytope(game, kind)` is the shortest way to it.
 
     >>> from gamesim.game import Table
     >>> chicken = Table.of([[[6, 2], [7, 0]], [[6, 7], [2, 0]]], actions=[["Chicken", "Dare"]] * 2)
@@ -59,34 +73,78 @@ class Polytope:
 
     @classmethod
     def of(cls, game: Game, kind: str) -> "Polytope":
-        """Return the set of all equilibria of this kind, "ce" or "cce"."""
+        """Return the set of all equilibria of a game, of kind "ce" or "cce".
+
+        >>> from gamesim import games
+        >>> Polytope.of(games.make("prisoners-dilemma"), "ce").vertices().tolist()
+        [[[0.0, 0.0], [0.0, 1.0]]]
+        """
         return cls(Incentives(written_out(game), checked_kind(kind)))
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of a joint."""
+        """The shape of a joint: how many actions each player has.
+
+        >>> from gamesim import games
+        >>> Polytope.of(games.make("uniform", players=3, actions=[2, 3, 4]), "cce").shape
+        (2, 3, 4)
+        """
         return self.incentives.game.sizes
 
     @cached_property
     def system(self) -> csr_array:
-        """The incentive constraints G of G q ≤ 0, each in units of its player's payoff range."""
+        """The incentive constraints G of G q ≤ 0, each in units of its player's payoff range.
+
+        Of a CE each player has a row for each action told and each other action played, of a CCE one for each action.
+
+        >>> from gamesim import games
+        >>> game = games.make("uniform", players=2, actions=[2, 3])
+        >>> Polytope.of(game, "ce").system.shape  # 2 · 1 + 3 · 2 rows, 6 cells
+        (8, 6)
+        >>> Polytope.of(game, "cce").system.shape
+        (5, 6)
+        """
         return self.incentives.whole()
 
     def contains(self, joint: ArrayLike, tolerance: float = INSIDE) -> Membership:
         """Say whether a joint is an equilibrium, with its most profitable deviation.
 
         `tolerance` is what a player may gain, in parts of its payoff range.
+
+        >>> from gamesim import equilibrium, games
+        >>> equilibria = equilibrium.polytope(games.make("chicken"), "ce")
+        >>> bool(equilibria.contains([[0.5, 0.25], [0.25, 0]])), bool(equilibria.contains([[0.51, 0.25], [0.24, 0]]))
+        (True, False)
+        >>> bool(equilibria.contains([[0.51, 0.25], [0.24, 0]], tolerance=0.01))
+        True
         """
         array = checked_joint(self.incentives.game, joint)
         inside = bool(self.incentives.gains(array).max() <= tolerance)
         return Membership(inside, next(self.incentives.deviations(array), None))
 
     def deviations(self, joint: ArrayLike, count: int = 5) -> list[Deviation]:
-        """Return the most profitable deviations from a joint, the best first."""
+        """Return the `count` most profitable deviations from a joint, the best first; gains in payoff units a round.
+
+        >>> from gamesim import equilibrium, games
+        >>> equilibria = equilibrium.polytope(games.make("chicken"), "ce")
+        >>> for deviation in equilibria.deviations([[0.7, 0.2], [0.1, 0]], count=2):
+        ...     print(deviation)
+        Column should play dare when told chicken out: gains 0.5
+        Row should play dare when told chicken out: gains 0.3
+        """
         return list(islice(self.incentives.deviations(checked_joint(self.incentives.game, joint)), count))
 
     def nearest(self, joint: ArrayLike, norm: str = "tv") -> NDArray[np.float64]:
-        """Return the equilibrium nearest to a joint: in total variation, the largest or the Euclidean difference."""
+        """Return the equilibrium nearest to a joint, in one of three norms, itself a joint.
+
+        `norm` is "tv", total variation; "max", the largest difference in any cell; or "euclidean".
+
+        >>> from gamesim import equilibrium, games
+        >>> equilibria = equilibrium.polytope(games.make("chicken"), "ce")
+        >>> equilibria.nearest([[0.7, 0.2], [0.1, 0]], norm="euclidean").round(3)
+        array([[0.5 , 0.25],
+               [0.25, 0.  ]])
+        """
         if norm not in NORMS:
             raise InputError(f"a norm is tv, max or euclidean, and {norm!r} came: {did_you_mean(str(norm), NORMS)}")
         array = checked_joint(self.incentives.game, joint)
@@ -99,16 +157,31 @@ class Polytope:
         return minimise_sum(self.incentives, HalfSquares(array.ravel())).joint
 
     def distance(self, joint: ArrayLike, norm: str = "tv") -> float:
-        """Return how far a joint is from the set: total variation, largest or Euclidean difference."""
+        """Return how far a joint is from the set, in one of three norms.
+
+        `norm` is "tv", total variation; "max", the largest difference in any cell; or "euclidean".
+
+        >>> from gamesim import equilibrium, games
+        >>> equilibria = equilibrium.polytope(games.make("chicken"), "ce")
+        >>> [round(equilibria.distance([[0.7, 0.2], [0.1, 0]], norm), 4) for norm in ("tv", "max", "euclidean")]
+        [0.2, 0.2, 0.255]
+        """
         difference = self.nearest(joint, norm) - checked_joint(self.incentives.game, joint)
         if norm == "tv":
             return float(np.abs(difference).sum() / 2)
         return float(np.abs(difference).max() if norm == "max" else np.linalg.norm(difference))
 
     def optimum(self, weights: ArrayLike) -> NDArray[np.float64]:
-        """Return the equilibrium with the largest weighted sum of payoffs, one weight per player.
+        """Return the equilibrium with the largest weighted sum of payoffs, a joint.
 
-        Ones give the best total, minus ones the worst, a single one the equilibrium that favours that player.
+        There is one weight per player: `weights` of ones give the best total, minus ones the worst, a single one the
+        equilibrium that favours that player.
+
+        >>> from gamesim import equilibrium, games
+        >>> equilibria = equilibrium.polytope(games.make("chicken"), "ce")
+        >>> equilibria.optimum([1, 0]).round(3)  # best for Row: it dares, and Column gives in
+        array([[0., 0.],
+               [1., 0.]])
         """
         game = self.incentives.game
         weight = np.array(weights, dtype=np.float64)
@@ -124,25 +197,59 @@ class Polytope:
         return self._as_joint(point)
 
     def payoffs(self, joint: ArrayLike) -> Vector:
-        """Return what each player is paid in a joint."""
+        """Return what each player is paid in a joint, in payoff units a round.
+
+        >>> from gamesim import equilibrium, games
+        >>> equilibria = equilibrium.polytope(games.make("chicken"), "ce")
+        >>> equilibria.payoffs([[0.5, 0.5], [0, 0]]).tolist()
+        [4.0, 6.5]
+        """
         game = self.incentives.game
         return np.array([np.sum(checked_joint(game, joint) * payoff) for payoff in game.payoffs])
 
     def max_entropy(self) -> NDArray[np.float64]:
-        """Return the equilibrium of largest entropy -Σ q ln q (Ortiz, Schapire and Kakade 2007)."""
+        """Return the equilibrium of largest entropy -Σ q ln q, a joint (Ortiz, Schapire and Kakade 2007).
+
+        >>> from gamesim import equilibrium, games
+        >>> equilibria = equilibrium.polytope(games.make("battle-of-the-sexes"), "ce")
+        >>> equilibria.max_entropy().round(3)
+        array([[0.28 , 0.253],
+               [0.187, 0.28 ]])
+        """
         return minimise_sum(self.incentives, NegativeEntropy()).joint
 
     def max_gini(self) -> NDArray[np.float64]:
-        """Return the equilibrium of largest Gini impurity 1 - Σ q² (Marris et al. 2021)."""
+        """Return the equilibrium of largest Gini impurity 1 - Σ q², a joint (Marris et al. 2021).
+
+        >>> from gamesim import equilibrium, games
+        >>> equilibria = equilibrium.polytope(games.make("battle-of-the-sexes"), "ce")
+        >>> equilibria.max_gini().round(3)
+        array([[0.279, 0.256],
+               [0.186, 0.279]])
+        """
         return minimise_sum(self.incentives, HalfSquares(np.zeros(self.incentives.game.cells))).joint
 
     @property
     def dimension(self) -> int:
-        """How many directions there are to move in without leaving the set: 0 for a single point."""
+        """How many directions there are to move in without leaving the set: 0 for a single point.
+
+        >>> from gamesim import games
+        >>> [Polytope.of(games.make("matching-pennies"), kind).dimension for kind in ("ce", "cce")]
+        [0, 0]
+        >>> [Polytope.of(games.make("bad-rps"), kind).dimension for kind in ("ce", "cce")]
+        [0, 8]
+        """
         return int(self._chart[1].shape[1])
 
     def vertices(self) -> NDArray[np.float64]:
-        """Return the corners of the set, one joint each, in lexicographic order; up to ten dimensions."""
+        """Return the corners of the set, one joint each, in lexicographic order; up to ten dimensions.
+
+        >>> from gamesim import equilibrium, games
+        >>> equilibria = equilibrium.polytope(games.make("chicken"), "ce")
+        >>> equilibria.vertices()[0]  # Row dares, Column chickens out
+        array([[0., 0.],
+               [1., 0.]])
+        """
         corners = self._corners()
         centre, basis = self._chart
         joints = np.array([self._as_joint(centre + basis @ corner).ravel() for corner in corners])
@@ -151,7 +258,13 @@ class Polytope:
 
     @property
     def volume(self) -> float:
-        """The volume in the set's own dimension: a length, an area, ...; 1 for a single point."""
+        """The Euclidean volume in the set's own dimension: a length, an area, ... of joints; 1 for a single point.
+
+        >>> from gamesim import equilibrium, games
+        >>> equilibria = equilibrium.polytope(games.make("chicken"), "ce")
+        >>> equilibria.dimension, round(equilibria.volume, 4)
+        (3, 0.0481)
+        """
         corners = self._corners()
         if self.dimension == 0:
             return 1.0

@@ -25,6 +25,8 @@ from gamesim.errors import InputError, did_you_mean
 from gamesim.game import Game, Table
 from gamesim.player import Player
 
+__all__ = ["Curve", "Record", "load"]
+
 FORMAT = 1
 GAPS = {"ce": "swap", "cce": "external"}
 KINDS = ("external", "internal", "swap", "quantile", "phi")
@@ -116,7 +118,19 @@ def _traces(stack: NDArray[np.float64]) -> Any:
 
 
 class Curve:
-    """The measures on the logarithmic grid of rounds, with the same names as a record's."""
+    """The measures on the logarithmic grid of rounds, with the same names, arguments and units as a record's.
+
+    `rounds` is the grid. Each measure has an entry for each of these rounds, and tells of all rounds up to it; with
+    replicas a row of such entries for each.
+
+    >>> import gamesim
+    >>> record = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=200)
+    >>> curve = record.curve
+    >>> curve.rounds[-4:].tolist()
+    [100, 126, 158, 200]
+    >>> curve.payoffs()[-4:].round(2).tolist()  # a row for each of these rounds, an entry for each player
+    [[2.97, 0.5], [2.97, 0.5], [2.98, 0.5], [2.98, 0.5]]
+    """
 
     def __init__(
         self, rounds: NDArray[np.int64], over: Callable[[Callable[[Moment], Any]], Any], gaps: Callable[[str], Any]
@@ -125,32 +139,70 @@ class Curve:
         self._over, self._gaps = over, gaps
 
     def regret(self, kind: str, *, epsilon: float | None = None, phi: Any = None) -> NDArray[np.float64]:
-        """Each player's total regret at each checkpoint."""
+        """Each player's total regret at each checkpoint, in payoff units; `kind`, `epsilon` and `phi` as in `Record`.
+
+        >>> import gamesim
+        >>> record = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=200)
+        >>> record.curve.regret("external")[-3:].round(1).tolist()  # the follower's grows: it does not learn
+        [[3.3, 59.7], [3.3, 75.7], [3.3, 96.7]]
+        """
         result: NDArray[np.float64] = self._over(lambda moment: moment.regret(kind, epsilon, phi))
         return result
 
     def gap(self, kind: str) -> NDArray[np.float64]:
-        """The CE or CCE gap at each checkpoint."""
+        """The CE or CCE gap at each checkpoint, in payoff units a round; `kind` is "ce" or "cce".
+
+        >>> import gamesim
+        >>> curve = gamesim.simulate("shapley", "hedge", rounds=10_000, perturb=0.2).since(1000)
+        >>> curve.gap("cce")[[0, -1]].round(4).tolist()
+        [0.0058, 0.0008]
+        >>> curve.gap("ce")[[0, -1]].round(2).tolist()  # it stays
+        [0.14, 0.15]
+        """
         result: NDArray[np.float64] = self._gaps(kind)
         return result
 
     def nash_gap(self) -> NDArray[np.float64]:
-        """The Nash gap of the average strategies at each checkpoint."""
+        """The Nash gap of the average strategies at each checkpoint, in payoff units a round.
+
+        >>> import gamesim
+        >>> record = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=200)
+        >>> record.curve.nash_gap()[::8].round(3).tolist()
+        [0.5, 0.311, 0.459]
+        """
         result: NDArray[np.float64] = self._over(Moment.nash_gap)
         return result
 
     def distance(self, kind: str) -> NDArray[np.float64]:
-        """The distance to the CE or CCE set at each checkpoint."""
+        """The distance to the CE or CCE set at each checkpoint, in total variation; `kind` is "ce" or "cce".
+
+        >>> import gamesim
+        >>> record = gamesim.simulate("prisoners-dilemma", "hedge", rounds=100)
+        >>> record.curve.distance("ce")[::5].round(2).tolist()
+        [0.75, 0.53, 0.33, 0.16]
+        """
         result: NDArray[np.float64] = self._over(lambda moment: moment.distance(kind))
         return result
 
     def joint(self) -> NDArray[np.float64] | None:
-        """The joint of the rounds up to each checkpoint, or None where it would not fit into memory."""
+        """The joint of the rounds up to each checkpoint, or None where it would not fit into memory.
+
+        >>> import gamesim
+        >>> record = gamesim.simulate("prisoners-dilemma", ["hedge", "uniform"], rounds=100)
+        >>> record.curve.joint()[[0, -1]].round(2).tolist()  # after one round, and after all
+        [[[0.25, 0.25], [0.25, 0.25]], [[0.02, 0.02], [0.48, 0.48]]]
+        """
         result: NDArray[np.float64] = self._over(lambda moment: np.nan if moment.joint is None else moment.joint)
         return None if np.isnan(result).any() else result
 
     def payoffs(self) -> NDArray[np.float64]:
-        """Each player's average payoff up to each checkpoint."""
+        """Each player's average payoff a round up to each checkpoint.
+
+        >>> import gamesim
+        >>> record = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=200)
+        >>> record.curve.payoffs()[[0, -1]].round(2).tolist()  # after one round, and after all
+        [[2.5, 0.5], [2.98, 0.5]]
+        """
         result: NDArray[np.float64] = self._over(Moment.payoffs)
         return result
 
@@ -159,7 +211,10 @@ class Curve:
 class Record:
     """What a run leaves: arrays only, and measures that are functions of them.
 
-    With replicas every measure has a leading axis, one entry a replica; `record[r]` is the record of one.
+    The `game`, its `players` (a Player each, or a class of the user's own), the `rounds` played, the `seed` and the
+    `feedback` say which run it was, and `started` whose first strategy was given or perturbed. It is `single` where no
+    replicas were asked for; otherwise every measure has a leading axis, one entry a replica, and `record[r]` is the
+    record of one. `arrays` and `settings` are what is kept on disk, and what a continued run needs.
 
     >>> import gamesim
     >>> record = gamesim.simulate("prisoners-dilemma", "hedge", rounds=200)
@@ -181,7 +236,13 @@ class Record:
 
     @property
     def replicas(self) -> int:
-        """How many independent copies this record holds."""
+        """How many independent copies of the run this record holds.
+
+        >>> import gamesim
+        >>> record = gamesim.simulate("chicken", "hedge", rounds=100, replicas=3, perturb=0.5)
+        >>> record.replicas, record.payoffs.shape, record[2].seed
+        (3, (3, 2), 2)
+        """
         return len(self.arrays["average"])
 
     def __getitem__(self, replica: int) -> "Record":
@@ -215,7 +276,7 @@ class Record:
 
     @property
     def joint(self) -> NDArray[np.float64] | None:
-        """The empirical distribution over action profiles, or None where it would not fit into memory."""
+        """The empirical distribution over action profiles, an axis a player; None where it does not fit into memory."""
         if self.arrays["joint"].shape[1] == 0:
             return None
         joint: NDArray[np.float64] = self._over(lambda moment: moment.joint)
@@ -223,14 +284,26 @@ class Record:
 
     @property
     def average(self) -> list[NDArray[np.float64]]:
-        """Each player's average strategy."""
+        """Each player's average strategy: a probability for each action.
+
+        >>> import gamesim
+        >>> record = gamesim.simulate("prisoners-dilemma", ["hedge", "uniform"], rounds=200)
+        >>> [strategy.round(3).tolist() for strategy in record.average]
+        [[0.019, 0.981], [0.5, 0.5]]
+        """
         parts = self.arrays["average"] / self.rounds
         split = np.split(parts[0] if self.single else parts, np.cumsum(self.game.sizes)[:-1], axis=-1)
         return list(split)
 
     @property
     def trajectory(self) -> tuple[NDArray[np.int64], list[NDArray[np.float64]]]:
-        """The rounds at which strategies were kept, and each player's strategies at them (a row a round)."""
+        """The rounds at which strategies were kept, and each player's strategies at them (a row a round).
+
+        >>> import gamesim
+        >>> rounds, (first, second) = gamesim.simulate("prisoners-dilemma", ["hedge", "uniform"], rounds=200).trajectory
+        >>> rounds[[0, -1]].tolist(), first[[0, -1]].round(3).tolist()
+        ([1, 200], [[0.5, 0.5], [0.0, 1.0]])
+        """
         kept = self.arrays["trajectory"]
         split = np.split(kept[0] if self.single else kept, np.cumsum(self.game.sizes)[:-1], axis=-1)
         return self.arrays["trajectory_rounds"], list(split)
@@ -243,19 +316,45 @@ class Record:
 
     @property
     def welfare(self) -> Any:
-        """The sum of all players' average payoffs."""
+        """The sum of all players' average payoffs a round; a float, or one for each replica.
+
+        >>> import gamesim
+        >>> record = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=200)
+        >>> round(float(record.welfare), 2), record.payoffs.round(2).tolist()
+        (3.48, [2.98, 0.5])
+        """
         return self.payoffs.sum(axis=-1)
 
     def regret(self, kind: str, *, epsilon: float | None = None, phi: Any = None) -> NDArray[np.float64]:
         """Each player's total regret, in payoff units: external, internal, swap, quantile (epsilon=…) or phi (phi=…).
 
-        `phi` is a stochastic matrix for each player, or one for all.
+        It is summed over all rounds, of this `kind`: "external" to the best action, "internal" for the best change of
+        one action into another, "swap" for the best such change of every action, "quantile" to the best but a share
+        `epsilon` of the actions, or "phi" for `phi`, a stochastic matrix for each player, or one for all.
+
+        >>> import gamesim
+        >>> record = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=200)
+        >>> record.regret("external").round(1).tolist()
+        [3.3, 96.7]
+        >>> record.regret("quantile", epsilon=1.0).round(1).tolist()  # to the worst action
+        [-196.7, -96.7]
+        >>> record.regret("phi", phi=[[0, 1], [1, 0]]).round(1).tolist()  # "the other action, whatever you play"
+        [-193.5, 0.0]
         """
         result: NDArray[np.float64] = self._over(lambda moment: moment.regret(kind, epsilon, phi))
         return result
 
     def profile(self, player: int | str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The regret profile of one player, in payoff units: see `measures.profile`."""
+        """The regret profile of one player, by number or name, in payoff units and in total: see `measures.profile`.
+
+        >>> import gamesim
+        >>> record = gamesim.simulate("shapley", "hedge", rounds=1000, perturb=0.2)
+        >>> together, alone = record.profile("Row")
+        >>> bool(np.allclose(together[[0, -1]], [record.regret(kind)[0] for kind in ("external", "swap")]))
+        True
+        >>> bool(np.allclose(alone[[0, -1]], [record.regret(kind)[0] for kind in ("internal", "swap")]))
+        True
+        """
         names = self.game.players
         if isinstance(player, str) and player not in names:
             raise InputError(f"there is no player called {player!r}: {did_you_mean(player, names)}")
@@ -269,7 +368,17 @@ class Record:
     def bound(self, player: int, kind: str, rounds: int | None = None) -> float | None:
         """The most that a player's total regret can be, in payoff units, or None if its learner does not promise that.
 
-        A first strategy that was given or perturbed is not the learner's own: it can cost a loss of 2, once.
+        `kind` is "external", "internal" or "swap", and `rounds` is all, or fewer. A first strategy that was given or
+        perturbed is not the learner's own: it can cost a loss of 2, once.
+
+        >>> import gamesim
+        >>> record = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=200)
+        >>> bool(record.regret("external")[0] <= record.bound(0, "external"))
+        True
+        >>> round(record.bound(0, "external"), 1), round(record.bound(0, "external", rounds=50), 1)
+        (50.8, 25.9)
+        >>> record.bound(0, "swap") is None  # Hedge does not promise that
+        True
         """
         learner = self.players[player]
         promise = learner.guarantee() if isinstance(learner, Player) else None
@@ -281,8 +390,16 @@ class Record:
     def certificate(self, player: int, phi: Any) -> float | None:
         """The bound on a player's total regret against φ that its learner's own gradients prove, in payoff units.
 
-        None where the learner keeps no such proof. A first strategy that was given or perturbed is not the learner's
-        own and can add a loss of 2, once.
+        `phi` is a stochastic matrix: row i is where the mass of action i is sent. None where the learner keeps no such
+        proof. A first strategy that was given or perturbed is not the learner's own and can add a loss of 2, once.
+
+        >>> import gamesim
+        >>> record = gamesim.simulate("shapley", ["wavelet-continuous", "hedge"], rounds=1000, perturb=0.2)
+        >>> best = record.best_deviation(0, "swap")
+        >>> bool(record.regret("swap")[0] <= record.certificate(0, best) <= record.bound(0, "swap"))
+        True
+        >>> record.certificate(1, best) is None
+        True
         """
         if not self.single:
             raise InputError("a certificate is of one run: take record[replica]")
@@ -298,34 +415,77 @@ class Record:
         return float(losses * self.game.scale[player])
 
     def best_deviation(self, player: int, kind: str) -> NDArray[np.float64]:
-        """The deviation φ that this player's external, internal or swap regret is measured against."""
+        """The deviation φ that this player's regret of a kind, external, internal or swap, is measured against.
+
+        It is a stochastic matrix of zeros and ones: row i is where the mass of action i is sent.
+
+        >>> import gamesim
+        >>> record = gamesim.simulate("shapley", "hedge", rounds=1000, perturb=0.2)
+        >>> record.best_deviation(0, "swap")  # "play one further"
+        array([[0., 1., 0.],
+               [0., 0., 1.],
+               [1., 0., 0.]])
+        """
         if not self.single:
             raise InputError("a deviation is of one run: take record[replica]")
         return measures.best_deviation(self._moment(0).matrices[player], kind)
 
     def gap(self, kind: str) -> Any:
-        """The CE gap (largest swap regret a round) or CCE gap (largest external regret a round), in payoff units."""
+        """The CE gap (largest swap regret a round) or CCE gap (largest external regret a round), in payoff units.
+
+        `kind` is "ce" or "cce"; a float comes back, or one for each replica.
+
+        >>> import gamesim
+        >>> record = gamesim.simulate("shapley", "hedge", rounds=1000, perturb=0.2)
+        >>> round(record.gap("ce"), 2), round(record.gap("cce"), 3)
+        (0.14, 0.006)
+        """
         return self._over(lambda moment: moment.gap(kind))
 
     def nash_gap(self) -> Any:
-        """The most that a player gains by leaving its average strategy while the others keep to theirs."""
+        """The most that a player gains a round by leaving its average strategy while the others keep to theirs.
+
+        It is in payoff units; a float comes back, or one for each replica.
+
+        >>> import gamesim
+        >>> record = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=200)
+        >>> round(record.nash_gap(), 3)
+        0.484
+        """
         return self._over(Moment.nash_gap)
 
     def distance(self, kind: str) -> Any:
-        """How far the joint is from the CE or CCE set, in total variation.
+        """How far the joint is from the CE or CCE set, in total variation, from 0 to 1; `kind` is "ce" or "cce".
 
         A distance can be large where the gap is small: the gap says how much anybody gains by deviating, the distance
         how much play would have to change.
+
+        >>> import gamesim
+        >>> record = gamesim.simulate("shapley", "hedge", rounds=1000, perturb=0.2)
+        >>> round(record.distance("ce"), 3), round(record.distance("cce"), 3)
+        (0.245, 0.006)
         """
         return self._over(lambda moment: moment.distance(kind))
 
     @property
     def curve(self) -> Curve:
-        """The same measures on the logarithmic grid of rounds, ending with the last round."""
+        """The same measures on the logarithmic grid of rounds, ending with the last round.
+
+        >>> import gamesim
+        >>> record = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=200)
+        >>> record.curve.rounds[:5].tolist(), int(record.curve.rounds[-1])
+        ([1, 2, 3, 4, 5], 200)
+        """
         return self.since(1)
 
     def since(self, first: int) -> Curve:
-        """The curve from this round on."""
+        """The curve from round `first` on: all rounds count in its measures, but earlier checkpoints are left out.
+
+        >>> import gamesim
+        >>> record = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=200)
+        >>> record.since(150).rounds.tolist()
+        [158, 200]
+        """
         grid = [int(r) for r in self.arrays["checkpoints"]]
         at: list[int | None] = [k for k, r in enumerate(grid) if r >= first]
         rounds = [r for r in grid if r >= first]
@@ -349,11 +509,29 @@ class Record:
         return Curve(np.array(rounds, dtype=np.int64), over, gaps)
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
-        """Write the record as a new folder; an existing one is kept unless `force`."""
+        """Write the record as a new folder at this path and return it; an existing one is kept unless `force`.
+
+        >>> import gamesim
+        >>> import tempfile
+        >>> record = gamesim.simulate("chicken", "hedge", rounds=10)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = record.save(f"{folder}/record")
+        ...     path.name, (path / "manifest.json").is_file()
+        ('record', True)
+        """
         return write_folder(path, self.write_parts, force=force)
 
     def write_parts(self, folder: Path) -> None:
-        """Write manifest and arrays into an existing folder."""
+        """Write manifest and arrays into an existing folder, as `save` does into a new one.
+
+        >>> import gamesim
+        >>> import tempfile
+        >>> record = gamesim.simulate("chicken", "hedge", rounds=10)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     record.write_parts(Path(folder))
+        ...     load(folder).rounds
+        10
+        """
         for name, part in self.arrays.items():
             np.save(folder / f"{name}.npy", part, allow_pickle=False)
         for name, part in self.game.arrays().items():
@@ -381,7 +559,16 @@ class Record:
 
 
 def load(path: str | os.PathLike[str]) -> Record:
-    """Read a record back."""
+    """Read a record back from the folder at this path; nothing in it is executed.
+
+    >>> import gamesim
+    >>> import tempfile
+    >>> record = gamesim.simulate("chicken", ["hedge", "uniform"], rounds=10)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     again = load(record.save(f"{folder}/record"))
+    >>> again.rounds, bool((again.joint == record.joint).all())
+    (10, True)
+    """
     from gamesim import players
 
     folder = Path(path)

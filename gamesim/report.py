@@ -227,8 +227,8 @@ def _trend(summary: Summary, kind: str) -> str:
     return "falls" if exponent <= FALLS else "stays" if exponent >= STAYS else "falls slowly"
 
 
-def _like(summary: Summary, kind: str, time: str = "rounds") -> str:
-    """Say a trend in words."""
+def trend_in_words(summary: Summary, kind: str, time: str = "rounds") -> str:
+    """Say what a gap does: "falls like rounds^-0.44", "stays (rounds^-0.08)"."""
     trend, exponent = _trend(summary, kind), summary.slope[kind]
     if trend == "zero":
         return "is 0 up to rounding"
@@ -249,18 +249,18 @@ def _with_verdict(summary: Summary) -> Summary:
     if ce in settled:
         seen = (
             f"is within {gap['ce']} of a correlated equilibrium: no player gains more than that a round by changing "
-            f"its actions in any way, and this gap {_like(summary, 'ce')}"
+            f"its actions in any way, and this gap {trend_in_words(summary, 'ce')}"
         )
     elif cce in settled and ce == "stays":
         seen = (
             f"is within {gap['cce']} of a coarse correlated equilibrium but of no correlated one: {worst} would gain "
-            f"{gap['ce']} a round by swapping actions, and this gap {_like(summary, 'ce')}, while the CCE gap "
-            f"{_like(summary, 'cce')}"
+            f"{gap['ce']} a round by swapping actions, and this gap {trend_in_words(summary, 'ce')}, while the CCE gap "
+            f"{trend_in_words(summary, 'cce')}"
         )
     else:
         seen = (
             f"is within {gap['ce']} of a correlated equilibrium and {gap['cce']} of a coarse one: the CE gap "
-            f"{_like(summary, 'ce')}, the CCE gap {_like(summary, 'cce')}"
+            f"{trend_in_words(summary, 'ce')}, the CCE gap {trend_in_words(summary, 'cce')}"
         )
     rounds = "round" if summary.rounds == 1 else "rounds"
     after = f"{'Stopped after' if summary.stopped else 'After'} {summary.rounds:,} {rounds}"
@@ -363,7 +363,9 @@ def _short(value: Any) -> str:
 def _gap_grid(summary: Summary) -> "Grid":
     printed = grid(("", "left"), ("gap", "right"), ("trend, over T rounds", "left"), ("distance", "right"))
     for kind, name in SETS.items():
-        printed.add_row(name, number(summary.gap[kind]), _like(summary, kind, "T"), number(summary.distance[kind]))
+        printed.add_row(
+            name, number(summary.gap[kind]), trend_in_words(summary, kind, "T"), number(summary.distance[kind])
+        )
     printed.add_row("Nash, by the averages", number(summary.nash_gap), "", "")
     return printed
 

@@ -8,6 +8,7 @@ import inspect
 import json
 import sys
 import tomllib
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
@@ -32,6 +33,8 @@ from gamesim.errors import InputError, did_you_mean
 from gamesim.game import Game
 from gamesim.player import Player
 from gamesim.simulation import Simulation, whole_number
+
+__all__ = ["Scenario", "find", "read", "shipped"]
 
 MOST_ROUNDS = 10**15
 FILE = "scenario.toml"  # what a scenario is called in a run folder
@@ -71,9 +74,9 @@ class GamePart(Part):
     file: str | None = Field(
         default=None, min_length=1, description="the path of a game file, seen from the scenario's folder"
     )
-    payoffs: list[Any] | None = Field(default=None, description="one array of numbers for each player")
     players: list[Label] | None = Field(default=None, description="a name for each player")
     actions: list[list[Label]] | None = Field(default=None, description="a list of labels for each player")
+    payoffs: list[Any] | None = Field(default=None, description="one array of numbers for each player")
 
     @field_validator("name")
     @classmethod
@@ -91,8 +94,9 @@ class GamePart(Part):
 
     @field_validator("payoffs")
     @classmethod
-    def _payoffs_are_numbers(cls, payoffs: list[Any]) -> list[Any]:
-        if found := list(_payoff_mistakes(payoffs)):
+    def _payoffs_are_tables(cls, payoffs: list[Any], info: ValidationInfo) -> list[Any]:
+        players, actions = info.data.get("players"), info.data.get("actions")
+        if found := list(_payoff_mistakes(payoffs, players, actions)):
             raise Mistakes(found[:5])
         return payoffs
 
@@ -208,9 +212,17 @@ class Scenario(Part):
         comment: str = "",
         local_code: bool = False,
     ) -> "Scenario":
-        """Return the scenario that these values say, or raise one InputError that names every mistake in them.
+        """Return the scenario that raw values say, or raise one InputError that names every mistake in them.
 
-        Only with `local_code` are Python files run that it names as learners.
+        `source` is what messages call it, `folder` is where the file of its game is looked for, and `comment` is what
+        it opens with when it is written. Only with `local_code` are Python files run that it names as learners.
+
+        >>> Scenario.of({"rounds": 0, "game": {"name": "chiken"}, "everyone": {"learner": "hedge"}}, source="mine.toml")
+        Traceback (most recent call last):
+            ...
+        gamesim.errors.InputError: mine.toml has 2 mistakes:
+          rounds: expected a whole number of at least 1, at most 10^15, and 0 came
+          game.name: there is no game called 'chiken': did you mean chicken?
         """
         if local_code:
             raw = own_learner.load_all(raw, folder)
@@ -232,16 +244,31 @@ class Scenario(Part):
 
     @property
     def folder(self) -> Path:
-        """Where the file of its game is looked for."""
+        """Where the file of its game is looked for.
+
+        >>> scenario = read(find("shapley"))
+        >>> (scenario.folder / "shapley.toml").is_file()
+        True
+        """
         return self._folder
 
     @property
     def comment(self) -> str:
-        """What the file says in its opening comment: what to look for."""
+        """What the file says in its opening comment: what to look for in the run.
+
+        >>> read(find("shapley")).comment[:26]
+        'Three actions and no rest:'
+        """
         return self._comment
 
     def changed(self, rounds: int | None = None, seed: int | None = None) -> "Scenario":
-        """Return this scenario with another number of rounds or another seed."""
+        """Return this scenario with another number of rounds or another seed.
+
+        >>> scenario = Scenario.of({"rounds": 100, "game": {"name": "chicken"}, "everyone": {"learner": "hedge"}})
+        >>> again = scenario.changed(rounds=500, seed=3)
+        >>> again.rounds, again.seed, scenario.rounds
+        (500, 3, 100)
+        """
         update = {}
         if rounds is not None:
             update["rounds"] = whole_number("rounds", rounds, least=1)
@@ -253,11 +280,23 @@ class Scenario(Part):
 
     @cached_property
     def played_game(self) -> Game:
-        """The game, with the names that this scenario gives to its players."""
+        """The game, with the names that this scenario gives to its players.
+
+        >>> raw = {"rounds": 100, "game": {"name": "chicken"}}
+        >>> players = [{"learner": "hedge", "name": "Ann"}, {"learner": "hedge", "name": "Bob"}]
+        >>> Scenario.of({**raw, "players": players}).played_game.players
+        ('Ann', 'Bob')
+        """
         return _with_names(self.game.make(self._folder, self.title), self.players)
 
     def simulation(self) -> Simulation:
-        """Return the simulation that this scenario says, before its first round."""
+        """Return the simulation that this scenario says, before its first round.
+
+        >>> scenario = Scenario.of({"rounds": 100, "game": {"name": "chicken"}, "everyone": {"learner": "hedge"}})
+        >>> simulation = scenario.simulation()
+        >>> simulation.rounds, simulation.run(scenario.rounds).rounds
+        (0, 100)
+        """
         game = self.played_game
         chosen: Sequence[EveryonePart] = self.players or []
         if self.everyone is not None:
@@ -275,7 +314,12 @@ class Scenario(Part):
         )
 
     def to_toml(self) -> str:
-        """Return the scenario as TOML that reads back as equal, under its opening comment."""
+        """Return the scenario as TOML that reads back as equal, under its opening comment.
+
+        >>> scenario = Scenario.of({"rounds": 100, "game": {"name": "chicken"}, "everyone": {"learner": "hedge"}})
+        >>> scenario.to_toml().splitlines()[1:6]
+        ['rounds = 100', 'seed = 0', 'feedback = "expected"', '', '[game]']
+        """
         document = self.model_dump(exclude={"game", "players", "everyone"}, exclude_none=True)
         measure = document.pop("measure")
         document["game"] = self.game.model_dump(exclude_defaults=True)
@@ -288,7 +332,15 @@ class Scenario(Part):
         return comment + ("\n" if comment else "") + toml_writer.write({**document, "measure": measure})
 
     def write_parts(self, folder: Path) -> None:
-        """Write the scenario into an existing folder, with a game that came from a file, so that it runs from there."""
+        """Write the scenario into an existing folder, with a game that came from a file, so that it runs from there.
+
+        >>> scenario = Scenario.of({"rounds": 100, "game": {"name": "chicken"}, "everyone": {"learner": "hedge"}})
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     scenario.write_parts(Path(folder))
+        ...     read(f"{folder}/scenario.toml").to_toml() == scenario.to_toml()
+        True
+        """
         scenario = self
         if self.game.file is not None:
             games.save(self.played_game, folder / GAME_FILE)
@@ -299,7 +351,12 @@ class Scenario(Part):
 
     @property
     def runs_code(self) -> bool:
-        """Whether a learner is of the user's own."""
+        """Whether a learner is of the user's own.
+
+        >>> scenario = Scenario.of({"rounds": 100, "game": {"name": "chicken"}, "everyone": {"learner": "hedge"}})
+        >>> scenario.runs_code
+        False
+        """
         entries = [*(self.players or []), self.everyone]
         return any(own_learner.is_reference(entry.learner) for entry in entries if entry is not None)
 
@@ -330,6 +387,8 @@ def find(name: str) -> Path:
     Traceback (most recent call last):
         ...
     gamesim.errors.InputError: there is no scenario called 'chikcen': did you mean chicken?
+    >>> find("shapley").name
+    'shapley.toml'
     """
     path, known = Path(name), shipped()
     is_path = path.suffix == ".toml" or len(path.parts) > 1
@@ -348,7 +407,12 @@ def find(name: str) -> Path:
 
 
 def read(path: str | Path, *, local_code: bool = False) -> Scenario:
-    """Return the scenario in a file; only with `local_code` are Python files run that it names as learners."""
+    """Return the scenario in the file at a path; only with `local_code` are Python files run that it names as learners.
+
+    >>> scenario = read(find("shapley"))
+    >>> scenario.game.name, scenario.rounds
+    ('shapley', 20000)
+    """
     path = Path(path)
     try:
         text = path.read_bytes().decode("utf-8-sig")
@@ -361,6 +425,8 @@ def read(path: str | Path, *, local_code: bool = False) -> Scenario:
         raise InputError(f"{path} is not valid TOML: its arrays are nested too deeply") from None
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None
+    if "base" in raw and "game" not in raw:
+        raise InputError(f"{path} is a study, which varies a scenario: run it with `gamesim sweep {path}`")
     comment = opening_comment(text)
     return Scenario.of(raw, source=str(path), folder=path.parent, comment=comment, local_code=local_code)
 
@@ -428,26 +494,76 @@ def _own_settings(reference: str, settings: Mapping[str, Any]) -> dict[str, Any]
     return _checked_settings(kind.__name__, kind, settings, given="actions")
 
 
-def _payoff_mistakes(payoffs: list[Any], path: str = "") -> Iterator[Mistake]:
-    """Give everything in an array that is no finite number, and rows of other lengths than the first of their kind."""
-    if any(isinstance(one, list) for one in payoffs):
-        first = next(one for one in payoffs if isinstance(one, list))
-        for i, one in enumerate(payoffs, 1):
+def _payoff_mistakes(
+    payoffs: list[Any], players: list[str] | None, actions: list[list[str]] | None
+) -> Iterator[Mistake]:
+    """Give every entry that is no finite number, rows of a wrong length, or that tables are too many or too few.
+
+    A row should have an entry for each label, if any row has so many; else as many entries as most rows.
+    """
+    expected: list[tuple[int, str]] = []  # the entries along each axis, and why
+    rows = [payoffs]
+    while rows := [one for above in rows for one in above if isinstance(one, list)]:
+        counts, axis = Counter(map(len, rows)), len(expected)
+        labels = len(actions[axis]) if actions is not None and axis < len(actions) else None
+        if labels is not None and labels in counts:
+            expected.append((labels, f"one for each label in game.actions[{axis + 1}]"))
+        else:
+            expected.append((counts.most_common(1)[0][0], "as its neighbours have"))
+    found = list(_entry_mistakes(payoffs, expected))
+    yield from found
+    tables, axes = len(payoffs), len(expected)
+    if found or tables == axes:
+        return
+    named = players or actions
+    if axes == 0:
+        yield "", "expected a table for each player, and numbers came"
+    elif axes == (len(named) if named else max(tables, axes)):
+        yield "", f"expected {axes} tables, one of each player's payoffs, and {tables} came, for {axes} players"
+    else:
+        need = f"{tables} axes, one for each player's actions" if tables > 1 else "one axis"
+        yield "", f"the number of tables, {tables}, is that of the players, so each needs {need}, and {axes} came"
+
+
+def _entry_mistakes(entries: list[Any], expected: list[tuple[int, str]], path: str = "") -> Iterator[Mistake]:
+    if any(isinstance(one, list) for one in entries):
+        (length, why), below = expected[0], expected[1:]
+        for i, one in enumerate(entries, 1):
             if not isinstance(one, list):
                 yield f"{path}[{i}]", f"expected an array, as its neighbours are, and {_shown(one)} came"
-            elif len(one) != len(first):
-                yield (
-                    f"{path}[{i}]",
-                    f"ragged: expected {len(first)} entries, as its neighbours have, and {len(one)} came",
-                )
+            elif len(one) != length:
+                yield f"{path}[{i}]", f"ragged: expected {length} entries, {why}, and {len(one)} came"
             else:
-                yield from _payoff_mistakes(one, f"{path}[{i}]")
+                yield from _entry_mistakes(one, below, f"{path}[{i}]")
         return
-    for i, one in enumerate(payoffs, 1):
+    for i, one in enumerate(entries, 1):
         if isinstance(one, bool) or not isinstance(one, int | float):
             yield f"{path}[{i}]", f"expected a number, and {_shown(one)} came"
         elif not abs(one) <= sys.float_info.max:  # also a whole number too large for a float
             yield f"{path}[{i}]", f"expected a finite number, and {_shown(one)} came"
+
+
+def _label_mistakes(part: GamePart) -> Iterator[Mistake]:
+    """Give names and labels that are more or fewer than the players and actions in sound payoffs."""
+    count = len(part.payoffs or [])
+    for key, names in (("players", part.players), ("actions", part.actions)):
+        if names is not None and len(names) != count:
+            what = "names" if key == "players" else "lists of labels"
+            yield (
+                f"game.{key}",
+                f"expected {count} {what}, as there are {count} tables of payoffs, and {len(names)} came",
+            )
+    if part.actions is None or len(part.actions) != count:
+        return
+    rows = part.payoffs
+    for i, labels in enumerate(part.actions, 1):
+        rows = rows[0] if rows else []
+        if len(labels) != len(rows):
+            who = f" of {part.players[i - 1]}" if part.players and len(part.players) == count else ""
+            yield (
+                f"game.actions[{i}]",
+                f"expected {len(rows)} labels, as the payoffs have actions{who}, and {len(labels)} came",
+            )
 
 
 def _in_plain_words(error: Any) -> Iterator[Mistake]:
@@ -502,6 +618,9 @@ def _built_game(raw: Mapping[str, Any], folder: Path, mistakes: list[Mistake]) -
     """Return the game if its table is sound, and add what building it finds wrong."""
     part = _sound(GamePart, raw.get("game"))
     if part is None or any(key.startswith("game") for key, _ in _choices(raw)):
+        return None
+    if part.payoffs is not None and (found := list(_label_mistakes(part))):
+        mistakes += found
         return None
     key = "game.settings" if part.name else "game.file" if part.file else "game.payoffs"
     try:

@@ -6,19 +6,21 @@ from functools import cache
 from itertools import accumulate
 from math import prod
 from os import cpu_count
-from time import perf_counter
+from time import perf_counter, thread_time
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
-from gamesim import loop
+from gamesim import loop, own_learner
 from gamesim.compiled import GAME_KERNEL, LEARNER_KERNEL, Vector, address
 from gamesim.errors import InputError, did_you_mean
 from gamesim.game import Game
 from gamesim.player import Player, as_player
 from gamesim.record import Moment, Record
+
+__all__ = ["Simulation", "simulate"]
 
 FEEDBACK = {"expected": loop.EXPECTED, "sampled": loop.SAMPLED, "bandit": loop.BANDIT}
 LARGEST_JOINT = 2**22  # cells; beyond it the joint is not built
@@ -43,8 +45,13 @@ def simulate(
 ) -> Record:
     """Let these players play a game for this many rounds and return the record.
 
-    `players` names a learner for each player (a name, a Player, or a class of your own with `play()` and
-    `observe(loss)`), or one learner for all. With `replicas`, that many copies run, copy r with seed + r.
+    `game` is a Game or the name of one. `players` names a learner for each player (a name, a Player, or a class of your
+    own with `play()` and `observe(loss)`), or one learner for all; learners that are tuned to a number of rounds are
+    tuned to `rounds`. With `replicas`, that many copies run, copy r with `seed` + r. By `feedback` learners are told,
+    of each action, the loss "expected" against the others' strategies, the loss against their drawn actions
+    ("sampled"), or only the own drawn action's ("bandit"). `start` gives first strategies, None where the learner's own
+    is kept; `perturb`, from 0 to 1, is the share of a first strategy that is drawn at random, for each player or for
+    all.
 
     >>> import gamesim
     >>> record = gamesim.simulate("matching-pennies", ["hedge", "hedge"], rounds=1000, perturb=0.5, seed=1)
@@ -67,7 +74,15 @@ def simulate(
 class Simulation:
     """Players at work. `run(rounds)` goes on from where it is; `record()` tells what has happened so far.
 
-    Nothing depends on how the rounds are cut into calls, on the number of threads, or on the other replicas.
+    What it is made with is as in `simulate`; learners that are tuned to a number of rounds are tuned to `horizon`, and
+    the record has so many `checkpoints` for each power of ten of the rounds. Nothing depends on how the rounds are cut
+    into calls, on the number of threads, or on the other replicas.
+
+    >>> simulation = Simulation("prisoners-dilemma", ["hedge", "uniform"], horizon=200)
+    >>> simulation.run(50).rounds, simulation.run(150).rounds
+    (50, 200)
+    >>> simulation.record().payoffs.round(2).tolist()
+    [2.97, 0.57]
     """
 
     def __init__(
@@ -106,6 +121,7 @@ class Simulation:
                     f"only with {' or '.join(player.feedback)}: choose another learner or feedback"
                 )
         self.rounds = 0
+        self._spent = [0.0] * self.replicas
         self._offsets = [0, *accumulate(self.game.sizes)]
         self._per_decade = self._plan_checkpoints(whole_number("checkpoints", checkpoints, least=1))
         self._setup = self._compile()
@@ -121,6 +137,12 @@ class Simulation:
         `progress` is called with this simulation several times a second; the run ends early when it returns True.
         The replicas share this many `threads`, by default one for each processor; 0 plays in the calling thread, which
         is fastest for short runs, and right only where no Ctrl-C can come.
+
+        >>> seen = []
+        >>> simulation = Simulation("chicken", "hedge")
+        >>> record = simulation.run(1000, progress=lambda now: seen.append(now.rounds) or now.rounds >= 3)
+        >>> seen, record.rounds  # three rounds were enough
+        ([1, 2, 3], 3)
         """
         end = self.rounds + whole_number("rounds", rounds, least=1)
         pace, most = 1, 2**20 // (1 if self.feedback == "expected" else len(self.players)) + 1
@@ -138,7 +160,13 @@ class Simulation:
         return self.record()
 
     def record(self) -> Record:
-        """Return what has happened so far; the simulation can go on from it, also after saving and loading."""
+        """Return what has happened so far; the simulation can go on from it, also after saving and loading.
+
+        >>> simulation = Simulation("matching-pennies", ["hedge", "fixed"], start=[[0.9, 0.1], None])
+        >>> _ = simulation.run(1)
+        >>> simulation.record().joint.tolist()
+        [[0.45, 0.45], [0.05, 0.05]]
+        """
         sums = [self._sums(track) for track in self._tracks]
         kept = [[moment[replica] for _, moment in self._kept] for replica in range(self.replicas)]
         played = [track.trajectory[: -(-self.rounds // track.stride[0])] for track in self._tracks]
@@ -168,14 +196,43 @@ class Simulation:
         )
 
     def gap(self, kind: str) -> float:
-        """The CE or CCE gap so far, the mean over replicas: cheap enough to watch while the rounds run."""
+        """The CE or CCE gap so far, in payoff units a round, the mean over replicas.
+
+        `kind` is "ce" or "cce". It is cheap enough to watch while the rounds run.
+
+        >>> simulation = Simulation("shapley", "hedge", perturb=0.2)
+        >>> record = simulation.run(500)
+        >>> simulation.gap("ce") == record.gap("ce"), simulation.gap("cce") == record.gap("cce")
+        (True, True)
+        """
         sums = [self._sums(track) for track in self._tracks]
         moments = [Moment(self.game, self.rounds, average, matrix, None) for average, matrix, _ in sums]
         return sum(moment.gap(kind) for moment in moments) / len(moments)
 
+    @property
+    def seconds(self) -> float:
+        """The processor time, in seconds, that its rounds have taken so far, the mean over replicas.
+
+        Compilation, what is measured and the time of other work on the machine are not in it.
+
+        >>> simulation = Simulation("chicken", "hedge")
+        >>> before = simulation.seconds
+        >>> _ = simulation.run(1000)
+        >>> before, simulation.seconds > 0
+        (0.0, True)
+        """
+        return sum(self._spent) / self.replicas
+
     @classmethod
     def resume(cls, record: Record) -> "Simulation":
-        """Return the simulation that this record was taken of, ready to go on, bit for bit."""
+        """Return the simulation that a record was taken of, ready to go on, bit for bit.
+
+        >>> import gamesim
+        >>> first = gamesim.simulate("shapley", "regret-matching", rounds=60, perturb=0.2)
+        >>> whole = gamesim.simulate("shapley", "regret-matching", rounds=100, perturb=0.2)
+        >>> bool((Simulation.resume(first).run(40).joint == whole.joint).all())
+        True
+        """
         for player in record.players:
             if not isinstance(player, Player):
                 raise InputError(
@@ -297,9 +354,7 @@ class Simulation:
             first_round, draws = np.random.SeedSequence(self.seed + replica).spawn(2)
             self._random.append(np.random.Generator(np.random.PCG64(draws)))
             random = np.random.Generator(np.random.PCG64(first_round))
-            learners = {
-                i: p(actions=self.game.sizes[i]) for i, p in enumerate(self.players) if not isinstance(p, Player)
-            }
+            learners = {i: self._made(i) for i, p in enumerate(self.players) if not isinstance(p, Player)}
             self._python.append(learners)
             for i, (strategy, share) in enumerate(zip(given, shares, strict=True)):
                 noise = random.dirichlet(np.ones(self.game.sizes[i]))
@@ -310,7 +365,7 @@ class Simulation:
                 if strategy is not None:
                     first = _as_strategy(strategy, self.game.sizes[i], self.game.players[i])
                 elif i in learners:
-                    first = np.asarray(learners[i].play(), dtype=np.float64)
+                    first = self._played(i, learners[i], 0)
                 else:
                     first = self.players[i].start(self.game.sizes[i]).play()
                 track.starts[self._offsets[i] : self._offsets[i + 1]] = (1 - share) * first + share * noise
@@ -324,13 +379,12 @@ class Simulation:
 
     def _advance_all(self, pool: ThreadPoolExecutor | None, rounds: int) -> None:
         at_checkpoint = self.rounds + rounds == self._next_checkpoint()
-        advance = self._advance_in_python if any(self._python) else self._advance
         if pool is None:
             pieces = []
             for replica in range(self.replicas):
-                advance(replica, rounds)
+                self._advance(replica, rounds)
         else:
-            pieces = [pool.submit(advance, replica, rounds) for replica in range(self.replicas)]
+            pieces = [pool.submit(self._advance, replica, rounds) for replica in range(self.replicas)]
         try:
             wait(pieces)
         finally:
@@ -347,23 +401,49 @@ class Simulation:
         return self._random[replica].random((rounds, len(self.players)))
 
     def _advance(self, replica: int, rounds: int) -> None:
-        loop.advance(self._setup, self._tracks[replica], self.rounds, rounds, self._uniforms(replica, rounds))
+        uniforms = self._uniforms(replica, rounds)
+        began = thread_time()
+        if self._python[replica]:
+            self._advance_in_python(replica, rounds, uniforms)
+        else:
+            loop.advance(self._setup, self._tracks[replica], self.rounds, rounds, uniforms)
+        self._spent[replica] += thread_time() - began
 
-    def _advance_in_python(self, replica: int, rounds: int) -> None:
+    def _advance_in_python(self, replica: int, rounds: int, uniforms: NDArray[np.float64]) -> None:
         """Run the phases of the compiled loop one by one, and the learners written in Python in between."""
         setup, track = self._setup, self._tracks[replica]
-        uniforms = self._uniforms(replica, rounds)
         for round in range(self.rounds, self.rounds + rounds):
             loop.play(setup, track, round)
             for i, learner in self._python[replica].items():
                 mine = slice(self._offsets[i], self._offsets[i + 1])
-                strategy = _as_strategy(learner.play(), self.game.sizes[i], self.game.players[i])
-                track.strategies[round % loop.BLOCK, mine] = strategy
+                track.strategies[round % loop.BLOCK, mine] = self._played(i, learner, round)
             loop.answer(setup, track, round, uniforms[(round - self.rounds) % len(uniforms)])
             loop.observe(setup, track, round)
             for i, learner in self._python[replica].items():
-                learner.observe(track.seen[self._offsets[i] : self._offsets[i + 1]].copy())
+                loss = track.seen[self._offsets[i] : self._offsets[i + 1]].copy()
+                try:
+                    learner.observe(loss)
+                except Exception as error:
+                    raise self._failure(i, f"in round {round + 1:,}", error) from error
             loop.tally(setup, track, round)
+
+    def _made(self, i: int) -> Any:
+        """Make a player's learner that is written in Python."""
+        try:
+            return self.players[i](actions=self.game.sizes[i])
+        except Exception as error:
+            raise self._failure(i, "when it was made", error) from error
+
+    def _played(self, i: int, learner: Any, round: int) -> Vector:
+        """Return the strategy of a learner that is written in Python."""
+        try:
+            strategy = learner.play()
+        except Exception as error:
+            raise self._failure(i, f"in round {round + 1:,}", error) from error
+        return _as_strategy(strategy, self.game.sizes[i], self.game.players[i])
+
+    def _failure(self, i: int, when: str, error: Exception) -> InputError:
+        return own_learner.failure(self.game.players[i], self.players[i], when, error)
 
     def _sums(self, track: loop.Track) -> tuple[Vector, Vector, Vector]:
         """Return the sums up to now, with the block that is not full yet; the track's own stay as they are."""

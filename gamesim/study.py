@@ -32,7 +32,7 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
@@ -249,13 +249,13 @@ def shipped() -> dict[str, Path]:
     return {path.stem: path for path in sorted(folder.glob("*.toml"))}
 
 
-def find(name: str) -> Path:
-    """Return the path of a study given as a path or as the name of a shipped one."""
+def find(name: str, others: Iterable[str] = ()) -> Path:
+    """Return the path of a study given as a path or as the name of a shipped one; `others` may be meant as well."""
     path, known = Path(name), shipped()
     if path.suffix != ".toml" and len(path.parts) == 1 and name in known:
         return known[name]
     if not path.is_file():
-        hint = did_you_mean(name, known) if len(path.parts) == 1 else "give the path of a study file"
+        hint = did_you_mean(name, [*known, *others]) if len(path.parts) == 1 else "give the path of a study file"
         raise InputError(f"there is no study {name!r}: {hint}")
     return path
 

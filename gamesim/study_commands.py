@@ -25,6 +25,7 @@ from gamesim.sweep import Open, cluster, estimate, local, sweep
 if TYPE_CHECKING:
     from gamesim.fits import Results
 
+STUDIES = Path("studies")  # where stores are kept unless a person says otherwise
 FAILED, INTERRUPTED = 1, 130  # exit codes
 SHOWN = 3  # of the best and of the worst points, and
 LISTED = 20  # of the failures
@@ -60,7 +61,7 @@ def run_sweep(
 
 def folder_of(path: Path, out: str | None) -> Path:
     """Return the folder that a study's store is kept in."""
-    return Path(out) if out else Path("studies") / path.stem
+    return Path(out) if out else STUDIES / path.stem
 
 
 def _watched(store: Store, study: Study, open_pool: Open, console: Console) -> None:
@@ -211,11 +212,14 @@ def show_study(
 def store_of(name: str) -> Path:
     """Return the store that somebody means: the file, its folder, or a study that was swept into its usual place."""
     path = Path(name)
+    swept = {store.parent.name: store for store in sorted(STUDIES.glob(f"*/{FILE}"))}
+    if name in swept and not (path / FILE).is_file():
+        return swept[name]
     if path.is_dir():
         return path / FILE
     if path.suffix in (".sqlite", ".db"):
         return path
-    return folder_of(find(name), None) / FILE
+    return folder_of(find(name, swept), None) / FILE
 
 
 def show_results(results: "Results", measure: str | None, console: Console) -> None:

@@ -205,7 +205,10 @@ def test_a_mistake_gives_one_message_and_nothing_is_written(run: Run, case: str,
         (["run", "chicken", "--rounds", "0"], "rounds must be a whole number of at least 1"),
         (["run", "chicken", "--rounds", "many"], "'many' came"),
         (["run", "chicken", "--seed", "-3"], "seed must be"),
-        (["run", "chicken", "--seeed", "3"], "--seeed"),
+        (["run", "chicken", "--sede", "3"], "gamesim run has no option --sede: did you mean --seed?"),
+        (["run", "chicken", "--roundz=3"], "has no option --roundz: did you mean --rounds?"),
+        (["rnu", "chicken"], "there is no command 'rnu': did you mean run?"),
+        (["run", "chicken", "shapley"], "gamesim run does not take 'shapley'"),
         (["run", "chicken", "--out", f"{__file__}/here"], "cannot be written"),
         (["show", "chikcen"], "did you mean chicken?"),
         (["list", "cats"], "cats"),
@@ -217,6 +220,14 @@ def test_wrong_arguments(run: Run, arguments: list[str], words: str) -> None:
     assert (code, out) == (2, "")
     assert words in err and "Traceback" not in err
     assert os.listdir() == []
+
+
+@pytest.mark.parametrize("command", ["run", "check", "lab"])
+def test_a_study_is_told_from_a_scenario(run: Run, command: str) -> None:
+    Path("mine.toml").write_text('base = "chicken"\nseeds = 3\n')
+    code, out, err = run(command, "mine.toml")
+    assert (code, out) == (2, "")
+    assert err == "gamesim: mine.toml is a study, which varies a scenario: run it with `gamesim sweep mine.toml`\n"
 
 
 def test_a_folder_with_a_scenario_is_pointed_to(run: Run) -> None:

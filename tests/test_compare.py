@@ -2,11 +2,12 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
-from gamesim import InputError, compare, games, load
+from gamesim import InputError, compare, games, load, loop, simulation
 from gamesim.cli import main
 from gamesim.scenario import Scenario, read
 
@@ -68,6 +69,50 @@ def test_compare_ranks_writes_and_repeats(tmp_path: Path, capsys: pytest.Capture
     assert "exists already" in capsys.readouterr().err
     assert main([*arguments, "--out", str(out), "--force"]) == 0
     assert "CE gap" in capsys.readouterr().out
+
+
+def test_who_hardly_moved_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    """In Shapley's game the uniform strategies are an equilibrium: whoever stays there ranks first for no merit."""
+    arguments = ["compare", "shapley", "--rounds", "500", "--out", str(tmp_path / "out"), "--force", "--learners"]
+    assert main([*arguments, "hedge,uniform,wavelet"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "uniform and wavelet hardly left the strategies that they began with" in told
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert summary["hardly_moved"] == ["uniform", "wavelet"]
+    assert main([*arguments, "hedge,best-response"]) == 0
+    assert "hardly" not in capsys.readouterr().out
+    assert (
+        main([*arguments, "best-response,fixed", "--against", "best-response"]) == 0
+    )  # who stays against one that moves
+    assert "fixed hardly left the strategies that it began with" in " ".join(capsys.readouterr().out.split())
+
+
+def test_the_distance_moved_is_the_mean_over_the_run() -> None:
+    """A dominant action is played from the second round on: half of the weight moves there, and stays."""
+    raw = {"rounds": 9, "game": {"name": "prisoners-dilemma"}, "everyone": {"learner": "hedge", "start": [1.0, 0.0]}}
+    (one,) = compare.compare(Scenario.of(raw), compare.contenders("best-response"))
+    assert one.moved == 0.5 and not one.still
+    (one,) = compare.compare(Scenario.of({**raw, "replicas": 2}), compare.contenders("uniform"))
+    assert one.moved == 0.0 and one.still  # also where the first strategy was given
+
+
+def test_microseconds_count_neither_the_start_nor_what_watches(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With a clock of 0.1 s for each piece and 1 ms for each of its rounds, a round costs little more than 1 ms."""
+    clock = [0.0]
+    monkeypatch.setattr(simulation, "thread_time", lambda: clock[0])
+    advance = loop.advance
+
+    def slow(setup: Any, track: Any, first: int, rounds: int, uniforms: Any) -> None:
+        clock[0] += 0.1 + 0.001 * rounds
+        advance(setup, track, first, rounds, uniforms)
+
+    monkeypatch.setattr(loop, "advance", slow)
+    raw = {"rounds": 2000, "game": {"name": "chicken"}, "everyone": {"learner": "hedge"}}
+    (one,) = compare.compare(
+        Scenario.of(raw), compare.contenders("hedge"), progress=lambda _: clock.__setitem__(0, clock[0] + 7)
+    )
+    assert 0.001 < one.seconds < 0.0015
+    assert compare._short(1e6 * one.seconds) == f"{1e6 * one.seconds:,.0f}"
 
 
 def test_convert_goes_there_and_back(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,9 +21,12 @@ from gamesim.equilibrium import polytope
 from gamesim.errors import InputError
 from gamesim.figures import curves, style
 from gamesim.figures.payoff_space import equilibrium_payoffs
+from gamesim.figures.study import study
 from gamesim.figures.tetrahedron import edges, flat, seen
 from gamesim.figures.triangles import CORNERS
+from gamesim.fits import Results
 from gamesim.report import slope
+from gamesim.store import Row
 
 ODD = Table.of(
     np.array([[[1, 2, 3], [2, 1, 0.5]], [[0, 1, 30], [3, 1, 2]]]),
@@ -59,6 +62,11 @@ def corners_of(line: Line2D) -> list[tuple[float, float]]:
 def labels(axes: Axes) -> list[str]:
     legend = axes.get_legend()
     return [] if legend is None else [text.get_text() for text in legend.get_texts()]
+
+
+def note_under(figure: Figure) -> str:
+    (legend,) = figure.legends
+    return legend.get_title().get_text()
 
 
 def curve_in(axes: Axes, values: np.ndarray[Any, Any]) -> bool:
@@ -153,13 +161,13 @@ def test_gaps_show_what_the_record_measures() -> None:
 def test_gaps_say_why_distances_are_left_out() -> None:
     figure = drawn(curves.gaps(run("network-coordination")))
     assert len(figure.axes) == 1
-    assert "Distances left out" in figure.get_supxlabel()
+    assert "Distances left out" in note_under(figure)
 
 
 def test_distances_of_many_replicas_are_those_of_the_first() -> None:
     record = run("chicken", "regret-matching", rounds=200, replicas=12)
     figure = drawn(curves.gaps(record))
-    assert "replica 1 of 12" in figure.get_supxlabel()
+    assert "replica 1 of 12" in note_under(figure)
     first = record[0].curve.distance("ce")
     assert curve_in(figure.axes[1], np.where(first > curves.ZERO, first, np.nan)) or (first <= curves.ZERO).any()
 
@@ -177,6 +185,82 @@ def test_regrets_show_totals_and_declared_bounds_in_payoff_units() -> None:
     assert curve_in(figure.axes[0], np.array(column))
     assert "bound of Ünß" in labels(figure.axes[0])
     assert not any("bound" in label for axes in figure.axes[1:] for label in labels(axes))
+
+
+def test_a_bound_has_the_look_of_its_player_in_every_panel() -> None:
+    learners = ["hedge", "wavelet-continuous"]  # the first has no internal and no swap bound
+    figure = drawn(curves.regrets(gamesim.simulate("shapley", learners, rounds=100, perturb=0.1)))
+    for axes in figure.axes:
+        legend = axes.get_legend()
+        assert legend is not None
+        handles = dict(zip(labels(axes), legend.get_lines(), strict=True))
+        for i, name in enumerate(("Row", "Column")):
+            bound = handles.get(f"bound of {name}")
+            assert (bound is None) == (i == 0 and not axes.get_title().startswith("external"))
+            assert bound is None or bound.get_color() == style.COLOURS[i]
+    shared = drawn(curves.regrets(run("chicken"))).axes[0]
+    (bound,) = [line for line in shared.lines if line.get_marker() == "_"]
+    assert "declared bound" in labels(shared)
+    assert bound.get_color() not in style.COLOURS[: style.FEW]
+
+
+def test_thin_lines_and_hollow_marks_are_named() -> None:
+    figure = drawn(
+        curves.regrets(gamesim.simulate("shapley", ["hedge", "wavelet-continuous"], rounds=300, perturb=0.1))
+    )
+    (legend,) = figure.legends
+    assert {text.get_text() for text in legend.get_texts()} == {curves.FITTED, curves.NOTHING}
+
+
+def test_the_title_of_regrets_says_what_was_measured() -> None:
+    record = run("shapley", rounds=2000)
+    assert f"somebody still gains {style.number(record.gap('ce'))} a round" in figures.title_of(
+        drawn(curves.regrets(record))
+    )
+
+
+@pytest.mark.parametrize(("least", "most", "plain"), [(1e-4, 20_000, True), (1e-6, 2000, False), (1, 200_000, False)])
+def test_the_ticks_of_a_figure_have_one_notation(least: float, most: int, plain: bool) -> None:
+    figure, panels = style.canvas("two panels of different lengths", 2)
+    for panel, low, last in zip(panels, (0.1, least), (100, most), strict=True):
+        rounds = np.array([1, 10, last])
+        curves.line(panel, rounds, np.array([[1.0, 0.5, low]]), 0)
+        curves.log_axes(panel, rounds, "gap")
+    drawn(figure)
+    written = [
+        text.get_text()
+        for panel in panels
+        for axis in (panel.xaxis, panel.yaxis)
+        for place, text in zip(axis.get_majorticklocs(), axis.get_majorticklabels(), strict=True)
+        if axis.get_view_interval()[0] <= place <= axis.get_view_interval()[1]
+    ]
+    assert len(written) > 8
+    assert {text[-1] in "⁰¹²³⁴⁵⁶⁷⁸⁹" for text in written} == {not plain}
+    assert not any("e" in text for text in written)
+
+
+@pytest.mark.parametrize(
+    ("measure", "values", "scale"),
+    [
+        ("ce-gap-slope", [[-0.5, -0.7], [-0.6, -0.9]], "linear"),
+        ("external-regret", [[0.1, 3.0], [1.0, 2.0]], "linear"),  # only an interval reaches below 0
+        ("external-regret", [[1.0, 1.01], [1.0, 1.02]], "log"),
+        ("ce-gap-share", [[0.0, 0.1], [0.01, 0.02]], "log"),
+    ],
+)
+def test_a_study_of_what_can_be_negative_has_linear_axes(measure: str, values: list[list[float]], scale: str) -> None:
+    rows = [
+        Row(f"{T} {seed}", {"rounds": T}, seed, "done", {measure: value}, None, 1.0)
+        for T, each in zip((10, 1000), values, strict=True)
+        for seed, value in enumerate(each)
+    ]
+    axes: list[dict[str, Any]] = [{"name": "rounds", "role": "rounds", "values": [10, 1000]}]
+    results = Results("mine", "A study of my own", [measure], axes, {"done": 4, "failed": 0, "todo": 0}, rows)
+    along, spread = drawn(study(results, measure)).axes
+    assert (along.get_xscale(), along.get_yscale(), spread.get_xscale()) == ("log", scale, scale)
+    np.testing.assert_allclose(data(along, 0), np.mean(values, axis=1))
+    low, high = along.get_ylim()
+    assert low < min(data(along, 0)) and max(data(along, 0)) < high
 
 
 def test_a_crowd_is_shown_by_its_largest_and_its_median() -> None:
@@ -364,6 +448,8 @@ def test_the_tetrahedron_shows_the_equilibria_and_the_path_of_chicken() -> None:
     assert places == {tuple(np.round(point, 6)) for point in expected[:3]}
     said = [str(part.get_label()) for part in (*axes.lines, *axes.patches)]
     assert "CE and CCE (the same set)" in said
+    (last,) = [line for line in axes.lines if line.get_marker() == "s"]
+    assert last.get_label() == "all rounds"  # the joint holds them all
 
 
 def test_the_corners_of_the_tetrahedron_are_named_by_their_cells() -> None:

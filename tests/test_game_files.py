@@ -223,6 +223,19 @@ def test_broken_sheets_are_refused_with_their_place(texts: list[str], message: s
         sheets.read([(f"sheet {i + 1}", text) for i, text in enumerate(texts)], "name")
 
 
+@pytest.mark.parametrize(
+    ("game", "gone"), [("shapley", "own.2.csv"), ("jordan", "own.3.csv"), ("jordan", "own.2.csv"), ("3x2", "own.2.csv")]
+)
+def test_a_missing_sheet_is_named(tmp_path: Path, game: str, gone: str) -> None:
+    numbers = games.from_payoffs([[1, 2], [3, 4], [5, 6]], [[1, 2], [3, 4], [5, 7]])
+    games.save(numbers if game == "3x2" else games.make(game), tmp_path / "own.csv")
+    (tmp_path / gone).unlink()
+    with pytest.raises(
+        InputError, match=rf"own\.1\.csv: .*for {3 if game == 'jordan' else 2} players.* {gone} is missing"
+    ):
+        games.load(tmp_path / "own.1.csv")
+
+
 def test_files_that_are_no_games_are_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"ends in one of.*did you mean \.nfg"):
         games.load(tmp_path / "game.nfgg")

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gamesim import compare, conformance
+from gamesim import compare, conformance, simulate
 from gamesim.cli import main
 from gamesim.errors import InputError
 from gamesim.record import load
@@ -133,6 +133,78 @@ def test_settings_are_checked_against_the_class(scenario: Path, settings: dict[s
         Scenario.of(
             {"rounds": 10, "game": {"name": "chicken"}, "everyone": entry}, folder=Path("mine"), local_code=True
         )
+
+
+BROKEN = """\
+import numpy as np
+
+class Broken:
+    def __init__(self, actions):
+        {made}
+        self.actions, self.rounds = actions, 0
+
+    def play(self):
+        {played}
+        return np.full(self.actions, 1 / self.actions)
+
+    def observe(self, loss):
+        self.rounds += 1
+        {observed}
+"""
+
+
+@pytest.mark.parametrize(
+    ("place", "line", "told"),
+    [
+        ("made", "self.x", "failed when it was made: broken.py, line 5, in __init__: AttributeError: 'Broken' object"),
+        ("played", "if self.rounds == 6: [][0]", "failed in round 7: broken.py, line 9, in play: IndexError: list"),
+        ("observed", "np.dot(loss, [1])", "failed in round 1: broken.py, line 14, in observe: ValueError: shapes"),
+        ("observed", "assert self.rounds < 1200", "failed in round 1,200: broken.py, line 14, in observe: AssertionE"),
+    ],
+)
+def test_a_learner_that_fails_is_one_message(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    place: str,
+    line: str,
+    told: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    parts = {"made": "pass", "played": "pass", "observed": "pass", place: line}
+    Path("broken.py").write_text(BROKEN.format(**parts))
+    entry = '[[players]]\nlearner = "{}"\n'
+    players = entry.format("hedge") + entry.format("broken.py:Broken")
+    Path("b.toml").write_text(f'rounds = 2000\n[game]\nname = "chicken"\n{players}')
+    before = sorted(Path().rglob("*"))
+    assert main(["run", "b.toml", "--allow-local-code", "--quiet"]) == 2
+    message = capsys.readouterr().err
+    assert message.startswith(f"gamesim: Column's learner Broken {told}") and message.count("\n") == 1
+    assert [path for path in sorted(Path().rglob("*")) if "__pycache__" not in str(path)] == before
+
+
+def test_a_run_that_cannot_be_resumed_keeps_no_checkpoints(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", str(scenario), "--allow-local-code", "--checkpoint", "1"]) == 2
+    assert "--checkpoint" in capsys.readouterr().err and not Path("runs").exists()
+
+
+def test_from_python_the_cause_can_be_seen() -> None:
+    class Divides:
+        def __init__(self, actions: int) -> None:
+            self.strategy = np.full(actions, 1 / actions)
+
+        def play(self) -> np.ndarray:
+            return self.strategy
+
+        def observe(self, loss: np.ndarray) -> None:
+            self.strategy = self.strategy * (1 // 0)
+
+    with pytest.raises(InputError, match=r"Row's learner Divides .* test_own_learner.py, line \d+, in observe") as told:
+        simulate("chicken", [Divides, "hedge"], rounds=5)
+    assert isinstance(told.value.__cause__, ZeroDivisionError)
+    with pytest.raises(InputError, match=r"Row's learner Exception failed when it was made: TypeError: ") as told:
+        simulate("chicken", [Exception, "hedge"], rounds=5)  # it takes no actions=
+    assert isinstance(told.value.__cause__, TypeError)
 
 
 def test_what_was_never_allowed_is_refused_in_a_comparison(scenario: Path) -> None:

@@ -105,6 +105,25 @@ def test_figures_keep_their_names_apart_and_their_sentences(text: str) -> None:
         assert sentence == figures.title_of(figure)
 
 
+def test_every_figure_has_a_caption(text: str) -> None:
+    assert {*figures.figure_functions(), "ce-gaps", "cce-gaps"} == set(page.CAPTIONS)
+    assert [tag for tag, _ in Reader(text).tags].count("figcaption") == 2
+    assert page.CAPTIONS["gaps"] in Reader(text).text
+
+
+def test_trends_and_what_a_run_proves_are_told_as_on_the_terminal() -> None:
+    record = gamesim.simulate("shapley", ["hedge", "wavelet-continuous"], rounds=2000, perturb=0.1)
+    summary = report.summarise(record)
+    told = Reader(page.report_html(record, summary, [], "")).text
+    assert "gap trend distance" in told
+    assert report.trend_in_words(summary, "ce") == "stays (rounds^-0.09)"
+    assert "stays (rounds −0.09 )" in told
+    proved = summary.players[1].certificate["swap"]
+    assert proved is not None
+    assert f"proved {report.number(proved / record.rounds)}" in told
+    assert "proved is what its gradients in this run prove" in told
+
+
 def test_nothing_is_loaded_from_anywhere(text: str) -> None:
     for tag, attributes in Reader(text).tags:
         assert tag not in ("script", "iframe", "object", "embed", "base", "form")

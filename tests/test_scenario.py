@@ -17,6 +17,12 @@ from gamesim.scenario import Scenario
 from gamesim.simulation import Simulation
 
 PENNIES: dict[str, Any] = {"payoffs": [[[1, -1], [-1, 1]], [[-1, 1], [1, -1]]]}
+LABELLED: dict[str, Any] = {
+    "players": ["New", "Old"],
+    "actions": [["a", "b"], ["c", "d", "e"]],
+    "payoffs": [[[1, 2, 3], [4, 5, 6]], [[6, 5, 4], [3, 2, 0]]],
+}
+SHORT = [[[1, 2], [4, 5, 6]], [[6, 5, 4], [3, 2, 0]]]  # in its first row
 HEDGE = {"learner": "hedge"}
 
 
@@ -80,7 +86,15 @@ MISTAKES: list[tuple[dict[str, Any], str, list[str]]] = [
     ),
     ({"game": {"payoffs": [[[1, 2], [3, True]], [[1, 2], [3, 4]]]}}, "game.payoffs[1][2][2]", ["number", "True came"]),
     ({"game": {"payoffs": [[1, 2], [3, 4]]}}, "game.payoffs", ["2 axes"]),
-    ({"game": PENNIES | {"players": ["A"]}}, "game.payoffs", ["2 player names"]),
+    ({"game": {"payoffs": [[[1, 2], [3, 4]]]}}, "game.payoffs", ["expected 2 tables", "1 came, for 2 players"]),
+    ({"game": {"payoffs": [[[1, 2]]] * 3, "players": ["A", "B"]}}, "game.payoffs", ["expected 2 tables", "3 came"]),
+    ({"game": {"payoffs": [1, 2]}}, "game.payoffs", ["a table for each player", "numbers came"]),
+    ({"game": {"payoffs": SHORT}}, "game.payoffs[1][1]", ["3 entries", "neighbours", "and 2 came"]),
+    ({"game": LABELLED | {"payoffs": SHORT}}, "game.payoffs[1][1]", ["3 entries", "game.actions[2]", "and 2 came"]),
+    ({"game": LABELLED | {"actions": [["a"], ["b", "c", "d"]]}}, "game.actions[1]", ["2 labels", "1 came"]),
+    ({"game": LABELLED | {"actions": [["a", "b"], [*"cdef"]]}}, "game.actions[2]", ["3 labels", "of Old", "4 came"]),
+    ({"game": LABELLED | {"actions": [["a", "b"]]}}, "game.actions", ["2 lists of labels", "1 came"]),
+    ({"game": PENNIES | {"players": ["A"]}}, "game.players", ["expected 2 names", "1 came"]),
     ({"game": {"file": "nowhere.nfg"}}, "game.file", ["nowhere.nfg"]),
     ({"everyone": None}, "players", ["[everyone]", "neither came"]),
     ({"players": [HEDGE, HEDGE]}, "players", ["both came"]),
@@ -118,6 +132,14 @@ def test_a_mistake_is_named_by_its_key(changes: dict[str, Any], key: str, words:
     assert message.startswith(f"scenario: {key}: "), message  # one mistake, and no other is made of it
     for word in words:
         assert word in message
+
+
+def test_a_row_is_held_against_the_labels_even_where_most_rows_are_wrong() -> None:
+    tables = [[[1, 2], [4, 5, 6]], [[6, 5], [3, 2]]]
+    with pytest.raises(InputError) as caught:
+        scenario_of(game=LABELLED | {"payoffs": tables})
+    keys = [line.strip().split(": ")[0] for line in str(caught.value).splitlines()[1:]]
+    assert keys == ["game.payoffs[1][1]", "game.payoffs[2][1]", "game.payoffs[2][2]"]
 
 
 def test_all_mistakes_are_named_at_once() -> None:

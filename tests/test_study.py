@@ -15,6 +15,7 @@ from scipy.stats import linregress
 from scipy.stats import t as student
 
 from gamesim import fits, games, point, study
+from gamesim.cli import main
 from gamesim.errors import InputError
 from gamesim.figures.study import draw_study
 from gamesim.fits import Results
@@ -278,3 +279,20 @@ def test_shipped_studies_are_sound() -> None:
         read = study.read(path)
         assert read.comment
         assert json.loads(next(read.points()).text)
+
+
+def test_a_swept_study_is_found_by_its_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("plans").mkdir()
+    Path("plans/rates.toml").write_text(
+        'seeds = 2\n[base]\nrounds = 20\ngame.name = "chicken"\neveryone.learner = "hedge"'
+    )
+    assert main(["sweep", "plans/rates.toml", "--workers", "1", "--quiet"]) == 0
+    assert main(["study", "rates"]) == 0
+    assert "2 points are finished" in capsys.readouterr().out
+    Path("rates").mkdir()  # a folder of this name that is no store changes nothing
+    assert main(["study", "rates"]) == 0
+    assert main(["study", "ratse"]) == 2
+    assert "did you mean rates?" in capsys.readouterr().err

@@ -6,12 +6,15 @@ from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
 from gamesim.figures.style import (
+    COLOURS,
     DARK,
     FEW,
     MARKERS,
@@ -36,6 +39,9 @@ KINDS = {"external": "one action throughout", "internal": "one action changed", 
 SETS = {"ce": "CE", "cce": "CCE"}
 CONFIDENCE = 0.95
 ZERO = 1e-9  # linear programs leave this much; smaller distances and gaps are drawn as 0
+FITTED, NOTHING = "fitted slope", "0 or less (on the edge)"  # what the legend calls a thin line and a hollow mark
+SHARED = COLOURS[-1]  # of a bound that several players have: no player of a few is drawn in it
+PLAIN = (5e-5, 9e4)  # ends of logarithmic axes between which all ticks can be written out
 DISTANCE_WORK = 60_000  # cells (and 300 for starting a linear program) × moments, up to which distances take seconds
 
 
@@ -102,46 +108,89 @@ def line(panel: Axes, rounds: Rounds, values: Values, index: int, shown: bool = 
             "linestyle": "none",
             "zorder": 3,
         }
-        panel.plot(rounds[~above], np.zeros((~above).sum()), **edge, marker=marker, mfc="white", mec=look["color"])
+        hollow = {"marker": marker, "mfc": "white", "mec": look["color"], "label": NOTHING}
+        panel.plot(rounds[~above], np.zeros((~above).sum()), **edge, **hollow)
     fitted = fit(rounds, mean) if shown else None
     if fitted is not None:
         ends = np.array([fitted.first, fitted.last])
-        panel.plot(ends, fitted.factor * ends**fitted.slope, color=DARK, linewidth=0.8, zorder=2.5)
+        panel.plot(ends, fitted.factor * ends**fitted.slope, color=DARK, linewidth=0.8, zorder=2.5, label=FITTED)
     return handle, fitted
+
+
+def name_marks(figure: Figure, note: str = "") -> None:
+    """Say under the figure what thin lines and hollow marks are, where there are any, and what else there is to say."""
+    found: dict[str, Line2D] = {}
+    for panel in figure.axes:
+        for one in panel.lines:
+            if (label := str(one.get_label())) in (FITTED, NOTHING) and label not in found:
+                found[label] = Line2D([], [], color=DARK, linewidth=0.8, mfc="white", mec=DARK)
+                if label == NOTHING:
+                    found[label].set(linestyle="none", marker=one.get_marker())
+    if found or note:
+        below = figure.legend(
+            list(found.values()), list(found), loc="outside lower left", ncols=2, title=note, alignment="left"
+        )
+        below.get_title().set(fontsize=8, color=DARK)
 
 
 def log_axes(panel: Axes, rounds: Rounds, ylabel: str) -> tuple[float, float]:
     """Make both axes logarithmic, with plain tick labels; return the limits of the values, also where all are 0."""
-    panel.set_xscale("log")
-    panel.set_yscale("log")
     panel.set_xlabel("round")
     panel.set_ylabel(ylabel)
     drawn = [np.asarray(one.get_ydata(), dtype=float) for one in panel.lines if one.get_transform() == panel.transData]
     values = np.concatenate([np.zeros(0), *drawn])
     values = values[values > 0]
     low, high = (values.min(), values.max()) if values.size else (0.1, 1.0)
+    panel.set_xscale("log")
+    panel.set_yscale("log")
     panel.set_ylim(low / 1.6, high * 1.6)
     panel.set_xlim(rounds[0] / 1.15, rounds[-1] * 1.15)
-    for axis, span in ((panel.xaxis, rounds[-1] / rounds[0]), (panel.yaxis, high / low)):
-        subs = (1.0,) if span > 30 else (1.0, 2.0, 5.0)
-        axis.set_major_locator(LogLocator(subs=subs, numticks=6 if span > 30 else 12))
-        axis.set_minor_locator(NullLocator())
-        axis.set_major_formatter(FuncFormatter(_tick))
+    log_ticks(panel.xaxis, rounds[-1] / rounds[0])
+    log_ticks(panel.yaxis, high / low)
     if not values.size:
         panel.text(0.5, 0.5, "0 at every checkpoint", transform=panel.transAxes, ha="center", color=DARK)
     return panel.get_ylim()
 
 
-def _tick(value: float, _: int | None) -> str:
-    power = round(np.log10(value)) if value > 0 else 0
-    if value > 0 and abs(value / 10.0**power - 1) < 1e-6 and not 2e-3 < value < 900:
-        return f"10{superscript(power)}"
-    return number(value)
+def log_ticks(axis: Axis, span: float) -> None:
+    """Label a logarithmic axis, whose ends have this ratio, in the one notation of its figure."""
+    subs = (1.0,) if span > 30 else (1.0, 2.0, 5.0)
+    axis.set_major_locator(LogLocator(subs=subs, numticks=6 if span > 30 else 12))
+    axis.set_minor_locator(NullLocator())
+    axis.set_major_formatter(FuncFormatter(lambda value, _: tick(value, plain=_all_plain(axis))))
+
+
+def _all_plain(axis: Axis) -> bool:
+    """Whether every logarithmic axis of the figure is short enough for numbers written out."""
+    figure = axis.get_figure(root=True)
+    every = [one for panel in figure.axes for one in (panel.xaxis, panel.yaxis)] if figure is not None else [axis]
+    ends = [end for one in every if one.get_scale() == "log" for end in one.get_view_interval()]
+    return min(ends) > PLAIN[0] and max(ends) < PLAIN[1]
+
+
+def tick(value: float, plain: bool) -> str:
+    """Return a tick's label, written out or as a power of ten.
+
+    >>> tick(2000, plain=True), tick(2000, plain=False), tick(1e-5, plain=False)
+    ('2,000', '2×10³', '10⁻⁵')
+    """
+    if plain or value <= 0:
+        return f"{value:,g}"
+    power = int(np.floor(np.log10(value) + 1e-9))
+    digits = f"{value / 10.0**power:g}"
+    return f"10{superscript(power)}" if digits == "1" else f"{digits}×10{superscript(power)}"
 
 
 @styled
 def regrets(record: Record) -> Figure | None:
-    """Total external, internal and swap regret of each player, with fitted slopes and declared bounds."""
+    """Total external, internal and swap regret of each player, in payoff units, with fitted slopes and declared bounds.
+
+    >>> import gamesim
+    >>> from gamesim import figures
+    >>> record = gamesim.simulate("shapley", ["hedge", "blum-mansour"], rounds=1000, perturb=0.2)
+    >>> figures.title_of(figures.regrets(record))
+    'In shapley, swap regret grew in step with the rounds: somebody still gains 0.172 a round by swapping actions'
+    """
     curve = record.curve
     measured = {kind: replicas_first(record, curve.regret(kind)) for kind in KINDS}
     figure, panels = canvas("", len(KINDS), size=(WIDTH, 4.4), sharey=True)
@@ -152,15 +201,18 @@ def regrets(record: Record) -> Figure | None:
         slopes[kind] = [fitted for _, fitted in drawn if fitted is not None]
         handles = [handle for handle, _ in drawn]
         labels = [f"{name}: {fitted}" if fitted else name for name, (_, fitted) in zip(names, drawn, strict=True)]
-        for index, (whose, bound) in enumerate(_bounds(record, kind, curve.rounds)):
-            handles += panel.plot(curve.rounds, bound, **palette(index) | {"linewidth": 0.9}, marker="_", markevery=4)
-            labels.append(f"bound of {whose}" if whose else "declared bound")
+        for bound, owners in _bounds(record, kind, curve.rounds):
+            look = palette(owners[0]) | {"linewidth": 0.9} | ({"color": SHARED} if len(owners) > 1 else {})
+            handles += panel.plot(curve.rounds, bound, **look, marker="_", markevery=4)
+            whose = ", ".join(short(record.game.players[i], 9) for i in owners)
+            labels.append("declared bound" if len(owners) == len(record.players) else f"bound of {whose}")
         panel.set_title(f"{kind} regret\n({meaning})")
         legend_below(panel, handles, labels)
     limits = [log_axes(panel, curve.rounds, "total regret (payoff units)") for panel in panels]
     panels[0].set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
     for panel in panels[1:]:
         panel.set_ylabel("")
+    name_marks(figure)
     _say_regrets(figure, record, slopes["swap"])
     return figure
 
@@ -173,16 +225,16 @@ def _players(record: Record, values: Values) -> tuple[list[Values], list[str]]:
     return [values.max(axis=-1), np.median(values, axis=-1)], [f"largest of {len(names):,}", "median player"]
 
 
-def _bounds(record: Record, kind: str, rounds: Rounds) -> list[tuple[str, Values]]:
-    """Return the declared bounds on this kind of regret, with whose they are unless all players share one."""
-    found: dict[tuple[float, ...], list[str]] = {}
+def _bounds(record: Record, kind: str, rounds: Rounds) -> list[tuple[Values, list[int]]]:
+    """Return the declared bounds on this kind of regret, each with the numbers of the players who have it."""
+    found: dict[tuple[float, ...], list[int]] = {}
     everyone = len(record.players)
     for i in range(everyone if everyone <= FEW else 0):
         promises = [record.bound(i, kind, int(t)) for t in rounds]
         bound = tuple(promise for promise in promises if promise is not None)
         if bound and min(bound) > 0 and np.isfinite(bound).all():
-            found.setdefault(bound, []).append(short(record.game.players[i], 9))
-    return [("" if len(names) == everyone else ", ".join(names), np.array(bound)) for bound, names in found.items()]
+            found.setdefault(bound, []).append(i)
+    return [(np.array(bound), owners) for bound, owners in found.items()]
 
 
 def _say_regrets(figure: Figure, record: Record, slopes: list[Fit]) -> None:
@@ -192,17 +244,27 @@ def _say_regrets(figure: Figure, record: Record, slopes: list[Fit]) -> None:
         return
     worst = max(one.slope for one in slopes)
     if worst > 0.9:
-        seen = "swap regret grows in step with the rounds: somebody never stops gaining by swapping actions"
+        gain = f"{number(float(np.mean(record.gap('ce'))))} a round"
+        seen = f"swap regret grew in step with the rounds: somebody still gains {gain} by swapping actions"
     elif worst < 0.1:
-        seen = "swap regret has stopped growing"
+        seen = "swap regret hardly grew in the later rounds"
     else:
-        seen = f"swap regret grows like rounds to the power {worst:.2f}, so per round it vanishes"
+        seen = f"swap regret grew like rounds to the power {worst:.2f}, so per round it fell"
     say(figure, f"In {name}, {seen}")
 
 
 @styled
 def gaps(record: Record) -> Figure | None:
-    """CE and CCE gap, and CE and CCE distance where it can be measured, over the rounds."""
+    """CE and CCE gap, and CE and CCE distance where it can be measured, over the rounds.
+
+    Gaps are in payoff units a round, distances in total variation.
+
+    >>> import gamesim
+    >>> from gamesim import figures
+    >>> record = gamesim.simulate("shapley", "hedge", rounds=1000, perturb=0.2)
+    >>> figures.title_of(figures.gaps(record))
+    'After 1,000 rounds of shapley the CE gap is 0.144 and the CCE gap 0.0058'
+    """
     curve = record.curve
     chosen, note = measured_distances(record)
     figure, panels = canvas(_gap_title(record), 1 if chosen is None else 2)
@@ -215,8 +277,7 @@ def gaps(record: Record) -> Figure | None:
         }
         _lines(panels[1], curve.rounds, values, "distance (total variation)")
         panels[1].set_title("distance: the play that would have to change")
-    if note:
-        figure.supxlabel(note, fontsize=8, color=DARK, x=0.012, ha="left")
+    name_marks(figure, note)
     return figure
 
 
@@ -252,7 +313,17 @@ def _gap_title(record: Record) -> str:
 
 @styled
 def compare(records: Mapping[str, Record], kind: str = "ce") -> Figure:
-    """The gap of several runs over the rounds, with fitted slopes and, over replicas, confidence bands."""
+    """The gap of several runs over the rounds, with fitted slopes and, over replicas, confidence bands.
+
+    `records` has a label for each record, and `kind` is "ce" or "cce"; gaps are in payoff units a round.
+
+    >>> import gamesim
+    >>> from gamesim import figures
+    >>> names = ("hedge", "blum-mansour")
+    >>> records = {name: gamesim.simulate("shapley", name, rounds=1000, perturb=0.2) for name in names}
+    >>> figures.title_of(figures.compare(records, kind="ce"))
+    'Of 2 runs, blum-mansour ends with the least CE gap, 0.00991'
+    """
     best = min(records, key=lambda label: float(np.mean(records[label].gap(kind))))
     figure, panels = canvas(
         f"Of {len(records)} runs, {short(best, 40)} ends with the least {SETS[kind]} gap, "
@@ -270,4 +341,5 @@ def compare(records: Mapping[str, Record], kind: str = "ce") -> Figure:
     if any(record.replicas > 1 for record in records.values()):
         panels[0].set_title("mean over replicas and its 95 % confidence band", loc="left", color=DARK)
     legend_below(panels[0], handles, labels, columns=1 if len(records) <= 4 else 2, drop=0.15)
+    name_marks(figure)
     return figure

@@ -25,7 +25,14 @@ def joint_of(record: Record) -> NDArray[np.float64] | None:
 
 @styled
 def joint(record: Record) -> Figure | None:
-    """The joint as a heatmap: one matrix, or one for each action of a third player, else the likeliest cells."""
+    """The joint as a heatmap: one matrix, or one for each action of a third player, else the likeliest cells.
+
+    >>> import gamesim
+    >>> from gamesim import figures
+    >>> record = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=1000, perturb=0.2)
+    >>> figures.title_of(figures.joint(record))
+    'The most frequent play in commitment is (up, left), with 49.8% of the weight'
+    """
     cells = joint_of(record)
     if cells is None:
         return None

@@ -22,6 +22,12 @@ def network(record: Record) -> Figure | None:
 
     With two actions for everybody a player's shade is the probability of the second; with more, its colour and shape
     are those of its likeliest action.
+
+    >>> import gamesim
+    >>> from gamesim import figures
+    >>> record = gamesim.simulate("network-coordination", "hedge", rounds=1000, perturb=0.2)
+    >>> figures.title_of(figures.network(record))
+    'At the end of network-coordination, 1 is the likeliest action of 7 of the 10 players'
     """
     graph = getattr(record.game, "graph", None)
     if not isinstance(graph, nx.Graph) or set(graph) != set(record.game.players):

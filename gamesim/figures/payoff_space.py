@@ -22,7 +22,16 @@ SETS = {"cce": ("CCE", COLOURS[5], "///"), "ce": ("CE", COLOURS[0], "")}
 
 @styled
 def payoff_space(record: Record) -> Figure | None:
-    """Feasible, CCE and CE payoffs of two players, the Nash equilibria, and the average payoffs over the rounds."""
+    """Feasible, CCE and CE payoffs of two players, the Nash equilibria, and the average payoffs over the rounds.
+
+    All are in payoff units a round. Other games than those of two players with a table have no such figure.
+
+    >>> import gamesim
+    >>> from gamesim import figures
+    >>> record = gamesim.simulate("commitment", "hedge", rounds=1000, perturb=0.2)
+    >>> figures.title_of(figures.payoff_space(record))
+    'In commitment, Leader ends with 2 a round and Follower with 0.996'
+    """
     game, one = record.game, record[0]
     if not isinstance(game, Table) or len(game.players) != 2:
         return None

@@ -18,6 +18,12 @@ def profile(record: Record) -> Figure | None:
     """Each player's regret profile, both families for k = 1..d, beside √k and the declared bound.
 
     Of a crowd, the players with the most swap regret are shown.
+
+    >>> import gamesim
+    >>> from gamesim import figures
+    >>> record = gamesim.simulate("shapley", ["hedge", "blum-mansour"], rounds=1000, perturb=0.2)
+    >>> figures.title_of(figures.profile(record))
+    'After 1,000 rounds of shapley, Row has the most swap regret, 172; its external regret is 7.05'
     """
     swap = replicas_first(record, record.regret("swap")).mean(axis=0)
     shown = np.sort(np.argsort(-swap, kind="stable")[:FEW])

@@ -13,7 +13,14 @@ LINES = 8  # actions that can be told apart as lines; more are drawn as rows of 
 
 @styled
 def strategies(record: Record) -> Figure | None:
-    """Each player's strategy over the rounds; for a crowd, each player as a row or the mean strategy of all."""
+    """Each player's strategy over the rounds; for a crowd, each player as a row or the mean strategy of all.
+
+    >>> import gamesim
+    >>> from gamesim import figures
+    >>> record = gamesim.simulate("prisoners-dilemma", ["hedge", "uniform"], rounds=1000, perturb=0.2)
+    >>> figures.title_of(figures.strategies(record))
+    'Strategies come to rest in prisoners-dilemma'
+    """
     one = record[0]
     rounds, played = one.trajectory
     names, actions = one.game.players, one.game.actions

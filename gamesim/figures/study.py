@@ -1,19 +1,19 @@
 """Figures of a study: a measure along the rounds or actions, and how it is spread over all games."""
 
-from math import log10
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
 
-from gamesim.figures.curves import log_axes
-from gamesim.figures.style import COLOURS, MARKERS, WIDTH, canvas, number, palette, short, styled, superscript, write
+from gamesim.figures.curves import log_axes, log_ticks
+from gamesim.figures.style import COLOURS, MARKERS, WIDTH, canvas, palette, short, styled, write
 from gamesim.fits import SYMBOLS, Results, curve
 
-LEAST = 1e-6  # smaller values are drawn here: below lies rounding
+LEAST = 1e-6  # on a logarithmic axis, smaller values are drawn here: below lies rounding
+NOT_NEGATIVE = ("gap", "gap-share", "distance", "internal-regret", "swap-regret")  # ends of the names of such measures
 
 
 @styled
@@ -25,35 +25,56 @@ def study(results: Results, measure: str) -> Figure | None:
     if not any(row.measures.get(measure) is not None for row in results.done):
         return None
     figure, panels = canvas(results.title or results.name, 2 if along else 1, size=(WIDTH, 4.0))
-    handles = _spread(panels[-1], results, measure, learner, labels)
+    logarithmic = _is_logarithmic(results, measure, along, labels)
+    handles = _spread(panels[-1], results, measure, learner, labels, logarithmic)
     if along is not None:
-        handles = _along(panels[0], results, measure, along, labels)
+        handles = _along(panels[0], results, measure, along, labels, logarithmic)
     if learner:
         names = [short(str(label), 40) for label in labels]
         figure.legend(handles, names, loc="outside lower left", ncols=3 if len(names) > 4 else 2)
     return figure
 
 
-def _along(panel: Axes, results: Results, measure: str, role: str, labels: list[Any]) -> list[Any]:
+def _is_logarithmic(results: Results, measure: str, along: str | None, labels: list[Any]) -> bool:
+    """Whether a logarithmic axis has room for all that is drawn: a gap's is only rounding where it is 0 or less."""
+    if measure.endswith(NOT_NEGATIVE):
+        return True
+    lowest = [value for row in results.longest if (value := row.measures.get(measure)) is not None]
+    if along is not None:
+        for label in labels:
+            _, means = curve(results, measure, str(results.axis(along)), label)
+            lowest += [one.value - float(np.nan_to_num(one.half)) for one in means]
+    return min(lowest, default=1.0) > 0
+
+
+def _along(panel: Axes, results: Results, measure: str, role: str, labels: list[Any], logarithmic: bool) -> list[Any]:
     handles = []
+    least = LEAST if logarithmic else -np.inf
     axis = str(results.axis(role))
     for i, label in enumerate(labels):
         x, means = curve(results, measure, axis, label)
         values = np.array([one.value for one in means])
         half = np.nan_to_num(np.array([one.half for one in means]))
-        (handle,) = panel.plot(x, np.maximum(values, LEAST), **palette(i), marker=MARKERS[i % len(MARKERS)])
-        low, high = np.maximum(values - half, LEAST), np.maximum(values + half, LEAST)
+        (handle,) = panel.plot(x, np.maximum(values, least), **palette(i), marker=MARKERS[i % len(MARKERS)])
+        low, high = np.maximum(values - half, least), np.maximum(values + half, least)
         panel.fill_between(x, low, high, color=COLOURS[i % len(COLOURS)], alpha=0.15, linewidth=0)
         handles.append(handle)
-    log_axes(panel, np.array(results.values(axis), dtype=np.int64), f"mean {measure}")
+    places = np.array(results.values(axis), dtype=np.int64)
+    if logarithmic:
+        log_axes(panel, places, f"mean {measure}")
+    else:
+        panel.set_xscale("log")
+        log_ticks(panel.xaxis, places.max() / places.min())
+        panel.set_ylabel(f"mean {measure}")
     panel.set_xlabel({"rounds": "rounds T", "actions": "actions d"}[role])
     panel.set_title("mean, with its 95 % interval", loc="left")
     return handles
 
 
-def _spread(panel: Axes, results: Results, measure: str, learner: str | None, labels: list[Any]) -> list[Any]:
+def _spread(
+    panel: Axes, results: Results, measure: str, learner: str | None, labels: list[Any], logarithmic: bool
+) -> list[Any]:
     handles = []
-    logarithmic = all((row.measures.get(measure) or 0.0) >= 0 for row in results.longest)
     for i, label in enumerate(labels):
         found = [
             value
@@ -66,18 +87,16 @@ def _spread(panel: Axes, results: Results, measure: str, learner: str | None, la
         handles.append(handle)
     if logarithmic:
         panel.set_xscale("log")
-        panel.xaxis.set_major_formatter(FuncFormatter(_power))
-        panel.xaxis.set_minor_locator(NullLocator())
+        low, high = panel.get_xlim()
+        log_ticks(panel.xaxis, high / low)
+    else:
+        panel.xaxis.set_major_locator(MaxNLocator(5))
     panel.set_yscale("log")  # the few runs that stay far away are what tells learners apart
     panel.yaxis.set_minor_locator(NullLocator())
     panel.set_xlabel(f"{measure}{results.at_the_longest}")
     panel.set_title("share of runs at this value or above", loc="left")
     panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g} %"))
     return handles
-
-
-def _power(value: float, _: object) -> str:
-    return number(value) if value >= 1e-3 else f"10{superscript(round(log10(value)))}"
 
 
 def draw_study(results: Results, folder: Path, measure: str | None = None) -> list[Path]:

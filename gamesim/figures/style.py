@@ -106,7 +106,14 @@ def say(figure: Figure, title: str) -> None:
 
 
 def title_of(figure: Figure) -> str:
-    """Return the sentence over a figure."""
+    """Return the sentence over a figure: what is seen in it.
+
+    >>> import gamesim
+    >>> from gamesim import figures
+    >>> record = gamesim.simulate("matching-pennies", ["hedge", "fixed"], rounds=1000, perturb=0.2)
+    >>> figures.title_of(figures.joint(record))
+    'The most frequent play in matching-pennies is (heads, heads), with 25.3% of the weight'
+    """
     return " ".join(figure.get_suptitle().split())
 
 
@@ -201,7 +208,14 @@ def settle(figure: Figure) -> None:
 
 
 def svg(figure: Figure) -> str:
-    """Return the figure as SVG text, without a date or anything else that changes from one day to the next."""
+    """Return the figure as SVG text, without a date or anything else that changes from one day to the next.
+
+    >>> import gamesim
+    >>> from gamesim import figures
+    >>> record = gamesim.simulate("matching-pennies", ["hedge", "fixed"], rounds=10)
+    >>> figures.svg(figures.joint(record)).splitlines()[0]
+    '<?xml version="1.0" encoding="utf-8" standalone="no"?>'
+    """
     with _style():
         settle(figure)
         buffer = BytesIO()
@@ -210,7 +224,16 @@ def svg(figure: Figure) -> str:
 
 
 def write(figure: Figure, stem: Path) -> list[Path]:
-    """Write the figure as SVG and PNG beside each other."""
+    """Write the figure as SVG and PNG beside each other, at `stem` with these endings, and return both paths.
+
+    >>> import tempfile
+    >>> import gamesim
+    >>> from gamesim import figures
+    >>> record = gamesim.simulate("matching-pennies", ["hedge", "fixed"], rounds=10)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [path.name for path in figures.write(figures.joint(record), Path(folder) / "joint")]
+    ['joint.svg', 'joint.png']
+    """
     vector, picture = stem.with_suffix(".svg"), stem.with_suffix(".png")
     vector.write_text(svg(figure), encoding="utf-8")
     with _style():

@@ -16,7 +16,14 @@ STILL = 0.002  # a path is drawn by points at least this far apart: the eye sees
 
 @styled
 def triangles(record: Record) -> Figure | None:
-    """The path of each three-action player's strategy, with arrows, and its average strategy."""
+    """The path of each three-action player's strategy, with arrows, and its average strategy.
+
+    >>> import gamesim
+    >>> from gamesim import figures
+    >>> record = gamesim.simulate("shapley", "hedge", rounds=1000, perturb=0.2)
+    >>> figures.title_of(figures.triangles(record))
+    'In shapley, the strategies keep moving'
+    """
     one = record[0]
     shown = [i for i, size in enumerate(one.game.sizes) if size == 3][:FEW]
     if not shown:

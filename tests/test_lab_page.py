@@ -1,7 +1,9 @@
 import json
 import os
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -9,6 +11,7 @@ from urllib.parse import quote
 import pytest
 
 from gamesim import cli
+from gamesim.lab.session import cores
 from gamesim.report import number
 from gamesim.scenario import Scenario
 from tests.chromium import PROGRAM, Page, wait
@@ -114,6 +117,65 @@ def test_from_a_cold_start_to_the_numbers_of_the_command_line(
     links = page.run("[...document.querySelectorAll('#keep-runs a')].map((link) => link.getAttribute('href'))")
     assert [link.split("/")[-1] for link in links] == ["report.html", "record.zip"]
     assert page.run(f"fetch({links[1]!r}).then((answer) => answer.status)") == 200
+
+
+@contextmanager
+def held(lab: Lab) -> Iterator[None]:
+    """Keep all workers of a lab busy, so that it answers a page only afterwards."""
+    gate = threading.Event()
+    for _ in range(cores() + 1):
+        lab.workers.rounds.submit(gate.wait)
+    try:
+        yield
+    finally:
+        gate.set()
+
+
+def test_nothing_that_is_changed_while_the_server_is_slow_gets_lost(page: Page, lab: Lab) -> None:
+    visit(page, lab, scenario={**CHICKEN, "players": [{"learner": "hedge", "perturb": 0.2}] * 2}, speed=61, views=[])
+    with held(lab):
+        page.type("#scenario-rounds", "3000")
+        page.type("#scenario-perturb", "0")
+        page.type("#payoff-0-0-1", "3.5")
+        page.type("#payoff-1-1-0", "4")
+        page.type("#payoff-0-0-1", "2")  # as it was
+        page.type("#action-0-1", "drive")
+        page.choose("#player-0-learner", "regret-matching")
+        page.choose("#player-1-learner", "wavelet")
+        page.run("document.querySelector('#player-1-more').open = true")
+        page.type("#player-1-perturb", "0.3")
+        page.run("document.querySelector('#scenario-seed').focus(), document.querySelector('#scenario-seed').select()")
+        page.call("Input.insertText", text="17")
+    page.until("document.querySelector('#rounds').textContent === '3,000'")
+    page.until("location.hash.includes('0.3')")
+    assert page.run("document.activeElement.id") == "scenario-seed"
+    assert page.run("document.activeElement.value") == "17"  # not yet read, and not overwritten
+    page.key("Tab")
+    page.until("location.hash.includes('seed')")
+    scenario = scenario_in_address(page)
+    assert scenario["game"]["payoffs"] == [[[6, 2], [7, 0]], [[6, 7], [4, 0]]]
+    assert scenario["game"]["actions"][0][1] == "drive"
+    assert scenario["players"] == [{"learner": "regret-matching"}, {"learner": "wavelet", "perturb": 0.3}]
+    assert (scenario["rounds"], scenario["seed"]) == (3000, 17)
+    assert page.run("document.querySelector('#player-1-learner').value") == "wavelet"
+
+
+def test_a_press_is_not_lost_to_an_answer_that_comes_meanwhile(page: Page, lab: Lab) -> None:
+    visit(page, lab, scenario=CHICKEN, speed=61, views=[])
+    page.type("#payoff-0-0-1", "3.5")
+    page.until("location.hash.includes('3.5')")
+    place = page.run(
+        "(() => { const button = document.querySelector('#size-1-more'); button.scrollIntoView({ block: 'center' });"
+        " const { x, y, width, height } = button.getBoundingClientRect(); return [x + width / 2, y + height / 2]; })()"
+    )
+    mouse = {"x": place[0], "y": place[1], "button": "left", "clickCount": 1}
+    page.run("document.querySelector('#payoff-0-0-1').focus()")
+    page.call("Input.insertText", text="4.5")
+    page.call("Input.dispatchMouseEvent", type="mousePressed", **mouse)
+    page.until("location.hash.includes('4.5')")  # leaving the field changed the game, while the button is held
+    page.call("Input.dispatchMouseEvent", type="mouseReleased", **mouse)
+    page.until("location.hash.includes(encodeURIComponent('[6,4.5,0]'))")
+    assert page.run("document.querySelector('#payoff-0-0-2').value") == "0"
 
 
 def test_payoffs_are_edited_and_wrong_numbers_told(page: Page, lab: Lab, tmp_path: Path, capsys: Any) -> None:

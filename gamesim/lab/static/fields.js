@@ -12,7 +12,8 @@ export class Fields {
   settings(prefix, known, given, use) {
     const put = (name, value) => {
       const { [name]: _, ...others } = given;
-      use(value === undefined ? others : { ...others, [name]: value });
+      given = value === undefined ? others : { ...others, [name]: value };
+      use(given);
     };
     return h(
       "div",
@@ -76,8 +77,7 @@ export class Fields {
   }
 
   number(id, label, value, limits, use) {
-    const written = limits.integer ? String(value) : String(value);
-    return this.text(id, label, written, "", (text) => {
+    return this.text(id, label, String(value), "", (text) => {
       const read = readNumber(text, limits);
       return read.mistake ? read : { use: () => use(read.value) };
     });
@@ -87,11 +87,13 @@ export class Fields {
   text(id, label, value, placeholder, read) {
     const wrong = this.mistakes.get(id);
     const below = h("span", { id: `${id}-mistake`, class: "mistake", role: "alert" }, wrong ? wrong.mistake : "");
+    let last = value;
     const change = (event) => {
       const typed = event.target.value.trim();
-      const { mistake, use } = typed === value ? { use: () => {} } : read(typed);
+      const { mistake, use } = typed === last ? { use: () => {} } : read(typed);
       if (mistake) this.mistakes.set(id, { typed, mistake, where: label });
       else this.mistakes.delete(id);
+      if (!mistake) last = typed;
       event.target.toggleAttribute("aria-invalid", false);
       if (mistake) event.target.setAttribute("aria-invalid", "true");
       below.textContent = mistake ?? "";

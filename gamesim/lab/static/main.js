@@ -31,7 +31,7 @@ const page = {
   beside: null,
   speed: 30,
   views: FIRST, // the state in the address
-  wanted: null, // the scenario that was sent and not yet answered
+  wanted: [], // the scenarios that were sent and not yet answered, in this order
   shape: null,
   films: [],
   sets: null,
@@ -49,6 +49,7 @@ page.choices = choices;
 const connection = new Connection({
   hello({ session }) {
     page.session = session;
+    page.wanted = [];
     say("ready");
     begin(page.scenario, page.beside);
   },
@@ -59,23 +60,23 @@ const connection = new Connection({
   },
   error({ message, about }) {
     notify(message);
-    if (about === "begin" && page.wanted) {
-      page.wanted = null;
-      if (page.shape)
-        setup.show(page.scenario, page.beside, page.shape.game); // what is running is what is shown
-      else if (page.scenario !== choices.scenario) begin(choices.scenario, null);
-    }
+    if (about !== "begin") return;
+    page.wanted.shift();
+    if (page.wanted.length) return; // the last answer decides what is shown
+    if (page.shape) setup.show(page.scenario, page.beside, page.shape.game); // what is running is what is shown
+    else if (page.scenario !== choices.scenario) begin(choices.scenario, null);
   },
   game({ asked, game }) {
     const fit = (entries) => entries && game.players.map((_, i) => withoutStart(entries[i % entries.length]));
-    begin({ ...page.scenario, title: "", game: asked, players: fit(page.scenario.players) }, fit(page.beside));
+    const { scenario, beside } = latest();
+    begin({ ...scenario, title: "", game: asked, players: fit(scenario.players) }, fit(beside));
   },
   shape(message) {
-    Object.assign(page, page.wanted ?? {}, { wanted: null, shape: message, sets: null, playing: false });
+    Object.assign(page, page.wanted.shift(), { shape: message, sets: null, playing: false });
     page.films = message.runs.map((run) => new Film(message, run));
     cards.shape(message);
     showDials();
-    setup.show(page.scenario, page.beside, message.game);
+    if (!page.wanted.length) setup.show(page.scenario, page.beside, message.game);
     byId("setup-line").textContent = inALine(page.scenario, page.beside, message.game);
     showLesson();
     showKeep();
@@ -109,8 +110,16 @@ const connection = new Connection({
 });
 
 function begin(scenario, beside) {
-  page.wanted = { scenario, beside };
+  page.wanted.push({ scenario, beside });
   connection.send({ do: "begin", scenario, beside });
+}
+
+/** What was asked for last, whether or not it has been answered. */
+const latest = () => page.wanted.at(-1) ?? page;
+
+function beginAgain() {
+  const { scenario, beside } = latest();
+  begin(scenario, beside);
 }
 
 const withoutStart = ({ start: _, name: __, ...entry }) => entry;
@@ -122,7 +131,7 @@ function play() {
     connection.send({ do: "pause" });
     return;
   }
-  if (page.films[0]?.status === DONE) begin(page.scenario, page.beside);
+  if (page.films[0]?.status === DONE) beginAgain();
   connection.send({ do: "play", speed: roundsPerSecond() });
 }
 
@@ -323,7 +332,7 @@ function download(text, name) {
 
 byId("play").addEventListener("click", play);
 byId("step").addEventListener("click", () => connection.send({ do: "step" }));
-byId("reset").addEventListener("click", () => begin(page.scenario, page.beside));
+byId("reset").addEventListener("click", beginAgain);
 byId("speed").addEventListener("input", (event) => setSpeed(Number(event.target.value)));
 byId("save").addEventListener("click", () => connection.send({ do: "toml" }));
 byId("copy").addEventListener("click", async () => {
@@ -390,7 +399,7 @@ const KEYS = {
   " ": play,
   ArrowRight: () => connection.send({ do: "step" }),
   ".": () => connection.send({ do: "step" }),
-  r: () => begin(page.scenario, page.beside),
+  r: beginAgain,
   "+": () => setSpeed(page.speed + 5),
   "=": () => setSpeed(page.speed + 5),
   "-": () => setSpeed(page.speed - 5),

@@ -22,21 +22,46 @@ export class Setup {
     this.askGame = askGame;
     this.fields = new Fields();
     this.table = new PayoffTable(this.fields.mistakes, (...edited) => this.useTable(...edited));
+    this.typing = this.pressed = this.late = false;
+    place.addEventListener("input", ({ target }) => (this.typing = target.matches("input:not([type])")));
+    place.addEventListener("pointerdown", () => (this.pressed = true));
+    place.addEventListener("change", ({ target }) => {
+      this.typing = false;
+      if (target.matches("select")) this.pressed = false; // its list is not the page's, and may have kept the release
+    });
+    place.addEventListener("focusout", () => this.settle("typing"));
+    for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => this.settle("pressed"));
   }
 
   /** Show a scenario and its game; fields that hold a mistake keep what was typed. */
   show(scenario, beside, game) {
     const sameGame = this.game && JSON.stringify(this.game.actions) === JSON.stringify(game.actions);
     if (!sameGame) this.fields.mistakes.clear();
-    Object.assign(this, { scenario, beside, game });
-    const focused = document.activeElement?.id;
-    const open = new Set([...this.place.querySelectorAll("details[open]")].map((details) => details.id));
-    this.place.replaceChildren(this.gamePart(), this.table.part(game), this.playersPart(open), this.runPart());
-    if (focused && byId(focused) && this.place.contains(byId(focused))) byId(focused).focus();
+    Object.assign(this, { scenario, beside, game, late: true });
+    if (!sameGame || !(this.typing || this.pressed)) this.build();
   }
 
+  /** Once nobody types or presses any longer, and the focus has arrived where it goes, show what came meanwhile. */
+  settle(what) {
+    this[what] = false;
+    setTimeout(() => this.late && !this.typing && !this.pressed && this.build());
+  }
+
+  build() {
+    const { id, selectionStart, selectionEnd } = document.activeElement ?? {};
+    const open = new Set([...this.place.querySelectorAll("details[open]")].map((details) => details.id));
+    this.typing = this.late = false;
+    this.place.replaceChildren(this.gamePart(), this.table.part(this.game), this.playersPart(open), this.runPart());
+    const focused = id && byId(id);
+    if (!focused || !this.place.contains(focused)) return;
+    focused.focus();
+    if (typeof selectionStart === "number") focused.setSelectionRange?.(selectionStart, selectionEnd);
+  }
+
+  /** Begin what is shown with a change; the next change builds on it, whether or not the server has answered. */
   change(update, beside = this.beside) {
-    this.begin({ ...this.scenario, ...update }, beside);
+    Object.assign(this, { scenario: { ...this.scenario, ...update }, beside });
+    this.begin(this.scenario, beside);
   }
 
   learner(name) {
@@ -86,6 +111,7 @@ export class Setup {
       return cleaned({ ...entry, ...kept, name: undefined });
     };
     const entries = this.scenario.players.map(fitting);
+    this.game = this.table.game = { ...this.game, payoffs, actions, players };
     this.change({ title, game: { payoffs, players, actions }, players: entries }, this.beside?.map(fitting) ?? null);
   }
 
@@ -118,19 +144,12 @@ export class Setup {
   playerPart(name, i, open) {
     const entry = this.scenario.players[i];
     const id = `player-${i}`;
-    const put = (fresh) => this.change({ players: this.scenario.players.map((old, k) => (k === i ? fresh : old)) });
-    const putBeside = (fresh) =>
-      this.change(
-        {},
-        this.beside.map((old, k) => (k === i ? fresh : old)),
-      );
-    const putBoth = (update) => {
-      const apply = (old) => cleaned({ ...old, ...update });
-      this.change(
-        { players: this.scenario.players.map((old, k) => (k === i ? apply(old) : old)) },
-        this.beside && this.beside.map((old, k) => (k === i ? apply(old) : old)),
-      );
-    };
+    const changed = (entries, update) =>
+      entries && entries.map((old, k) => (k === i ? cleaned({ ...old, ...update }) : old));
+    const put = (update) => this.change({ players: changed(this.scenario.players, update) });
+    const putBeside = (update) => this.change({}, changed(this.beside, update));
+    const putBoth = (update) =>
+      this.change({ players: changed(this.scenario.players, update) }, changed(this.beside, update));
     const start = entry.start ? entry.start.map(plain).join(" ") : "";
     return h(
       "fieldset",
@@ -190,7 +209,7 @@ export class Setup {
         {
           id,
           "aria-label": `Learner of ${who}`,
-          onchange: (event) => put({ ...withoutSettings(entry), learner: event.target.value }),
+          onchange: (event) => put({ learner: event.target.value, settings: undefined }),
         },
         order.map((group) =>
           h(
@@ -216,7 +235,7 @@ export class Setup {
   learnerSettings(id, who, entry, put) {
     const chosen = this.learner(entry.learner);
     if (!chosen?.settings.length) return null;
-    const use = (settings) => put(cleaned({ ...entry, settings: Object.keys(settings).length ? settings : undefined }));
+    const use = (settings) => put({ settings: Object.keys(settings).length ? settings : undefined });
     return h(
       "div",
       {},
@@ -255,7 +274,7 @@ export class Setup {
           (perturb) => {
             const all = (entries) =>
               entries && entries.map((entry) => cleaned({ ...entry, perturb: perturb || undefined }));
-            this.change({ players: all(scenario.players) }, all(this.beside));
+            this.change({ players: all(this.scenario.players) }, all(this.beside));
           },
         ),
         h(

@@ -53,8 +53,8 @@ export class PayoffTable {
     const [rows, columns] = [game.actions[0], game.actions[1] ?? [""]];
     const name = (player) =>
       this.labelField(`player-${player}-name`, game.players[player], `Name of player ${player + 1}`, (text) => {
-        const players = game.players.map((old, i) => (i === player ? text : old));
-        this.use(game.payoffs, game.actions, players);
+        const players = this.game.players.map((old, i) => (i === player ? text : old));
+        this.use(this.game.payoffs, this.game.actions, players);
       });
     const action = (player, k) =>
       this.labelField(
@@ -62,10 +62,10 @@ export class PayoffTable {
         game.actions[player][k],
         `${game.players[player]}'s action ${k + 1}`,
         (text) => {
-          const actions = game.actions.map((labels, i) =>
+          const actions = this.game.actions.map((labels, i) =>
             labels.map((old, j) => (i === player && j === k ? text : old)),
           );
-          this.use(game.payoffs, actions);
+          this.use(this.game.payoffs, actions);
         },
       );
     const first = rest.every((k) => k === 0);
@@ -119,10 +119,11 @@ export class PayoffTable {
   }
 
   labelField(id, value, label, use) {
+    let last = value;
     const change = (event) => {
       const text = event.target.value.trim();
-      if (!text) event.target.value = value;
-      else if (text !== value) use(text);
+      if (!text) event.target.value = last;
+      else if (text !== last) use((last = text));
     };
     return h("input", {
       id,
@@ -138,7 +139,7 @@ export class PayoffTable {
   payoffField(player, cell) {
     const { game } = this;
     const id = `payoff-${player}-${cell.join("-")}`;
-    const value = cell.reduce((table, k) => table[k], game.payoffs[player]);
+    const now = () => cell.reduce((table, k) => table[k], this.game.payoffs[player]);
     const where = `${game.players[player]}'s payoff at ${cell.map((k, i) => game.actions[i][k]).join(", ")}`;
     const wrong = this.mistakes.get(id);
     const change = (event) => {
@@ -152,13 +153,13 @@ export class PayoffTable {
       this.mistakes.delete(id);
       event.target.removeAttribute("aria-invalid");
       byId("table-mistake").textContent = this.mistakeText("payoff-");
-      if (read.value !== value) this.use(replaced(this.game.payoffs, [player, ...cell], read.value));
+      if (read.value !== now()) this.use(replaced(this.game.payoffs, [player, ...cell], read.value));
     };
     return h("input", {
       id,
       class: `payoff p${player % 6}`,
-      value: wrong ? wrong.typed : brief(value),
-      title: plain(value),
+      value: wrong ? wrong.typed : brief(now()),
+      title: plain(now()),
       autocomplete: "off",
       spellcheck: "false",
       "aria-label": where,
@@ -166,18 +167,18 @@ export class PayoffTable {
       "aria-describedby": "table-mistake",
       onchange: change,
       onfocus: ({ target }) => {
-        if (target.value === brief(value)) target.value = plain(value); // all its digits, while it may be edited
+        if (target.value === brief(now())) target.value = plain(now()); // all its digits, while it may be edited
         target.select();
       },
       onblur: ({ target }) => {
-        if (target.value === plain(value)) target.value = brief(value);
+        if (target.value === plain(now())) target.value = brief(now());
       },
     });
   }
 
   sizeButtons() {
-    const { game } = this;
     const resize = (player, by) => () => {
+      const { game } = this;
       const labels = game.actions[player];
       let fresh = labels.length + 1;
       while (labels.includes(String(fresh))) fresh += 1;
@@ -190,6 +191,7 @@ export class PayoffTable {
       );
       this.use(payoffs, actions);
     };
+    const { game } = this;
     const button = (player, by) =>
       h(
         "button",

@@ -204,16 +204,16 @@ def show(outcomes: Sequence[Outcome], against: Contender | None, console: "Conso
     """Print one ranked table."""
     columns = ("CE gap", "CCE gap", "to CE", "external", "internal", "swap", "µs")
     printed = report.grid(("learner", "left"), *((name, "right") for name in columns))
-    printed.padding = (0, 1, 0, 0)
+    printed.padding = (0, 0)  # so that 80 letters have room for the longest learner
     for column in printed.columns[1:]:
-        column.min_width, column.no_wrap = 7, True  # a long name is folded, a number never
+        column.no_wrap = True  # a long name is folded between its settings, a number never
     for outcome in outcomes:
         summary = outcome.summary
         counted = summary.players[:1] if against is not None else summary.players
         worst = [max(one.regret[kind] for one in counted) / summary.rounds for kind in report.KINDS]
         numbers = [summary.gap["ce"], summary.gap["cce"], summary.distance["ce"], *worst]
         cost = 1e6 * outcome.seconds
-        printed.add_row(outcome.contender.label, *map(_short, numbers), _short(cost))
+        printed.add_row(outcome.contender.label.replace(":", ": "), *map(_short, numbers), _short(cost))
     console.print(printed)
     if note := _note(outcomes):
         console.print(note)
@@ -236,11 +236,11 @@ def _note(outcomes: Sequence[Outcome]) -> str:
 
 
 def _short(value: float | None) -> str:
-    """Return a number with two digits that count.
+    """Return a number with two digits that count, in at most eight letters.
 
-    >>> [_short(value) for value in (0.000048, 1.234, 122.3, 4567.0, None)]
-    ['4.8e-05', '1.2', '122', '4,567', '–']
+    >>> [_short(value) for value in (0.000048, 1.234, 122.3, 4567.0, 1234567.0, None)]
+    ['4.8e-05', '1.2', '122', '4,567', '1.2e+06', '–']
     """
     if value is None:
         return "–"
-    return f"{value:.2g}" if abs(value) < 99.5 else f"{value:,.0f}"
+    return f"{value:,.0f}" if 99.5 <= abs(value) < 1e5 else f"{value:.2g}"

@@ -329,7 +329,7 @@ def grid(*columns: tuple[str, str]) -> "Grid":
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as Grid
 
-    printed = Grid(box=SIMPLE_HEAD, pad_edge=False, header_style="dim", show_edge=False, padding=(0, 2, 0, 0))
+    printed = Grid(box=SIMPLE_HEAD, pad_edge=False, header_style="dim", show_edge=False, padding=(0, 1, 0, 0))
     for heading, side in columns:
         printed.add_column(heading, justify="right" if side == "right" else "left", overflow="fold")
     return printed
@@ -339,6 +339,7 @@ def _player_grid(summary: Summary) -> "Grid":
     from rich.text import Text
 
     printed = grid(("player", "left"), ("learner", "left"), *((name, "right") for name in ("payoff", *KINDS)))
+    printed.columns[1].no_wrap = True  # 80 letters have room for the longest learner
     for one in summary.players[:SHOWN]:
         learner = Text(one.learner)
         for key, value in one.settings.items():
@@ -357,7 +358,7 @@ def _player_grid(summary: Summary) -> "Grid":
 
 def _short(value: Any) -> str:
     text = str(value)
-    return text if len(text) <= 16 else text[:15] + "…"
+    return text if len(text) <= 20 else text[:19] + "…"  # regret-matching-plus has 20
 
 
 def _gap_grid(summary: Summary) -> "Grid":

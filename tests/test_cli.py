@@ -100,6 +100,19 @@ def test_the_report_says_what_was_measured(run: Run) -> None:
         assert words in flat
 
 
+def test_80_columns_break_no_learner(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    learners = ["internal-regret-matching", "wavelet-continuous", "blum-mansour"]
+    entries = "".join(f'[[players]]\nlearner = "{name}"\nperturb = 0.1\n' for name in learners)
+    rows = 'settings = { rows = "regret-matching-plus" }\n'
+    Path("mine.toml").write_text(f'rounds = 300\ngame.name = "jordan"\n{entries}{rows}')
+    out = run("run", "mine.toml", "--no-figures")[1]
+    assert {*learners, "regret-matching-plus"} <= set(out.split())
+    assert "…" not in out and max(map(len, out.splitlines())) <= 80
+    listed = run("list", "players")[1]
+    assert set(gamesim.players.names()) <= set(listed.split())
+
+
 def test_the_same_seed_gives_the_same_bytes_and_another_does_not(run: Run) -> None:
     for out, seed in (("a", "5"), ("b", "5"), ("c", "6")):
         assert run("run", "traffic-light", "--rounds", "200", "--seed", seed, "--out", out, "--no-figures")[0] == 0

@@ -71,6 +71,24 @@ def test_compare_ranks_writes_and_repeats(tmp_path: Path, capsys: pytest.Capture
     assert "CE gap" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("against", [[], ["--against", "hedge"]])
+def test_80_columns_break_no_name_and_no_number(
+    against: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    learners = ["internal-regret-matching", "wavelet-continuous", "uniform", "blum-mansour:rows=regret-matching-plus"]
+    arguments = ["compare", "shapley", "--rounds", "300", "--learners", ",".join(learners), *against]
+    assert main([*arguments, "--out", str(tmp_path / "out")]) == 0
+    out = capsys.readouterr().out
+    for part in " ".join(learners).replace(":", ": ").split():
+        assert part in out.split()
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    for one in summary["learners"]:
+        swap = one["players"][0]["regret"]["swap"] / 300 if against else one["gap"]["ce"]
+        assert {compare._short(one["gap"]["ce"]), compare._short(swap)} <= set(out.split())
+    assert "…" not in out and max(map(len, out.splitlines())) <= 80
+
+
 def test_who_hardly_moved_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     """In Shapley's game the uniform strategies are an equilibrium: whoever stays there ranks first for no merit."""
     arguments = ["compare", "shapley", "--rounds", "500", "--out", str(tmp_path / "out"), "--force", "--learners"]

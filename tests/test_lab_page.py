@@ -146,6 +146,8 @@ def test_nothing_that_is_changed_while_the_server_is_slow_gets_lost(page: Page, 
         page.type("#player-1-perturb", "0.3")
         page.run("document.querySelector('#scenario-seed').focus(), document.querySelector('#scenario-seed').select()")
         page.call("Input.insertText", text="17")
+        page.until("document.querySelector('#status').textContent.startsWith('getting ready')")
+    page.until("document.querySelector('#status').textContent === 'ready'")
     page.until("document.querySelector('#rounds').textContent === '3,000'")
     page.until("location.hash.includes('0.3')")
     assert page.run("document.activeElement.id") == "scenario-seed"

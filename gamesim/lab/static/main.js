@@ -38,6 +38,7 @@ const page = {
   playing: false,
   dirty: false,
   undrawn: 0,
+  patience: 0, // the timer that says why an answer takes long
   frames: [],
 };
 
@@ -55,6 +56,7 @@ const connection = new Connection({
   },
   closed() {
     page.playing = false;
+    clearTimeout(page.patience);
     showTransport();
     say("connection lost, trying again");
   },
@@ -62,6 +64,7 @@ const connection = new Connection({
     notify(message);
     if (about !== "begin") return;
     page.wanted.shift();
+    answered();
     if (page.wanted.length) return; // the last answer decides what is shown
     if (page.shape) setup.show(page.scenario, page.beside, page.shape.game); // what is running is what is shown
     else if (page.scenario !== choices.scenario) begin(choices.scenario, null);
@@ -74,6 +77,7 @@ const connection = new Connection({
   shape(message) {
     Object.assign(page, page.wanted.shift(), { shape: message, sets: null, playing: false });
     page.films = message.runs.map((run) => new Film(message, run));
+    answered();
     cards.shape(message);
     showDials();
     if (!page.wanted.length) setup.show(page.scenario, page.beside, message.game);
@@ -90,6 +94,7 @@ const connection = new Connection({
     }
     const playing = page.films.some((film) => film.status === PLAYING);
     if (page.playing && !playing) tellResult();
+    if (!playing || page.films[0].state.rounds) answered();
     page.playing = playing;
     page.undrawn += 1;
     redraw();
@@ -112,6 +117,18 @@ const connection = new Connection({
 function begin(scenario, beside) {
   page.wanted.push({ scenario, beside });
   connection.send({ do: "begin", scenario, beside });
+  awaitAnswer();
+}
+
+/** Say why an answer may take long, when it does. */
+function awaitAnswer() {
+  clearTimeout(page.patience);
+  page.patience = setTimeout(() => say("getting ready: a learner is compiled when it is first used"), 700);
+}
+
+function answered() {
+  clearTimeout(page.patience);
+  if (!page.wanted.length && byId("status").textContent.startsWith("getting ready")) say("ready");
 }
 
 /** What was asked for last, whether or not it has been answered. */
@@ -133,6 +150,7 @@ function play() {
   }
   if (page.films[0]?.status === DONE) beginAgain();
   connection.send({ do: "play", speed: roundsPerSecond() });
+  awaitAnswer();
 }
 
 function setSpeed(place) {

@@ -42,11 +42,12 @@ class Mean:
 
 @dataclass(frozen=True)
 class Printed:
-    """A table for people."""
+    """A table for people, and over what its cells are averaged."""
 
     title: str
     headings: list[str]
     rows: list[list[str]]
+    note: str
 
 
 def mean(values: Iterable[float | None]) -> Mean | None:
@@ -165,8 +166,8 @@ class Results:
                 for label in (labels if series is None else [v for v in self.values(series) if v in labels])
             ]
             if rows:
-                title = f"slope in {symbol} ({axis}): the exponent of measure ≈ c · {symbol}^slope, 95 %"
-                printed.append(Printed(title, [series or "", *kept], rows))
+                title = f"slope in {symbol} ({axis}): the exponent of measure ≈ c · {symbol}^slope"
+                printed.append(Printed(title, [series or "", *kept], rows, self._averaged(axis, series)))
         return printed
 
     def _along(self, axis: str, measures: Sequence[str]) -> Printed:
@@ -179,20 +180,27 @@ class Results:
             for v in self.values(axis)
             if v in groups
         ]
-        return Printed(f"mean along {axis}, 95 %", [axis, "points", *measures], rows)
+        return Printed(f"mean along {axis}", [axis, "points", *measures], rows, self._averaged(axis))
 
     def _matrix(self, learner: str, game: str, measure: str) -> Printed:
         """Games down, learners across: means over everything else, at the largest number of rounds."""
-        most = self.longest
         learners, played = self.values(learner), self.values(game)
         cells: dict[Any, list[float | None]] = {}
-        for row in most:
+        for row in self.longest:
             value = row.measures.get(measure)
             cells.setdefault((row.labels.get(game), row.labels.get(learner)), []).append(value)
-        rows = [[_said(g), *(_plain(cells.get((g, one))) for one in learners)] for g in played]
+        rows = [[_said(g), *(_cell(mean(cells.get((g, one), []))) for one in learners)] for g in played]
         everywhere = [[value for g in played for value in cells.get((g, one), [])] for one in learners]
-        rows.append(["all", *(_plain(values) for values in everywhere)])
-        return Printed(f"{measure}: {learner} by {game}{self.at_the_longest}", [game, *map(_said, learners)], rows)
+        rows.append(["all", *(_cell(mean(values)) for values in everywhere)])
+        title = f"{measure}: {learner} by {game}{self.at_the_longest}"
+        note = f"{self._averaged(learner, game, self.axis('rounds'))} The last line is over {game} too."
+        return Printed(title, [game, *map(_said, learners)], rows, note)
+
+    def _averaged(self, *shown: str | None) -> str:
+        """Say over what a table is averaged that shows these axes."""
+        over = [axis["name"] for axis in self.axes if len(axis["values"]) > 1 and axis["name"] not in shown]
+        over += ["seeds"] if len({row.seed for row in self.done}) > 1 else []
+        return (f"Means over {', '.join(over)}. " if over else "") + "± is the 95 % interval."
 
     @property
     def longest(self) -> list[Row]:
@@ -286,8 +294,3 @@ def _said(label: Any) -> str:
 
 def _cell(found: Mean | None) -> str:
     return "–" if found is None else str(found)
-
-
-def _plain(values: Sequence[float | None] | None) -> str:
-    found = mean(values or [])
-    return "–" if found is None else number(found.value)

@@ -1,7 +1,7 @@
 """What `gamesim sweep` and `gamesim study` do, and what they show."""
 
 import heapq
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -9,7 +9,8 @@ from random import Random
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from rich.console import Console, Group
+from rich.cells import cell_len
+from rich.console import Console, Group, JustifyMethod
 from rich.live import Live
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table as Grid
@@ -23,12 +24,13 @@ from gamesim.study import Study, find, read
 from gamesim.sweep import Open, cluster, estimate, local, sweep
 
 if TYPE_CHECKING:
-    from gamesim.fits import Results
+    from gamesim.fits import Printed, Results
 
 STUDIES = Path("studies")  # where stores are kept unless a person says otherwise
 FAILED, INTERRUPTED = 1, 130  # exit codes
 SHOWN = 3  # of the best and of the worst points, and
 LISTED = 20  # of the failures
+GAP = 2  # letters between the columns of a table
 WIDE = 200  # letters in a line of what is not read on a terminal
 SAMPLE = 40  # points that a dry run may time
 
@@ -238,9 +240,35 @@ def show_results(results: "Results", measure: str | None, console: Console) -> N
     for table in results.tables(chosen):
         console.print()
         console.print(Text(table.title, style="bold"))
-        grid = Grid(box=None, pad_edge=False, header_style="dim", padding=(0, 2, 0, 0))
-        for i, heading in enumerate(table.headings):
-            grid.add_column(Text(heading), justify="left" if i == 0 else "right", no_wrap=True)
+        console.print(Text(table.note, style="dim"))
+        for grid in _grids(table, console.width):
+            console.print()
+            console.print(grid)
+
+
+def _grids(table: "Printed", width: int) -> Iterator[Grid]:
+    """Give a table in grids that fit, each with the first column, so that nothing is cut; headings may be wrapped."""
+    columns = list(zip(table.headings, *table.rows, strict=True))
+    widths = [max(map(cell_len, [*heading.split(), *cells])) for heading, *cells in columns]
+    chosen: list[list[int]] = []
+    left = 0
+    for k in range(1, len(columns)):
+        if not chosen or widths[k] + GAP > left:
+            chosen.append([0])
+            left = width - widths[0]
+        chosen[-1].append(k)
+        left -= widths[k] + GAP
+    for each in chosen:
+        grid = Grid(box=None, pad_edge=False, header_style="dim", padding=(0, GAP, 0, 0))
+        for k in each:
+            side: JustifyMethod = "right" if k else "left"
+            grid.add_column(
+                Text(table.headings[k]),
+                justify=side,
+                vertical="bottom",
+                width=widths[k] if k else None,
+                overflow="fold",
+            )
         for row in table.rows:
-            grid.add_row(*(Text(cell) for cell in row))
-        console.print(grid)
+            grid.add_row(*(Text(row[k]) for k in each))
+        yield grid

@@ -3,6 +3,8 @@
 import csv
 import json
 from importlib.metadata import version
+from io import StringIO
+from itertools import product
 from math import log
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.console import Console
 from scipy.stats import linregress
 from scipy.stats import t as student
 
@@ -22,6 +25,7 @@ from gamesim.fits import Results
 from gamesim.scenario import Scenario
 from gamesim.store import Row
 from gamesim.study import Study
+from gamesim.study_commands import show_results
 
 BASE: dict[str, Any] = {
     "rounds": 60,
@@ -241,7 +245,7 @@ def test_tables_exports_and_figures_say_the_same(tmp_path: Path) -> None:
     results = results_of(rows, axes)
     matrix = results.tables(["m"])[-1]
     assert matrix.headings == ["game", "a", "b"]
-    assert matrix.rows == [["g", "0.01", "0.02"], ["h", "0.03", "–"], ["all", "0.02", "0.02"]]
+    assert matrix.rows == [["g", "0.01", "0.02"], ["h", "0.03", "–"], ["all", "0.02 ± 0.13", "0.02"]]
     slopes = results.tables(["m"])[0]
     assert [row[0] for row in slopes.rows] == ["a", "b"]
     assert slopes.rows[0][1].startswith("-1")
@@ -256,6 +260,52 @@ def test_tables_exports_and_figures_say_the_same(tmp_path: Path) -> None:
     assert [path.suffix for path in paths] == [".svg", ".png"]
     again = draw_study(results, tmp_path / "again")
     assert paths[0].read_bytes() == again[0].read_bytes()
+
+
+def test_tables_say_over_what_they_are_averaged_and_how_surely() -> None:
+    axes: list[dict[str, Any]] = [
+        {"name": "learner", "role": "learner", "values": ["a", "b"]},
+        {"name": "game", "role": "game", "values": ["g", "h"]},
+        {"name": "noise", "role": "other", "values": [0.1, 0.2]},
+        {"name": "start", "role": "other", "values": ["even"]},  # nothing is averaged over one value
+    ]
+    rows: list[tuple[dict[str, Any], int, float | None]] = [
+        ({"learner": learner, "game": game, "noise": noise, "start": "even"}, seed, noise * 10 + seed)
+        for learner, game, noise in product(("a", "b"), ("g", "h"), (0.1, 0.2))
+        for seed in (0, 1)
+    ]
+    along, _, matrix = results_of(rows, axes).tables(["m"])
+    assert along.note.startswith("Means over game, noise, seeds.")
+    assert matrix.note.startswith("Means over noise, seeds.") and "The last line is over game too." in matrix.note
+    assert all("95 %" in table.note for table in (along, matrix))
+    half = student.ppf(0.975, 3) * np.std([1, 2, 2, 3], ddof=1) / 2
+    assert matrix.rows[0] == ["g", *[f"2 ± {half:.2g}"] * 2]
+    assert matrix.rows[-1] == ["all", *[f"2 ± {student.ppf(0.975, 7) * np.sqrt(4 / 7 / 8):.2g}"] * 2]
+    (alone,) = results_of([({"learner": "a"}, 0, 1.0)], [axes[0]]).tables(["m"])
+    assert "Means" not in alone.note
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_a_wide_table_goes_on_below_and_nothing_is_cut(width: int) -> None:
+    learners = ["internal-regret-matching", "wavelet-continuous", "blum-mansour rows=regret-matching-plus", "hedge"]
+    axes: list[dict[str, Any]] = [
+        {"name": "learner", "role": "learner", "values": learners},
+        {"name": "game", "role": "game", "values": ["rock-paper-scissors-lizard-spock", "chicken"]},
+    ]
+    rows: list[tuple[dict[str, Any], int, float | None]] = [
+        ({"learner": learner, "game": game}, seed, 0.000123 * (i + 1) + 0.0001 * seed)
+        for i, (learner, game) in enumerate(product(learners, axes[1]["values"]))
+        for seed in (0, 1)
+    ]
+    results = results_of(rows, axes)
+    console = Console(file=StringIO(), width=width, force_terminal=True, color_system=None)
+    show_results(results, None, console)
+    assert isinstance(console.file, StringIO)
+    out = console.file.getvalue()
+    assert "…" not in out and max(map(len, out.splitlines())) <= width
+    for table in results.tables(["m"]):
+        assert {word for heading in table.headings for word in heading.split()} <= set(out.split())
+        assert all(cell in out for row in table.rows for cell in row)
 
 
 def test_parquet_holds_what_the_csv_holds(tmp_path: Path) -> None:

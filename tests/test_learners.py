@@ -6,12 +6,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 from numpy.typing import NDArray
 from scipy.integrate import quad
 from scipy.optimize import brentq, minimize
 from scipy.special import erfcx as scipy_erfcx
+from scipy.special import logsumexp
 
 from gamesim import players
 from gamesim.compiled import LEARNER_KERNEL, Vector, address, call_learner, kernel
@@ -206,6 +208,35 @@ def test_normal_hedge_solves_its_equation() -> None:
             expected = positive_share(above / c * np.exp(above**2 / (2 * c)))
         np.testing.assert_allclose(p, expected, atol=1e-9)
         regrets = regrets + p @ loss - loss
+
+
+def orlicz(regrets: Array) -> float:
+    """Return c with mean exp([R]₊² / 2c) = e."""
+    squares = np.maximum(regrets, 0) ** 2 / 2
+    top = squares.max()
+    if top == 0:
+        return 0.0
+    return float(brentq(lambda c: logsumexp(squares / c, b=1 / len(squares)) - 1, top / 9, 1.001 * top, rtol=1e-13))
+
+
+@given(
+    hnp.arrays(float, st.integers(2, 40), elements=st.floats(-1, 1)),
+    st.floats(1, 40),
+    st.randoms(use_true_random=False),
+)
+def test_normal_hedges_c_grows_as_its_bound_needs(regrets: Array, scale: float, random: Any) -> None:
+    """A round raises √c by √2 at most, and c itself, where it is large, by 8.8; losses of ±1 are the worst."""
+    assume(regrets.max() > 0.01)
+    d = len(regrets)
+    floor = 1024 * (1 + np.log(d))
+    for least in (0.1, floor):  # c is proportional to the square of the regrets
+        before = regrets * np.sqrt(scale * least / orlicz(regrets))
+        c, above = orlicz(before), np.maximum(before, 0)
+        p = positive_share(above * np.exp(above**2 / (2 * c)))
+        loss = np.array([random.choice([-1.0, 1.0]) for _ in range(d)])
+        after = orlicz(before + p @ loss - loss)
+        assert np.sqrt(after) <= np.sqrt(c) + np.sqrt(2)
+        assert c < floor or after <= c + 8.8
 
 
 def test_adanormal_hedge_and_coin_betting_follow_their_formulas() -> None:

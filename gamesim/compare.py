@@ -189,10 +189,11 @@ def write(outcomes: Sequence[Outcome], title: str, folder: Path) -> None:
     text = json.dumps(as_json(outcomes), allow_nan=False, indent=1)
     (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
     drawn: list[Path] = []
+    records = {("(hardly moved) " if one.still else "") + one.contender.label: one.record for one in outcomes}
     for kind in report.SETS:
-        figure = figures.compare({outcome.contender.label: outcome.record for outcome in outcomes}, kind)
-        drawn += figures.write(figure, folder / f"{kind}-gaps")
-    page = comparison_html(title, {outcome.contender.label: outcome.summary for outcome in outcomes}, drawn)
+        drawn += figures.write(figures.compare(records, kind), folder / f"{kind}-gaps")
+    summaries = {outcome.contender.label: outcome.summary for outcome in outcomes}
+    page = comparison_html(title, summaries, drawn, _note(outcomes))
     (folder / "report.html").write_text(page, encoding="utf-8")
     for rank, outcome in enumerate(outcomes, start=1):
         place = folder / f"{rank}-{outcome.contender.learner.rpartition(':')[2]}"

@@ -66,8 +66,8 @@ def report_html(record: Record, summary: Summary, figures: Sequence[Path], scena
     )
 
 
-def comparison_html(title: str, summaries: Mapping[str, Summary], figures: Sequence[Path]) -> str:
-    """Return the report of several runs side by side, by their labels."""
+def comparison_html(title: str, summaries: Mapping[str, Summary], figures: Sequence[Path], note: str = "") -> str:
+    """Return the report of several runs side by side, by their labels; `note` is added to the verdict."""
     best = min(summaries, key=lambda label: summaries[label].gap["ce"])
     rows = [
         [
@@ -89,7 +89,7 @@ def comparison_html(title: str, summaries: Mapping[str, Summary], figures: Seque
     return _page(
         title,
         f"{len(summaries)} runs",
-        verdict,
+        f"{verdict} {note}".rstrip(),
         [
             ("The runs", _table(headings, rows)),
             *[(f"{label}: verdict", f"<p>{escape(one.verdict)}</p>") for label, one in summaries.items()],

@@ -1,6 +1,7 @@
 """Comparing learners, converting games and drawing a run again, from the command line."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -94,11 +95,19 @@ def test_who_hardly_moved_is_named(capsys: pytest.CaptureFixture[str], tmp_path:
     arguments = ["compare", "shapley", "--rounds", "500", "--out", str(tmp_path / "out"), "--force", "--learners"]
     assert main([*arguments, "hedge,uniform,wavelet"]) == 0
     told = " ".join(capsys.readouterr().out.split())
-    assert "uniform and wavelet hardly left the strategies that they began with" in told
+    note = "uniform and wavelet hardly left the strategies that they began with: a small gap there says nothing"
+    assert note in told
+    page = (tmp_path / "out" / "report.html").read_text()
+    assert note in page
+    for kind in ("ce", "cce"):
+        figure = (tmp_path / "out" / f"{kind}-gaps.svg").read_text()
+        assert re.search(r"<title>Of 3 runs, \(hardly moved\) (uniform|wavelet) ends", figure)
+        marked = set(re.findall(r"<!-- (\(hardly moved\) )?(\S+): slope", figure))
+        assert marked == {("", "hedge"), ("(hardly moved) ", "uniform"), ("(hardly moved) ", "wavelet")}
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert summary["hardly_moved"] == ["uniform", "wavelet"]
     assert main([*arguments, "hedge,best-response"]) == 0
-    assert "hardly" not in capsys.readouterr().out
+    assert "hardly" not in capsys.readouterr().out + (tmp_path / "out" / "report.html").read_text()
     assert (
         main([*arguments, "best-response,fixed", "--against", "best-response"]) == 0
     )  # who stays against one that moves

@@ -20,6 +20,7 @@ from gamesim import Record, Table, figures, games
 from gamesim.equilibrium import polytope
 from gamesim.errors import InputError
 from gamesim.figures import curves, style
+from gamesim.figures.animation import Film
 from gamesim.figures.payoff_space import equilibrium_payoffs
 from gamesim.figures.study import study
 from gamesim.figures.tetrahedron import edges, flat, seen
@@ -529,6 +530,17 @@ def test_a_film_has_a_picture_for_each_checkpoint(game: str, tmp_path: Path) -> 
     with Image.open(path) as film:
         assert getattr(film, "n_frames", 1) >= len(record.curve.rounds) - 2  # pictures that are alike become one
         assert film.size == (792, 429)
+
+
+def test_a_film_names_all_that_it_draws() -> None:
+    film = Film(gamesim.simulate("shapley", "wavelet-continuous", rounds=300, perturb=0.3))
+    right = film.figure.axes[1]
+    (below,) = film.figure.legends
+    assert [*labels(right), *(text.get_text() for text in below.get_texts())] == ["CE gap", "CCE gap", curves.NOTHING]
+    gap, *rest = (line for line in right.lines if line not in (film.now, film.dot))
+    assert len(rest) == 2, "the CCE gap and its edge, and no fits"
+    assert film.dot.get_color() == gap.get_color()
+    assert corners_of(film.dot) == corners_of(gap)[-1:]
 
 
 def test_films_refuse_what_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from gamesim.errors import InputError
-from gamesim.figures.curves import SETS, line, log_axes
+from gamesim.figures.curves import SETS, line, log_axes, name_marks
 from gamesim.figures.joint import SHARE, matrix
 from gamesim.figures.style import (
     COLOURS,
@@ -93,11 +93,15 @@ class Film:
         self.figure.colorbar(self.image, ax=left, label=SHARE if joint is not None else "probability")
         self.left = left
         self.gaps = {kind: self.curve.gap(kind) for kind in SETS}
-        handles = [line(right, self.curve.rounds, gap[None], index)[0] for index, gap in enumerate(self.gaps.values())]
+        handles = [
+            line(right, self.curve.rounds, gap[None], index, shown=False)[0]
+            for index, gap in enumerate(self.gaps.values())
+        ]
         log_axes(right, self.curve.rounds, "gap (payoff units a round)")
         legend_below(right, handles, [f"{name} gap" for name in SETS.values()], columns=2, drop=0.2)
+        name_marks(self.figure)
         self.now = right.axvline(self.curve.rounds[0], color="black", linewidth=1)
-        (self.dot,) = right.plot([], [], "o", color=COLOURS[1], mec="black", ms=8, zorder=5)
+        (self.dot,) = right.plot([], [], "o", color=COLOURS[0], mec="black", ms=8, zorder=5)
         self.show(self.length - 1)
         settle(self.figure)  # so that nothing jumps from picture to picture
 

@@ -21,6 +21,7 @@ html_theme = "furo"
 html_title = "gamesim"
 html_static_path = ["_static"]
 html_css_files = ["gamesim.css"]
+html_js_files = ["maths.js"]
 html_math_renderer = "mathml"
 html_show_sourcelink = False
 autodoc_typehints = "signature"
@@ -30,12 +31,13 @@ default_role = "code"  # docstrings have code in single backticks
 
 
 def _mathml(display: str) -> tuple[Any, None]:
-    """Return how a formula is written: as MathML, which browsers draw themselves, without a script."""
+    """Return how a formula is written: as MathML, which browsers draw themselves."""
 
     def visit(self: Any, node: Any) -> None:
         from docutils.nodes import SkipNode
 
-        self.body.append(convert(node.astext(), display=display))
+        spaced = re.sub(r"(\\(?:ln|log)) (?=\w)", r"\1\,", node.astext())  # TeX puts a thin space there, MathML none
+        self.body.append(convert(spaced, display=display))
         raise SkipNode
 
     return visit, None

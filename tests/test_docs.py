@@ -1,6 +1,7 @@
 """What README and the documentation tell people to do works: every command and every piece of code is run.
 
-A block under `<!-- not run ... -->` is left out, and says why; one under `<!-- file: NAME -->` is saved by that name.
+A block under `<!-- not run ... -->` is left out, and says why; one under `<!-- file: NAME -->` is saved by that name,
+and one under `<!-- output -->` is what the block before it prints.
 Runs are cut to a few rounds and draw nothing, but for the block that is about drawing.
 """
 
@@ -57,7 +58,10 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
             continue
         if block.note.startswith("file: "):
             Path(block.note.removeprefix("file: ")).write_text(block.text, encoding="utf-8")
+        elif block.note == "output":
+            _same_output(capsys.readouterr().out, block.text)
         elif block.kind == "python":
+            capsys.readouterr()
             exec(compile(block.text, str(page), "exec"), names)
         elif block.kind == "sh":
             for line in block.text.splitlines():
@@ -65,6 +69,14 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
         elif block.kind == "toml":
             tomllib.loads(block.text)
     capsys.readouterr()
+
+
+def _same_output(came: str, shown: str) -> None:
+    """Compare words, and numbers up to what the last bits of another processor's logarithms may make of them."""
+    number = r"\d+\.\d+"
+    assert re.sub(number, "", came) == re.sub(number, "", shown)
+    numbers = ([float(one) for one in re.findall(number, text)] for text in (came, shown))
+    assert next(numbers) == pytest.approx(next(numbers), rel=0.2)
 
 
 def _run(line: str) -> None:

@@ -307,11 +307,23 @@ def _seconds(text: str) -> float:
     raise argparse.ArgumentTypeError(f"expected a positive number of seconds, and {text!r} came")
 
 
+def _find(name: str) -> Path:
+    """Return the path of a scenario; who names a shipped study is told how to run it."""
+    from gamesim import scenario, study
+
+    try:
+        return scenario.find(name)
+    except InputError:
+        if name not in study.shipped():
+            raise
+    raise InputError(f"{name} is a study, which varies a scenario: run it with `gamesim sweep {name}`")
+
+
 def _run(arguments: argparse.Namespace) -> int:
     from gamesim import continuing
-    from gamesim.scenario import find, read
+    from gamesim.scenario import read
 
-    path = find(arguments.scenario)
+    path = _find(arguments.scenario)
     scenario = read(path, local_code=arguments.allow_local_code).changed(arguments.rounds, arguments.seed)
     if arguments.checkpoint and scenario.runs_code:
         raise InputError(
@@ -416,9 +428,9 @@ def _compare(arguments: argparse.Namespace) -> int:
 
     from gamesim import compare
     from gamesim.record import write_folder
-    from gamesim.scenario import find, read
+    from gamesim.scenario import read
 
-    path = find(arguments.scenario)
+    path = _find(arguments.scenario)
     scenario = read(path, local_code=arguments.allow_local_code).changed(arguments.rounds, arguments.seed)
     allowed = arguments.allow_local_code
     chosen = compare.contenders(arguments.learners, local_code=allowed)
@@ -474,9 +486,9 @@ def _convert(arguments: argparse.Namespace) -> int:
 
 def _check(arguments: argparse.Namespace) -> int:
     from gamesim import catalogue
-    from gamesim.scenario import find, read
+    from gamesim.scenario import read
 
-    path = find(arguments.scenario)
+    path = _find(arguments.scenario)
     scenario = read(path, local_code=arguments.allow_local_code)
     _announce_compilation()
     scenario.simulation()
@@ -514,13 +526,13 @@ def _theorem(arguments: argparse.Namespace) -> int:
 
 
 def _lab(arguments: argparse.Namespace) -> int:
-    from gamesim.scenario import find, read
+    from gamesim.scenario import read
 
     try:
         from gamesim.lab.server import serve
     except ModuleNotFoundError as error:
         raise InputError(f"the lab needs {error.name}: pip install 'gamesim[lab]'") from None
-    first = read(find(arguments.scenario)) if arguments.scenario else None
+    first = read(_find(arguments.scenario)) if arguments.scenario else None
     _announce_compilation()
     browser = not arguments.no_browser
     serve(first, arguments.host, arguments.port, allow_network=arguments.allow_network, browser=browser)

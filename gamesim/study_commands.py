@@ -2,6 +2,7 @@
 
 import heapq
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -16,6 +17,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table as Grid
 from rich.text import Text
 
+from gamesim import scenario
 from gamesim.errors import InputError
 from gamesim.point import Job, Outcome
 from gamesim.report import number
@@ -41,8 +43,9 @@ def run_sweep(
     """Sweep a study into its store and return the exit code."""
     if workers < 1:
         raise InputError(f"a sweep needs at least one worker, and {workers} came")
-    path = find(name)
-    study = read(path)
+    with _told_from_a_scenario(name):
+        path = find(name)
+        study = read(path)
     store_path = folder_of(path, out) / FILE
     if dry_run:
         _dry_run(study, store_path, workers, console)
@@ -59,6 +62,21 @@ def run_sweep(
             console.print("the same command goes on from here", style="dim")
             return INTERRUPTED
         return _told(store, store_path, console)
+
+
+@contextmanager
+def _told_from_a_scenario(name: str) -> Iterator[None]:
+    """Where no study is found or read, tell who gave a scenario how to run it."""
+    try:
+        yield
+    except InputError:
+        try:
+            scenario.read(scenario.find(name))
+        except InputError:
+            pass
+        else:
+            raise InputError(f"{name} is a scenario, which a study varies: run it with `gamesim run {name}`") from None
+        raise
 
 
 def folder_of(path: Path, out: str | None) -> Path:
@@ -221,7 +239,8 @@ def store_of(name: str) -> Path:
         return path / FILE
     if path.suffix in (".sqlite", ".db"):
         return path
-    return folder_of(find(name, swept), None) / FILE
+    with _told_from_a_scenario(name):
+        return folder_of(find(name, swept), None) / FILE
 
 
 def show_results(results: "Results", measure: str | None, console: Console) -> None:

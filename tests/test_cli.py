@@ -243,6 +243,25 @@ def test_a_study_is_told_from_a_scenario(run: Run, command: str) -> None:
     assert err == "gamesim: mine.toml is a study, which varies a scenario: run it with `gamesim sweep mine.toml`\n"
 
 
+@pytest.mark.parametrize("command", [["run"], ["check"], ["compare", "--learners", "hedge"], ["lab"]])
+def test_the_name_of_a_study_is_told_from_a_scenario(run: Run, command: list[str]) -> None:
+    name = "swap-against-external"
+    code, out, err = run(*command, name)
+    assert (code, out) == (2, "")
+    assert err == f"gamesim: {name} is a study, which varies a scenario: run it with `gamesim sweep {name}`\n"
+
+
+def test_a_scenario_is_told_from_a_study(run: Run) -> None:
+    Path("mine.toml").write_text(GOOD)
+    for command, name in (("sweep", "chicken"), ("sweep", "mine.toml"), ("study", "chicken")):
+        code, out, err = run(command, name)
+        assert (code, out) == (2, "")
+        assert err == f"gamesim: {name} is a scenario, which a study varies: run it with `gamesim run {name}`\n"
+    Path("mine.toml").write_text("rounds = 3\n")  # neither of them
+    assert "mine.toml: rounds: unknown key" in run("sweep", "mine.toml")[2]
+    assert "there is no study 'chikcen'" in run("sweep", "chikcen")[2]
+
+
 def test_a_folder_with_a_scenario_is_pointed_to(run: Run) -> None:
     Path("here").mkdir()
     Path("here/scenario.toml").write_text(GOOD)

@@ -165,7 +165,7 @@ def test_interpolation_shows_and_breaks_when_hedge_takes_the_flagships_place(sma
         assert len(asserted) == 4 and all(finding.held for finding in asserted), asserted
     swapped = interpolation.holds(found, HEDGE)
     assert sum(not finding.held for finding in swapped) >= 2
-    assert ": more, difference" in next(finding.text for finding in swapped if "moves one action" in finding.text)
+    assert ", more, difference" in next(finding.text for finding in swapped if "moves one action" in finding.text)
 
 
 def test_regret_stays_within_the_certificate_and_below_uniform_play(small: Small) -> None:
@@ -259,13 +259,13 @@ def test_sentences_turn_with_the_numbers() -> None:
     wins, loses = invented(10.0, 90.0), invented(90.0, 10.0)
     assert [finding.held for finding in interpolation.holds(wins)] == [True, True]
     assert [finding.held for finding in interpolation.holds(loses)] == [False, True]
-    assert interpolation.holds(loses)[0].loss and ": more, " in interpolation.holds(loses)[0].text
+    assert interpolation.holds(loses)[0].loss and ", more, " in interpolation.holds(loses)[0].text
     cells = [{"setting": "alone", "d": 32, "family": "self", "k": 1}]
     (won,) = compare(wins, cells, PAPER, [FIRST_ORDER], "Here")
     (lost,) = compare(loses, cells, PAPER, [FIRST_ORDER], "Here")
     (level,) = compare(invented(5.0, 5.0), cells, PAPER, [FIRST_ORDER], "Here")
     assert (won.held, won.loss, lost.loss, level.held) == (True, False, True, None)
-    assert "less regret" in won.text and "more regret" in lost.text and "no cell" in level.text
+    assert "less regret" in won.under and "more regret" in lost.under and "no cell" in level.under
 
 
 def test_tables_are_markdown() -> None:

@@ -22,12 +22,13 @@ class Finding:
     """A sentence with its numbers, and where on the page it belongs.
 
     `held` says whether what the sentence asks about held, or None where the numbers do not decide; `loss`, whether it
-    tells where the flagship loses.
+    tells where the flagship loses; `under`, the beginning that it shares with others, which are listed below it.
     """
 
     text: str
     held: bool | None
     loss: bool = False
+    under: str = ""
 
 
 @dataclass(frozen=True)
@@ -69,9 +70,9 @@ def told_apart(difference: Mean | None) -> int:
 WORDS = {-1: "less than", 0: "not told apart from", 1: "more than"}  # for what `told_apart` returns
 
 
-def beside_rival(text: str, apart: int) -> Finding:
+def beside_rival(text: str, apart: int, under: str = "") -> Finding:
     """Return a finding on whether the flagship has less than a rival, by what `told_apart` says of their difference."""
-    return Finding(text, held=None if apart == 0 else apart < 0, loss=apart > 0)
+    return Finding(text, held=None if apart == 0 else apart < 0, loss=apart > 0, under=under)
 
 
 def titled(measure: str) -> str:
@@ -101,39 +102,28 @@ def compare(
 
     Each rival comes with the cell that says most, by the factor between the two.
     """
-    lost: list[str] = []
-    won: list[str] = []
-    level: list[str] = []
+    name = titled(measure)
+    begin = {sign: f"{where}: `{flagship}` has {word} {name} than" for sign, word in ((1, "more"), (-1, "less"))}
+    begin[0] = f"{where}: in no cell is the {name} of `{flagship}` told apart from that of"
+    findings = []
     for rival in rivals:
         pairs = [({**cell, "learner": flagship}, {**cell, "learner": rival}) for cell in cells]
         known = [(*pair, found) for pair in pairs if (found := results.difference(measure, *pair)) is not None]
-        for sign, told in ((1, lost), (-1, won)):
+        for sign in (1, -1):
             picked = [one for one in known if told_apart(one[2]) == sign]
             if picked:
                 own, other, difference = max(picked, key=lambda one: _factor(results, measure, one[0], one[1]))
-                told.append(
+                text = (
                     f"`{rival}` in {len(picked)} of {len(known)} cells; at {describe(own)}: "
                     f"{said(results.mean(measure, **own))} against {said(results.mean(measure, **other))}, "
                     f"difference {said(difference)}"
                 )
+                findings.append(beside_rival(text, sign, begin[sign]))
         if known and not any(told_apart(found) for _, _, found in known):
             widest = max((found for _, _, found in known), key=lambda found: abs(found.value))
-            level.append(f"`{rival}` ({len(known)} cells, largest difference {said(widest)})")
-    findings = []
-    name = titled(measure)
-    if lost:
-        findings.append(Finding(_listed(f"{where}: `{flagship}` has more {name} than", lost), held=False, loss=True))
-    if won:
-        findings.append(Finding(_listed(f"{where}: `{flagship}` has less {name} than", won), held=True))
-    if level:
-        begin = f"{where}: in no cell is the {name} of `{flagship}` told apart from that of"
-        findings.append(Finding(_listed(begin, level), held=None))
+            text = f"`{rival}` ({len(known)} cells, largest difference {said(widest)})"
+            findings.append(beside_rival(text, 0, begin[0]))
     return findings
-
-
-def _listed(begin: str, items: Sequence[str]) -> str:
-    """Write a sentence that ends in a list, to stand in a list itself."""
-    return "\n".join([begin, *(f"  - {item}" for item in items)])
 
 
 def _factor(results: Results, measure: str, own: Labels, other: Labels) -> float:

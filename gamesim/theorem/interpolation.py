@@ -103,10 +103,10 @@ def holds(results: Results, flagship: str = PAPER) -> list[Finding]:
             rounds = results.labels("T", **cell)[0]
             findings.append(
                 beside_rival(
-                    f"Alone, d = {d}, T = {rounds:,}, against {kind}, `{flagship}` regrets {said(own)} and "
-                    f"`{FIRST_ORDER}` {said(rival)}: {SIGNS[apart]}, difference {said(difference)}; "
-                    f"uniform play would regret {number(uniform_regret(d, rounds))}.",
+                    f"d = {d}, T = {rounds:,}, {kind}: {said(own)} against {said(rival)}, {SIGNS[apart]}, difference "
+                    f"{said(difference)}; uniform play would regret {number(uniform_regret(d, rounds))}",
                     apart,
+                    f"Alone, against the simplest φ\\*, k = 1: the regret of `{flagship}` and that of `{FIRST_ORDER}`",
                 )
             )
             ks = results.labels("k", setting="alone", d=d, family=family)
@@ -121,9 +121,11 @@ def holds(results: Results, flagship: str = PAPER) -> list[Finding]:
             still = mean(exponents(results, "regret", "k", ks, {**cell, "learner": FIRST_ORDER}).values())
             findings.append(
                 Finding(
-                    f"There, from k = {first} to {last}, its regret {GROWTH[grown]}, by {said(growth)}; that of "
-                    f"`{FIRST_ORDER}`, whose bound has d in place of k, has the exponent {said(still)} in k.",
+                    f"d = {d}, family {family}, from k = {first} to {last}: by {said(growth)}; the exponent of "
+                    f"`{FIRST_ORDER}` in k is {said(still)}",
                     held=None if grown == 0 else grown > 0,
+                    under=f"Alone, the regret of `{flagship}` {GROWTH[grown]} with k, while the bound of "
+                    f"`{FIRST_ORDER}` has d in place of k",
                 )
             )
     return findings
@@ -142,17 +144,18 @@ def powers(results: Results) -> list[Finding]:
                     continue
                 faster, flat = power.value - power.half > 0.5, power.value + power.half <= 0
                 words = (
-                    "faster than √k over these k, which a bound of that form allows as long as its constant is larger"
+                    "grows faster than √k over these k, which a bound of that form allows as long as its constant is "
+                    "larger"
                     if faster
-                    else "it does not grow with k"
+                    else "does not grow with k"
                     if flat
-                    else "not faster than √k"
+                    else "grows not faster than √k"
                 )
                 findings.append(
                     Finding(
-                        f"{where}, d = {d}, family {family}: from k = {ks[0]} to {ks[-1]} the regret of `{PAPER}` has "
-                        f"the exponent {said(power)} in k: {words}.",
+                        f"{where}, d = {d}, family {family}, from k = {ks[0]} to {ks[-1]}: the exponent {said(power)}",
                         held=not (faster or flat),
+                        under=f"The regret of `{PAPER}` {words}",
                     )
                 )
     return findings
@@ -174,10 +177,10 @@ def no_better(results: Results) -> list[Finding]:
             if own is not None and own.count > 1 and own.value + own.half >= uniform:
                 findings.append(
                     Finding(
-                        f"Alone, {describe(cell)}, T = {rounds:,}: `{learner}` regrets {said(own)}, not told to be "
-                        f"less than the {number(uniform)} of uniform play.",
+                        f"{describe(cell)}, T = {rounds:,}: {said(own)} against {number(uniform)}",
                         held=False,
                         loss=True,
+                        under=f"Alone, the regret of `{learner}` is not told to be less than that of uniform play",
                     )
                 )
     return findings

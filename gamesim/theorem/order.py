@@ -80,14 +80,14 @@ def _findings(results: Results, cell: Labels, learner: str) -> list[Finding]:
     ordered = cell["rule"] != "permutation"
     return [
         Finding(
-            f"{describe(cell)}: `{learner}` in the right order regrets {said(means[0])}, {WORDS[told_apart(gain)]} in "
-            f"a shuffled order, {said(means[1])} (difference {said(gain)}).",
+            f"{describe(cell)}: {said(means[0])} against {said(means[1])}, difference {said(gain)}",
             held=told_apart(gain) == 0 if not ordered else None if told_apart(gain) == 0 else told_apart(gain) < 0,
+            under=f"The regret of `{learner}` in the right order is {WORDS[told_apart(gain)]} that in a shuffled one",
         ),
         beside_rival(
-            f"{describe(cell)}: `{learner}` in the right order regrets {said(means[0])}, {WORDS[told_apart(lead)]} "
-            f"`{FIRST_ORDER}` with {said(means[2])} (difference {said(lead)}).",
+            f"{describe(cell)}: {said(means[0])} against {said(means[2])}, difference {said(lead)}",
             told_apart(lead),
+            f"The regret of `{learner}` in the right order is {WORDS[told_apart(lead)]} that of `{FIRST_ORDER}`",
         ),
     ]
 

@@ -85,10 +85,11 @@ def write_page(sections: Sequence[tuple[Section, Results]], command: str) -> str
 
 
 def _list(sections: Sequence[tuple[Section, Results]], loss: bool, held: bool | str | None) -> list[str]:
-    found = [
-        f"- *{section.title}.* {finding.text}"
-        for section, _ in sections
-        for finding in section.findings
-        if finding.loss == loss and held in (ANY, finding.held)
-    ]
-    return [*(found or ["Nothing."]), ""]
+    """Write the findings of a kind as a list; those with a common beginning stand below it, where it first comes."""
+    lines: dict[str, list[str]] = {}
+    for section, _ in sections:
+        for finding in section.findings:
+            if finding.loss == loss and held in (ANY, finding.held):
+                told = f"- *{section.title}.* {f'{finding.under}:' if finding.under else finding.text}"
+                lines.setdefault(told, []).extend([f"  - {finding.text}"] if finding.under else [])
+    return [*(line for told, below in lines.items() for line in (told, *below)), *([] if lines else ["Nothing."]), ""]

@@ -86,15 +86,15 @@ def section(results: Results) -> Section:
                 held = found.value - np.nan_to_num(found.half) <= 0.5
                 findings.append(
                     Finding(
-                        f"{setting.capitalize()}, d = {ACTIONS}: from 1,000 rounds on, the regret of `{learner}` "
-                        f"against a constant φ\\* grows like T^s, s = {said(found)}, "
-                        + (
-                            "in keeping with the square root."
-                            if held
-                            else "over these rounds faster than the square root; "
-                            "a bound of that form allows it as long as its constant is larger."
-                        ),
+                        f"{setting}, d = {ACTIONS}: `{learner}` has s = {said(found)}",
                         held,
+                        under="From 1,000 rounds on, regret against a constant φ\\* grows like T^s, "
+                        + (
+                            "in keeping with the square root"
+                            if held
+                            else "over these rounds faster than the square root, which a bound of that form allows as "
+                            "long as its constant is larger"
+                        ),
                     )
                 )
         own = slopes(results, "d", setting, PAPER)
@@ -104,10 +104,10 @@ def section(results: Results) -> Section:
             if own and rival:
                 findings.append(
                     beside_rival(
-                        f"{setting.capitalize()}, T = {ROUNDS:,}: along d, the fitted exponent of `{PAPER}`'s regret "
-                        f"is {said(mean(own.values()))}, {WORDS[apart]} the "
-                        f"{said(mean(rival.values()))} of `{name}`.",
+                        f"{setting}, T = {ROUNDS:,}: {said(mean(own.values()))} against the "
+                        f"{said(mean(rival.values()))} of `{name}`",
                         apart,
+                        f"Along d, the fitted exponent of the regret of `{PAPER}` is {WORDS[apart]} that of a rival",
                     )
                 )
     return Section(

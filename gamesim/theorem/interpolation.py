@@ -149,7 +149,7 @@ def powers(results: Results) -> list[Finding]:
                     if faster
                     else "does not grow with k"
                     if flat
-                    else "grows not faster than √k"
+                    else "is not told to grow faster than √k"
                 )
                 findings.append(
                     Finding(

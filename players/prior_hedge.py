@@ -17,27 +17,48 @@ NEGLIGIBLE = 1e-150  # products of smaller numbers would be so small that they a
 FARTHEST = 345.0  # exp(-345) is about that small
 GROUP = 32  # factors of at least 1/d² that are multiplied before the product is brought back between 1 and 2
 ONE = 1023 << 52  # the bits of 1.0: no fraction, and the exponent 0
+FOUR = 1025 << 52  # the bits of 4.0
 FRACTION = (1 << 52) - 1
 
 
 @phase
-def posterior(weights: Vector, spreads: Vector, exponents: Vector, result: Vector) -> None:
+def row_of(matrix: Vector, i: int, d: int) -> Vector:
+    """Return row i of a matrix with d columns."""
+    view: Vector = part(matrix, i * d, i * d + d)
+    return view
+
+
+@phase
+def sum_of_weights(row: Vector) -> float:
+    """Return the sum of numbers from 0 to 1, one of which is 1.
+
+    The fraction of 4 + x is x in units of 2^-50, next to nothing beside the sum. Integers have the same sum in any
+    order, so that the compiler may add several at once; there is room for 8191 of them.
+    """
+    units = np.int64(0)
+    for j in range(row.size):
+        units += np.float64(4.0 + row[j]).view(np.int64) - FOUR
+    return units * 2.0**-50
+
+
+@phase
+def posterior(weights: Vector, spreads: Vector, stays: Vector, exponents: Vector, result: Vector) -> None:
     """Write what the weights leave of the prior of each default: each constant, and last to stay.
 
     The largest weight of each row is 1, so that no factor Z is less than 1/d². A product of d of them may be too small
-    for a number: its exponent is kept apart.
+    for a number: its exponent is kept apart. Of each row, what all factors have in common and the factor Z_ii are kept.
     """
     d = spreads.size
     a, b = 1 / (d * d), 1 - 1 / d
     for j in range(d + 1):
         exponents[j], result[j] = 0.0, 1.0 if j < d else float(d)
     for i in range(d):
-        row = part(weights, i * d, i * d + d)
-        spread = a * sum_of(row)
-        spreads[i] = spread
+        row = row_of(weights, i, d)
+        spread = a * sum_of_weights(row)
         for j in range(d):
             result[j] *= multiply_add(b, row[j], spread)
-        result[d] *= spread + b * row[i]
+        spreads[i], stays[i] = spread, multiply_add(b, row[i], spread)
+        result[d] *= stays[i]
         if i % GROUP == GROUP - 1 or i == d - 1:
             for j in range(d + 1):
                 bits = np.float64(result[j]).view(np.int64)
@@ -54,28 +75,51 @@ def posterior(weights: Vector, spreads: Vector, exponents: Vector, result: Vecto
 
 
 @kernel
-def mean_map(weights: Vector, spreads: Vector, exponents: Vector, defaults: Vector, mean: Vector) -> None:
+def mean_map(
+    weights: Vector, spreads: Vector, stays: Vector, exponents: Vector, defaults: Vector, mean: Vector
+) -> None:
     """Write the mean of all maps φ, weighed by the prior times the product over i of weights[i, φ(i)].
 
     The weights are left squared: two levels on the rate has doubled. What stands between them and the mean is scratch.
     """
     d = spreads.size
-    posterior(weights, spreads, exponents, defaults)
+    posterior(weights, spreads, stays, exponents, defaults)
     a, b = 1 / (d * d), 1 - 1 / d
     for i in range(d):
-        row, target = part(weights, i * d, i * d + d), part(mean, i * d, i * d + d)
+        stays[i] = defaults[d] / stays[i]
+    for i in range(d):
+        row, target = row_of(weights, i, d), row_of(mean, i, d)
         spread = spreads[i]
         for j in range(d):
             target[j] = defaults[j] / multiply_add(b, row[j], spread)
-        stay = defaults[d] / (spread + b * row[i])
-        common = a * (sum_of(target) + stay)
-        stay *= b * row[i]
+        common = a * (sum_of(target) + stays[i])
+        stay = stays[i] * b * row[i]
         for k in range(d):
             weight = row[k]
             target[k] = weight * multiply_add(b, target[k], common)
             square = weight * weight
             row[k] = square if square > NEGLIGIBLE else 0.0
         target[i] += stay
+
+
+@phase
+def weigh(losses: Vector, rate: float, weights: Vector, faster_weights: Vector, d: int) -> None:
+    """Write exp(-rate · losses), and the same for the rate times √2; in each row the least loss is taken off first.
+
+    Two rows at a time: while one exponential waits for its last step, the processor goes on with another.
+    """
+    faster, half = np.sqrt(2.0) * rate, (d + 1) // 2
+    for first in range(half):
+        second = first + half if first + half < d else first  # an odd row in the middle is its own partner
+        row, other = row_of(losses, first, d), row_of(losses, second, d)
+        slow, fast = row_of(weights, first, d), row_of(faster_weights, first, d)
+        other_slow, other_fast = row_of(weights, second, d), row_of(faster_weights, second, d)
+        least, other_least = smallest(row), smallest(other)
+        for j in range(d):
+            excess = min(row[j] - least, FARTHEST / faster)
+            other_excess = min(other[j] - other_least, FARTHEST / faster)
+            slow[j], other_slow[j] = exponential(-rate * excess), exponential(-rate * other_excess)
+            fast[j], other_fast[j] = exponential(-faster * excess), exponential(-faster * other_excess)
 
 
 @kernel
@@ -87,19 +131,12 @@ def _write(settings: Vector, state: Vector, matrix: Vector) -> None:
     weights = part(own, (1 + levels) * cells, (3 + levels) * cells)
     rest = part(own, (3 + levels) * cells, own.size)
     experts, shares, rest = part(rest, 0, levels), part(rest, levels, 2 * levels), part(rest, 2 * levels, rest.size)
-    spreads, exponents, defaults = part(rest, 0, d), part(rest, d, 2 * d + 1), part(rest, 2 * d + 1, 3 * d + 2)
-    rate, faster = settings[1], np.sqrt(2.0) * settings[1]
-    for i in range(d):
-        row = part(losses, i * d, i * d + d)
-        first, second = part(weights, i * d, i * d + d), part(weights, cells + i * d, cells + i * d + d)
-        least = smallest(row)
-        for j in range(d):
-            excess = min(row[j] - least, FARTHEST / faster)
-            first[j] = exponential(-rate * excess)
-            second[j] = exponential(-faster * excess)
+    spreads, stays, rest = part(rest, 0, d), part(rest, d, 2 * d), part(rest, 2 * d, rest.size)
+    exponents, defaults = part(rest, 0, d + 1), part(rest, d + 1, 2 * d + 2)
+    weigh(losses, settings[1], part(weights, 0, cells), part(weights, cells, 2 * cells), d)
     for level in range(levels):
         current = part(weights, level % 2 * cells, (level % 2 + 1) * cells)
-        mean_map(current, spreads, exponents, defaults, part(maps, level * cells, (level + 1) * cells))
+        mean_map(current, spreads, stays, exponents, defaults, part(maps, level * cells, (level + 1) * cells))
     softmin(settings[0], experts, shares)
     times(shares, maps, matrix)
 
@@ -113,11 +150,14 @@ def _learn(settings: Vector, state: Vector, loss: Vector) -> None:
     moved = part(own, own.size - d, own.size)
     for level in range(levels):
         times(p, part(own, (1 + level) * cells, (2 + level) * cells), moved)
+        total = 0.0
         for j in range(d):
-            experts[level] += moved[j] * loss[j]
+            total += moved[j] * loss[j]
+        experts[level] += total
     for i in range(d):
+        mass, row = p[i], row_of(own, i, d)
         for j in range(d):
-            own[i * d + j] += p[i] * loss[j]
+            row[j] += mass * loss[j]
 
 
 @dataclass(frozen=True)
@@ -157,7 +197,7 @@ class PriorHedge(MatrixLearner):
 
     def first_state(self, actions: int) -> Vector:  # noqa: D102
         levels, cells = len(_rates(1, actions)), actions * actions
-        own = np.zeros((3 + levels) * cells + 2 * levels + 3 * actions + 2)
+        own = np.zeros((3 + levels) * cells + 2 * levels + 4 * actions + 2)
         return np.concatenate([first_reduction(np.full(actions, 1 / actions)), own])
 
     def guarantee(self) -> Guarantee:  # noqa: D102

@@ -65,16 +65,27 @@ class Guarantee:
     bound: Callable[[int, int], float]
     expected: bool = False
 
-    def covers(self, regret: str) -> bool:
-        """Whether a regret of this kind is bounded: swap regret is at least internal and external regret.
+    def on(self, regret: str, rounds: int, actions: int) -> float | None:
+        """Return the most that a regret of this kind can be, as far as it follows from the promise; else None.
 
-        >>> from gamesim import players
-        >>> players.make("blum-mansour").guarantee().covers("external")  # it bounds swap regret
-        True
-        >>> players.make("hedge").guarantee().covers("swap")
-        False
+        Swap regret is at least internal and external regret. It is the sum of what each of the d actions could have
+        gained, and internal regret is the largest of these gains: so it is at most d times internal regret, and
+        external regret at most d - 1 times, since the best action gains nothing. With two actions, whoever changes one
+        of them plays the other throughout: an external promise is an internal one.
+
+        >>> internal = Guarantee("internal", "√T", lambda T, d: T**0.5)
+        >>> [internal.on(regret, rounds=100, actions=3) for regret in ("external", "internal", "swap")]
+        [20.0, 10.0, 30.0]
+        >>> external = Guarantee("external", "√T", lambda T, d: T**0.5)
+        >>> [external.on("swap", rounds=100, actions=actions) for actions in (2, 3)]
+        [20.0, None]
         """
-        return self.regret in (regret, "swap")
+        times = {"external": actions - 1, "internal": 1, "swap": actions}
+        if self.regret in (regret, "swap"):
+            return self.bound(rounds, actions)
+        if self.regret == "internal" or actions <= 2:
+            return times[regret] * self.bound(rounds, actions)
+        return None
 
     def up_to(self, horizon: int | None) -> "Guarantee":
         """Return the promise of a learner tuned to this horizon, a number of rounds.

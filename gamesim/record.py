@@ -368,8 +368,9 @@ class Record:
     def bound(self, player: int, kind: str, rounds: int | None = None) -> float | None:
         """The most that a player's total regret can be, in payoff units, or None if its learner does not promise that.
 
-        `kind` is "external", "internal" or "swap", and `rounds` is all, or fewer. A first strategy that was given or
-        perturbed is not the learner's own: it can cost a loss of 2, once.
+        `kind` is "external", "internal" or "swap", and `rounds` is all, or fewer. What a learner promises of one kind
+        can bound another, see `Guarantee.on`. A first strategy that was given or perturbed is not the learner's own: it
+        can cost a loss of 2, once, and in swap regret 4, as one map may gain 2 for the one and lose 2 for the other.
 
         >>> import gamesim
         >>> record = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=200)
@@ -377,21 +378,26 @@ class Record:
         True
         >>> round(record.bound(0, "external"), 1), round(record.bound(0, "external", rounds=50), 1)
         (50.8, 25.9)
-        >>> record.bound(0, "swap") is None  # Hedge does not promise that
+        >>> round(record.bound(0, "swap"), 1)  # with two actions; with more Hedge does not promise that
+        101.7
+        >>> gamesim.simulate("shapley", "hedge", rounds=200).bound(0, "swap") is None
         True
         """
         learner = self.players[player]
         promise = learner.guarantee() if isinstance(learner, Player) else None
-        if promise is None or not promise.covers(kind):
+        size = self.game.sizes[player]
+        losses = promise.on(kind, self.rounds if rounds is None else rounds, size) if promise is not None else None
+        if losses is None:
             return None
-        losses = promise.bound(self.rounds if rounds is None else rounds, self.game.sizes[player])
-        return float((losses + (2 if self.started[player] else 0)) * self.game.scale[player])
+        first = (4 if kind == "swap" else 2) if self.started[player] else 0
+        return float((losses + first) * self.game.scale[player])
 
     def certificate(self, player: int, phi: Any) -> float | None:
         """The bound on a player's total regret against φ that its learner's own gradients prove, in payoff units.
 
         `phi` is a stochastic matrix: row i is where the mass of action i is sent. None where the learner keeps no such
-        proof. A first strategy that was given or perturbed is not the learner's own and can add a loss of 2, once.
+        proof. A first strategy p that was given or perturbed is not the learner's own q: it adds the largest
+        <p - q, l - φl> that there is, once, which is 2 for external and internal regret and at most 4.
 
         >>> import gamesim
         >>> record = gamesim.simulate("shapley", ["wavelet-continuous", "hedge"], rounds=1000, perturb=0.2)
@@ -411,7 +417,10 @@ class Record:
             for one, actions in zip(self.players, self.game.sizes, strict=True)
         ]
         state = np.split(self.arrays["continue_state"][0], np.cumsum(sizes)[:-1])[player]
-        losses = learner.certificate(state, phi) + (2 if self.started[player] else 0)
+        losses = learner.certificate(state, phi)
+        if self.started[player]:
+            changes = np.eye(self.game.sizes[player]) - phi
+            losses += max(np.abs(changes - row).sum(axis=1).max() for row in changes)
         return float(losses * self.game.scale[player])
 
     def best_deviation(self, player: int, kind: str) -> NDArray[np.float64]:

@@ -125,7 +125,8 @@ class TreeSwap(Player):
 
     def _bound(self, actions: int, base: int, depth: int) -> float:
         promised = self._row(actions, base).guarantee()
-        external = promised.bound(base, actions) if promised and promised.covers("external") else 2 * base
+        bound = promised.on("external", base, actions) if promised is not None else None
+        external = 2 * base if bound is None else bound
         return float(base**depth * ((1 - 1 / depth) * external / base + 2 / depth))
 
     def guarantee(self) -> Guarantee:  # noqa: D102

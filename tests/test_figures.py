@@ -185,7 +185,11 @@ def test_regrets_show_totals_and_declared_bounds_in_payoff_units() -> None:
     column = [15 * (2 * (sqrt(2 * t * log(3)) + sqrt(log(3) / 8)) + 2) for t in rounds]
     assert curve_in(figure.axes[0], np.array(column))
     assert "bound of Ünß" in labels(figure.axes[0])
-    assert not any("bound" in label for axes in figure.axes[1:] for label in labels(axes))
+    assert not any("bound of Ünß" in labels(axes) for axes in figure.axes[1:])
+    # Row has two actions, so that its internal regret is external, its swap regret twice that; its start may cost 4.
+    row = np.array([2 * (sqrt(2 * t * log(2)) + sqrt(log(2) / 8)) for t in rounds])
+    for axes, bound in zip(figure.axes[1:], (row + 2, 2 * row + 4), strict=True):
+        assert curve_in(axes, ODD.scale[0] * bound)
 
 
 def test_a_bound_has_the_look_of_its_player_in_every_panel() -> None:

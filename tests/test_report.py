@@ -2,14 +2,20 @@
 
 import json
 from dataclasses import replace
+from functools import partial
+from itertools import product
 from math import log, sqrt
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 import gamesim
 from gamesim import players, report
 from gamesim.game import Table
+from gamesim.player import Guarantee
+
+Array = NDArray[np.float64]
 
 # Non-square and asymmetric, with payoff ranges of 4 and 10: a unit of loss is worth 2 and 5.
 GAME = Table.of([[[0, 4, 1], [2, 0, 3]], [[5, 0, 10], [0, 7, 1]]], name="uneven")
@@ -20,12 +26,76 @@ def test_bounds_are_in_payoff_units_and_a_given_start_costs_two_losses() -> None
     record = gamesim.simulate(GAME, learners, 200, start=[[0.9, 0.1], None])
     first, second = report.summarise(record).players
     assert first.bound["external"] == pytest.approx(2 * (log(2) / 0.1 + 0.1 * 200 / 2 + 2))
-    assert first.bound["internal"] is None and first.bound["swap"] is None
     promise = learners[1].guarantee()
     assert promise is not None and promise.regret == "swap"
     for kind in report.KINDS:
         assert second.bound[kind] == pytest.approx(5 * promise.bound(200, 3))
     assert first.settings == {"rate": 0.1}
+
+
+def maps(kind: str, actions: int) -> list[tuple[int, ...]]:
+    """Return the deviations of a kind as maps of actions to actions, by their names in the textbook."""
+    every = list(product(range(actions), repeat=actions))
+    if kind == "external":
+        return [one for one in every if len(set(one)) == 1]
+    return [one for one in every if kind == "swap" or sum(i != j for i, j in enumerate(one)) <= 1]
+
+
+def largest_regret(strategies: Array, losses: Array, kind: str) -> float:
+    """Return the regret against the worst deviation, tried one after another and summed round by round."""
+    rounds = list(zip(strategies, losses, strict=True))
+    return max(
+        sum(float(p[i] * (loss[i] - loss[j])) for p, loss in rounds for i, j in enumerate(one))
+        for one in maps(kind, losses.shape[1])
+    )
+
+
+def cost_of_a_start(one: tuple[int, ...]) -> float:
+    """Return the most that <p - q, l - φl> can be: it is at a corner of all that p, q and l may be."""
+    corners = range(len(one))
+    return max(
+        float((loss[i] - loss[one[i]]) - (loss[j] - loss[one[j]]))
+        for loss in product([-1, 1], repeat=len(one))
+        for i, j in product(corners, repeat=2)
+    )
+
+
+@pytest.mark.parametrize("actions", [1, 2, 3, 4])
+def test_what_a_promise_implies_of_other_regrets_holds_and_could_not_be_less(actions: int) -> None:
+    random = np.random.default_rng(actions)
+    runs = [(random.dirichlet(np.full(actions, 0.3), size=6), random.uniform(-1, 1, (6, actions))) for _ in range(100)]
+    runs.append((np.eye(actions), np.eye(actions)))  # each action once, the only one that loses then
+    least: dict[tuple[str, str], float] = {}
+    for strategies, losses in runs:
+        regrets = {kind: largest_regret(strategies, losses, kind) for kind in report.KINDS}
+        for promised, asked in product(report.KINDS, repeat=2):
+            most = max(regrets[promised], 0.0)
+            bound = Guarantee(promised, "as measured", partial(lambda most, T, d: most, most)).on(asked, 6, actions)
+            assert (bound is None) == (promised == "external" != asked and actions > 2)
+            if bound is not None:
+                assert regrets[asked] <= bound + 1e-9, (promised, asked)
+                least[promised, asked] = min(least.get((promised, asked), np.inf), bound - regrets[asked])
+    for asked in ("external", "swap"):
+        assert least["internal", asked] == pytest.approx(0, abs=1e-9)
+
+
+def test_a_learner_of_internal_regret_has_bounds_on_external_and_swap_regret() -> None:
+    record = gamesim.simulate(GAME, ["hedge", "internal-regret-matching"], 200)
+    internal = 5 * 2 * sqrt(2 * 200)  # three actions
+    bound = report.summarise(record).players[1].bound
+    assert bound == pytest.approx({"external": 2 * internal, "internal": internal, "swap": 3 * internal})
+
+
+@pytest.mark.parametrize("kind", report.KINDS)
+def test_a_given_start_adds_what_it_can_cost(kind: str) -> None:
+    own, given = (gamesim.simulate(GAME, ["hedge", "wavelet"], 50, start=[None, one]) for one in (None, [0, 0, 1]))
+    added = (given.bound(1, kind) or 0) - (own.bound(1, kind) or 0)
+    assert added == pytest.approx(5 * max(cost_of_a_start(one) for one in maps(kind, 3)))
+    state = given.arrays["continue_state"][0, -given.players[1].first_state(3).size :]
+    for one in maps(kind, 3):
+        phi = np.eye(3)[list(one)]
+        proved = given.players[1].certificate(state, phi) + cost_of_a_start(one)
+        assert given.certificate(1, phi) == pytest.approx(5 * proved)
 
 
 def test_the_measures_are_the_records() -> None:

@@ -170,7 +170,7 @@ def _players(record: Record) -> list[PlayerSummary]:
             payoff=float(payoffs[i]),
             regret={kind: float(regrets[kind][i]) for kind in KINDS},
             bound={kind: record.bound(i, kind) for kind in KINDS},
-            certificate={kind: _certificate(record, i, kind) for kind in KINDS},
+            certificate=_certificates(record, i),
             guarantee=str(promise) if isinstance(player, Player) and (promise := player.guarantee()) else None,
         )
         for i, player in enumerate(record.players)
@@ -181,10 +181,13 @@ def _is_set(player: Player, field: Any) -> bool:
     return bool(getattr(player, field.name) != field.default)
 
 
-def _certificate(record: Record, i: int, kind: str) -> float | None:
+def _certificates(record: Record, i: int) -> dict[str, float | None]:
+    """Return what is proved of each kind of regret; swap regret is the largest, so what bounds it bounds the others."""
     if not record.single or record.feedback != "expected":  # drawn actions are not the strategies that are proved about
-        return None
-    return record.certificate(i, record.best_deviation(i, kind))
+        return dict.fromkeys(KINDS)
+    proved = {kind: record.certificate(i, record.best_deviation(i, kind)) for kind in KINDS}
+    swap = proved["swap"]
+    return {kind: None if swap is None or one is None else min(one, swap) for kind, one in proved.items()}
 
 
 def _replica(record: Record, left_out: str | None) -> dict[str, Any]:

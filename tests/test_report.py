@@ -98,6 +98,15 @@ def test_a_given_start_adds_what_it_can_cost(kind: str) -> None:
         assert given.certificate(1, phi) == pytest.approx(5 * proved)
 
 
+def test_what_is_proved_of_swap_regret_is_proved_of_the_others() -> None:
+    record = gamesim.simulate("shapley", ["hedge", "wavelet-continuous"], 2000, start=[[0.5, 0.3, 0.2], None])
+    alone = {kind: record.certificate(1, record.best_deviation(1, kind)) or 0 for kind in report.KINDS}
+    assert alone["external"] > alone["swap"]
+    proved = report.summarise(record).players[1].certificate
+    assert proved == {kind: min(alone[kind], alone["swap"]) for kind in report.KINDS}
+    assert set(report.summarise(record).players[0].certificate.values()) == {None}
+
+
 def test_the_measures_are_the_records() -> None:
     record = gamesim.simulate(GAME, ["hedge", "regret-matching"], 300, replicas=3, perturb=0.5)
     summary = report.summarise(record, title="x")

@@ -22,7 +22,7 @@ from gamesim.players.wavelet import Wavelet, WaveletContinuous
 from gamesim.theorem import cost, interpolation, order, play, quantile, rates, run
 from gamesim.theorem.drivers import Matrix, play_alone, play_game
 from gamesim.theorem.findings import compare, said, table, told_apart
-from gamesim.theorem.instances import FIRST_ORDER, HEDGE, OURS, PAPER, edge, favouring, rule, seed_of
+from gamesim.theorem.instances import FIRST_ORDER, HEDGE, OURS, PAPER, edge, favouring, rule, seed_of, uniform_regret
 from gamesim.theorem.points import Point, Results, Store, measure, results
 from gamesim.theorem.points import run as run_points
 from tests.algorithm_one import AlgorithmOne
@@ -130,6 +130,34 @@ def test_comparators_are_as_simple_as_they_say(actions: int, seed: int) -> None:
     assert (rule("permutation", actions, 1, seed).sum(axis=0) == 1).all()
 
 
+def test_the_yardsticks_regret_what_their_formulas_say() -> None:
+    actions, rounds = 8, 40_000
+    contexts = np.random.default_rng(5).integers(actions, size=rounds)
+    for rows in (None, 1):
+        phi = rule("unif", actions, 1, 3)
+        means = favouring(phi, rounds, rows)
+        regret = sum(means[i].mean() - means[i] @ phi[i] for i in contexts)
+        assert regret == pytest.approx(uniform_regret(actions, rounds, rows), rel=1e-9)
+    for k in (1, 5, 8):
+        phi = rule("self", actions, k, 3)
+        means = favouring(phi, rounds)
+        regret = sum(means[i, i] - means[i] @ phi[i] for i in contexts)
+        assert regret == pytest.approx(interpolation.staying_regret(actions, rounds, k), rel=0.05)
+
+
+def test_exponents_in_k_are_judged_by_their_intervals() -> None:
+    powers = {0.7: False, 0.3: True, -0.2: False, 0.02: None, 0.48: None}
+    for power, held in powers.items():
+        rows = []
+        for seed in range(4):
+            for k in (1, 4, 16, 32):  # the last is d, which does not count
+                labels = {"setting": "alone", "d": 32, "T": 9, "family": "self", "k": k, "learner": PAPER}
+                regret = 10.0 * k ** (power + 0.03 * (seed - 1.5)) if k < 32 else 1e6
+                rows.append((Point(interpolation.NAME, labels, seed), {"regret": regret}))
+        (finding,) = interpolation.powers(Results(rows, len(rows), 1.0))
+        assert finding.held is held, (power, finding)
+
+
 # The small version of every claim.
 
 
@@ -165,7 +193,7 @@ def test_interpolation_shows_and_breaks_when_hedge_takes_the_flagships_place(sma
         assert len(asserted) == 4 and all(finding.held for finding in asserted), asserted
     swapped = interpolation.holds(found, HEDGE)
     assert sum(not finding.held for finding in swapped) >= 2
-    assert ", more, difference" in next(finding.text for finding in swapped if "moves one action" in finding.text)
+    assert "more than" in next(finding.under for finding in swapped if "moves one action" in finding.text)
 
 
 def test_regret_stays_within_the_certificate_and_below_uniform_play(small: Small) -> None:
@@ -259,7 +287,7 @@ def test_sentences_turn_with_the_numbers() -> None:
     wins, loses = invented(10.0, 90.0), invented(90.0, 10.0)
     assert [finding.held for finding in interpolation.holds(wins)] == [True, True]
     assert [finding.held for finding in interpolation.holds(loses)] == [False, True]
-    assert interpolation.holds(loses)[0].loss and ", more, " in interpolation.holds(loses)[0].text
+    assert interpolation.holds(loses)[0].loss and "more than" in interpolation.holds(loses)[0].under
     cells = [{"setting": "alone", "d": 32, "family": "self", "k": 1}]
     (won,) = compare(wins, cells, PAPER, [FIRST_ORDER], "Here")
     (lost,) = compare(loses, cells, PAPER, [FIRST_ORDER], "Here")

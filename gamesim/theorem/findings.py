@@ -67,6 +67,11 @@ def told_apart(difference: Mean | None) -> int:
     return 1 if difference.value > 0 else -1
 
 
+def beside(found: Mean, fixed: float) -> int:
+    """Say whether a mean is below (-1) or above (1) a number beyond its interval, or neither (0)."""
+    return told_apart(Mean(found.value - fixed, found.half, found.count))
+
+
 WORDS = {-1: "less than", 0: "not told apart from", 1: "more than"}  # for what `told_apart` returns
 
 
@@ -100,7 +105,7 @@ def compare(
 ) -> list[Finding]:
     """Say against which rivals, and in how many cells, a flagship loses, wins, or is not told apart.
 
-    Each rival comes with the cell that says most, by the factor between the two.
+    Each rival comes with the clearest cell: the one whose difference is largest beside its interval.
     """
     name = titled(measure)
     begin = {sign: f"{where}: `{flagship}` has {word} {name} than" for sign, word in ((1, "more"), (-1, "less"))}
@@ -112,7 +117,7 @@ def compare(
         for sign in (1, -1):
             picked = [one for one in known if told_apart(one[2]) == sign]
             if picked:
-                own, other, difference = max(picked, key=lambda one: _factor(results, measure, one[0], one[1]))
+                own, other, difference = max(picked, key=lambda one: abs(one[2].value) / max(one[2].half, NOTHING))
                 text = (
                     f"`{rival}` in {len(picked)} of {len(known)} cells; at {describe(own)}: "
                     f"{said(results.mean(measure, **own))} against {said(results.mean(measure, **other))}, "
@@ -126,17 +131,9 @@ def compare(
     return findings
 
 
-def _factor(results: Results, measure: str, own: Labels, other: Labels) -> float:
-    """Return how far apart two means are, as a factor."""
-    one, two = (
-        abs(found.value) if found else 0.0 for found in (results.mean(measure, **own), results.mean(measure, **other))
-    )
-    return max(one, two) / max(min(one, two), 1e-9)
-
-
 def describe(cell: Labels) -> str:
     """Write labels as a sentence takes them."""
-    hidden = ("setting", "learner", "part", "T")
+    hidden = ("setting", "learner", "part", "along", "T")
     return ", ".join(f"{key} = {value}" for key, value in cell.items() if key not in hidden)
 
 

@@ -64,11 +64,19 @@ def rule(family: str, actions: int, k: int, seed: int) -> Matrix:
     return np.eye(actions, dtype=np.float64)[target.tolist()]
 
 
-def edge(actions: int, rounds: int) -> float:
-    """How much better the right action is on average: √(d ln d / T), where the rows of φ* are hardest to learn."""
-    return min(1.0, sqrt(actions * log(actions) / rounds))
+def edge(actions: int, rounds: int, rows: int | None = None) -> float:
+    """How much better the right action is on average: √(rows ln d / T), by default with d rows.
+
+    It is then hard to learn if T rounds are shared by so many rows of φ* that have nothing to do with one another.
+    """
+    return min(1.0, sqrt((rows or actions) * log(actions) / rounds))
 
 
-def favouring(phi: Matrix, rounds: int) -> Matrix:
+def favouring(phi: Matrix, rounds: int, rows: int | None = None) -> Matrix:
     """Return mean losses that are 0, and less by the edge where φ* puts its mass."""
-    return -edge(len(phi), rounds) * phi
+    return -edge(len(phi), rounds, rows) * phi
+
+
+def uniform_regret(actions: int, rounds: int, rows: int | None = None) -> float:
+    """Return what uniform play regrets on average, alone or against a constant φ*."""
+    return (1 - 1 / actions) * rounds * edge(actions, rounds, rows)

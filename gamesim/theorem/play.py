@@ -91,7 +91,7 @@ def section(results: Results) -> Section:
             findings.append(
                 Finding(
                     f"In {SEPARATION} `{learner}` plays the dominated action {said(share)} of the time in the second "
-                    f"half, with a CE gap of {said(gap)}: {'it is leaving it' if held else 'it has not left it'}.",
+                    f"half, with a CE gap of {said(gap)}: {'' if held else 'not '}within {KEPT:g} and {APART:g}.",
                     held,
                     loss=not held,
                 )

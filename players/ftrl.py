@@ -118,29 +118,25 @@ class FTRL(Player):
 
     def guarantee(self) -> Guarantee | None:  # noqa: D102, PLR0911  # one promise for each regulariser and kind of rate
         rate, surprise = self.rate, 4 if self.optimistic else 1
-        many = "4 " if self.optimistic else ""
         if self.regulariser == "entropic":
             if rate is None:
-                return Guarantee("external", f"2 √({many}T ln d)", lambda T, d: 2 * sqrt(surprise * T * log(d)))
-            return Guarantee(
-                "external", f"ln d / rate + {many}rate T / 2", lambda T, d: log(d) / rate + surprise * rate * T / 2
-            )
+                formula = "4 √(T ln d)" if self.optimistic else "2 √(T ln d)"
+                return Guarantee("external", formula, lambda T, d: 2 * sqrt(surprise * T * log(d)))
+            formula = "ln d / rate + 2 rate T" if self.optimistic else "ln d / rate + rate T / 2"
+            return Guarantee("external", formula, lambda T, d: log(d) / rate + surprise * rate * T / 2)
         if self.regulariser == "euclidean":
             if rate is None:
-                return Guarantee("external", f"√({many}2 d T)", lambda T, d: sqrt(surprise * 2 * d * T))
-            return Guarantee(
-                "external", f"1 / (2 rate) + {many}rate d T / 2", lambda T, d: 0.5 / rate + surprise * rate * d * T / 2
-            )
+                formula = "2 √(2 d T)" if self.optimistic else "√(2 d T)"
+                return Guarantee("external", formula, lambda T, d: sqrt(surprise * 2 * d * T))
+            formula = "1 / (2 rate) + 2 rate d T" if self.optimistic else "1 / (2 rate) + rate d T / 2"
+            return Guarantee("external", formula, lambda T, d: 0.5 / rate + surprise * rate * d * T / 2)
         if rate is None:
             return Guarantee(
                 "external",
-                f"2 + ln T √(d (64 d + {many}T)) / 2 + 4 √({many}d T)",
+                "2 + ln T √(d (16 d + T)) + 8 √(d T)" if self.optimistic else "2 + ln T √(d (64 d + T)) / 2 + 4 √(d T)",
                 lambda T, d: 2 + log(T) * sqrt(d * (64 * d + surprise * T)) / 2 + 4 * sqrt(surprise * d * T),
             )
         if rate <= 0.25:
-            return Guarantee(
-                "external",
-                f"2 + d ln T / rate + {many}rate T",
-                lambda T, d: 2 + d * log(T) / rate + surprise * rate * T,
-            )
+            formula = "2 + d ln T / rate + 4 rate T" if self.optimistic else "2 + d ln T / rate + rate T"
+            return Guarantee("external", formula, lambda T, d: 2 + d * log(T) / rate + surprise * rate * T)
         return None

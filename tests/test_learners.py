@@ -1,5 +1,7 @@
 """External-regret learners against independent answers: literal formulas, quadrature, root finding, convex solvers."""
 
+import math
+import re
 from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
@@ -313,6 +315,19 @@ def test_ftrl_minimises_what_it_says(regulariser: str, optimistic: bool) -> None
     total = sequence.sum(0) + optimistic * sequence[-1]
     answer = solve(lambda p: float(total @ p + REGULARISERS[regulariser](p) / 0.3), 4, 1e-9)
     np.testing.assert_allclose(learner.play(), answer, atol=2e-6)
+
+
+@pytest.mark.parametrize("rate", [None, 0.1])
+@pytest.mark.parametrize("optimistic", [False, True])
+@pytest.mark.parametrize("regulariser", REGULARISERS)
+def test_ftrls_printed_formula_is_its_bound(regulariser: str, optimistic: bool, rate: float | None) -> None:
+    promise = players.make("ftrl", regulariser=regulariser, optimistic=optimistic, rate=rate).guarantee()
+    assert promise is not None
+    formula = re.sub(r"ln (\w)", r"log(\1)", promise.formula).replace("√", "sqrt")
+    product = re.sub(r"(?<=[\w)]) (?=[\w(])", " * ", formula)
+    for T, d in ((10, 3), (1000, 7)):
+        value = eval(product, {"T": T, "d": d, "rate": rate, "log": math.log, "sqrt": math.sqrt})
+        assert promise.bound(T, d) == pytest.approx(value)
 
 
 @pytest.mark.parametrize("power", [1, 2])

@@ -145,7 +145,10 @@ def table() -> str:
 
 def learner_list() -> str:
     """Return the learners under headings of what they guarantee, as Markdown that suits a narrow page, too."""
-    lines = ["T rounds, d actions, losses in [-1, 1]; after ≤ stands what the regret is at most."]
+    lines = [
+        "T rounds, d actions, losses in [-1, 1]; after ≤ stands what the regret is at most. Other symbols are "
+        "settings, or are defined on the learner's page."
+    ]
     for kind, heading in KINDS.items():
         lines += ["", f"## {heading}", ""]
         for name, does, regret, bound in learners():

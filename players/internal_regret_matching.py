@@ -50,7 +50,8 @@ class InternalRegretMatching(MatrixLearner):
 
     With R_jk = Σ p_j (l_j - l_k) the regret for not having played k in place of j, φ_jk = [R_jk]₊ / μ off the diagonal,
     with μ large enough, and p = pφ, which no μ changes. Then Σ [R_jk]₊ p_j (l_j - l_k) = 0, and Σ [R_jk]₊² grows by at
-    most 4 (d - 1) in a round.
+    most 4 (d - 1) in a round. Swap regret Σ_j max_k [R_jk]₊ ≤ √(d Σ [R_jk]₊²), by Cauchy-Schwarz: at most √d times the
+    bound on internal regret, and not d times, as would follow from that alone.
 
     Reference: Hart and Mas-Colell (2000), "A simple adaptive procedure leading to correlated equilibrium", in its
     form with the fixed point: section 4 and proof of Theorem A; Cesa-Bianchi and Lugosi (2006), section 4.4.

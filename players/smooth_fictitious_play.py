@@ -22,8 +22,11 @@ class SmoothFictitiousPlay(Player):
     With L the loss of each action in t rounds, p ∝ exp(-L / (t · temperature)): the logit answer to the others' play
     on average. Its rests are logit equilibria, not Nash equilibria.
 
-    Reference: Fudenberg and Levine (1998), "The Theory of Learning in Games", section 4.4. No guarantee that regret
-    per round goes to 0: a part that shrinks with the temperature only may stay.
+    It is Hedge with the rate 1 / (τ (t - 1)) in round t > 1, τ the temperature. Since rates fall, external regret is at
+    most ln d / (the last rate) + Σ rates / 2 ≤ τ T ln d + (2 + ln T) / (2 τ). This grows like T, however small τ is: it
+    does not make regret a round go to 0, and nothing is declared.
+
+    Reference: Fudenberg and Levine (1998), "The Theory of Learning in Games", section 4.4.
 
     >>> learner = SmoothFictitiousPlay(temperature=0.5).start(actions=2)
     >>> learner.observe([1.0, 0.0])

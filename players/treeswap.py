@@ -58,13 +58,12 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 class TreeSwap(Player):
     """Play the average of `depth` learners, each on blocks `base` times as long as the next one's.
 
-    Let T = base^depth. Round t, written with `depth` digits in that base, passes on level h through the node that its
-    first h - 1 digits name. The node's learner, of the kind that `rows` names, holds its strategy for the
-    base^(depth-h) rounds of one digit, is then fed their mean loss, and is done after `base` of these; p is the average
-    over the levels. A deviation from level h's strategy cannot beat the best fixed action of its block, which level h +
-    1 follows with regret ε(base) a round: the sum telescopes to swap regret ≤ T ((1 - 1/depth) ε(base) + 2/depth).
-    Hedge as `rows` is tuned to `base`. What is not given of base and depth is chosen for the `horizon`, so that this
-    bound is least.
+    Let T = M^D with M the `base` and D the `depth`. Round t, written with D digits in base M, passes on level h through
+    the node that its first h - 1 digits name. The node's learner, of the kind that `rows` names, holds its strategy for
+    the M^(D-h) rounds of one digit, is then fed their mean loss, and is done after M of these; p is the average over
+    the levels. A deviation from level h's strategy cannot beat the best fixed action of its block, which level h + 1
+    follows with regret ε a round, over M rounds: the sum telescopes to swap regret ≤ T ((1 - 1/D) ε + 2/D). Hedge as
+    `rows` is tuned to M. What is not given of base and depth is chosen for the `horizon`, so that this bound is least.
 
     Reference: Dagan, Daskalakis, Fishelson and Golowich (2024), "From external to swap regret 2.0", Theorem 1.1 and
     Algorithm 1; Peng and Rubinstein (2024), "Fast swap regret minimization and applications to approximate correlated

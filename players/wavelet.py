@@ -281,9 +281,15 @@ class Wavelet(Player):
     For an absolute constant c, all T and all stochastic matrices φ at once, its regret against φ is at most
     c √(min{d - unif(φ) + 1, d - self(φ)} (T + d)) (log d)^(3/2), with unif(φ) the number of rows that share the most
     frequent row, and self(φ) the number of actions that φ leaves alone; and its ε-quantile regret is at most
-    c √(T log(1 + 1/ε)). `guarantee` bounds the worst φ with all constants, `certificate` a given φ after a given run.
+    c √(T log(1 + 1/ε)). (The paper prints log(1/ε), which is 0 at ε = 1; but there can be regret to the worst action.)
 
-    Reference: Lu, Sun and Zhang, "Sparsity-based interpolation of external, internal and swap regret", Theorems 1, 2.
+    `guarantee` bounds the worst φ with all constants, `certificate` a given φ after a given run. The scalar learners of
+    column j have ε_j = scale / (d² s_j), s_j of the indices being its action's, and D ε_j with the all-one vector h;
+    the identity's has ε = scale. K₁ = Σ_j ε_j + max_j ε_j (exp(z_j²) - 1) with erfi(z_j) = √(2/π) / ε_j, and K₀ is the
+    same with D ε_j for ε_j. No regret exceeds 2T, so that the guarantee says something only from some T on.
+
+    Reference: Lu, Sun and Zhang (2025), "Sparsity-based interpolation of external, internal and swap regret", 38th
+    Conference on Learning Theory, PMLR 291:3795-3828, Theorems 1 and 2.
 
     >>> player = Wavelet()
     >>> learner = player.start(actions=3)
@@ -296,6 +302,9 @@ class Wavelet(Player):
     array([0., 0., 1.])
     >>> round(player.certificate(learner.state, [[0, 0, 1]] * 3), 3)  # for "always the third action"
     14.188
+    >>> bound = player.guarantee().bound  # the first power of two at which it is below 2T, for some d
+    >>> [min(T for T in 2 ** np.arange(30) if bound(T, d) < 2 * T).item() for d in (16, 64, 256)]
+    [4096, 32768, 131072]
     """
 
     order: tuple[int, ...] | None = None
@@ -410,8 +419,8 @@ def _coefficients(matrix: NDArray[np.float64]) -> Vector:
 class WaveletContinuous(Wavelet):
     """The wavelet learner with our continuous clock: no blocks, no lag, half the bound of the paper's.
 
-    All else is as in `Wavelet`; only the scalar learners' clock differs. Each advances its time by |c|/2 in every
-    round instead of waiting for a block of gradients to fill.
+    All else is as in `wavelet`, whose page defines K₀ and K₁; only the scalar learners' clock differs. Each advances
+    its time by |c|/2 in every round instead of waiting for a block of gradients to fill.
 
     >>> player = WaveletContinuous()
     >>> learner = player.start(actions=3)
@@ -420,6 +429,9 @@ class WaveletContinuous(Wavelet):
     array([0., 0., 1.])
     >>> round(player.certificate(learner.state, [[0, 0, 1]] * 3), 3)
     1.891
+    >>> bound = player.guarantee().bound  # the first power of two at which it is below 2T, for some d
+    >>> [min(T for T in 2 ** np.arange(30) if bound(T, d) < 2 * T).item() for d in (16, 64, 256)]
+    [1024, 8192, 32768]
     """
 
     clock: Literal["blocks", "continuous"] = "continuous"

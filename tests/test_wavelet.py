@@ -3,6 +3,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from scipy.optimize import brentq
 from scipy.special import erfi
 
 from gamesim.errors import InputError
@@ -94,6 +95,37 @@ def test_measured_regret_never_exceeds_the_certificate(actions: int, clock: str)
                 assert swap <= player.guarantee().bound(t, actions) + 1e-9
     assert len(shares) >= 100
     assert max(shares) > 0.1  # it is a sharp bound, not a wide one
+
+
+@pytest.mark.parametrize("scale", [1.0, 0.3])
+@pytest.mark.parametrize("actions", [2, 3, 8, 11])
+def test_the_printed_guarantee_is_the_bound(actions: int, scale: float) -> None:
+    """With ε, K₀ and K₁ as the learner's page defines them, worked out action by action."""
+    size = 2 ** int(np.ceil(np.log2(actions)))
+    columns = [s for s in (2,) * (size - actions) + (1,) * (2 * actions - size) for _ in range(s)]
+
+    def k(factor: float) -> float:
+        scales = [factor * scale / (actions**2 * s) for s in columns]
+        roots = [brentq(lambda z, e=e: erfi(z) - np.sqrt(2 / np.pi) / e, 0, 10, xtol=1e-14) for e in scales]
+        return float(sum(scales) + max(e * (np.exp(z**2) - 1) for e, z in zip(scales, roots, strict=True)))
+
+    levels = [2**level for level in range(size) if level < np.log2(actions)]
+    for T in (10, 10**4, 10**7):
+        blocks = 4 * (np.sqrt(T + 1) * (scale + k(size)) + k(1) * sum(np.sqrt(n * (n + T)) for n in levels))
+        continuous = 2 * np.sqrt(T) * (scale + k(size) + k(1) * sum(np.sqrt(n) for n in levels))
+        for player, bound in ((Wavelet(scale=scale), blocks), (WaveletContinuous(scale=scale), continuous)):
+            assert player.guarantee().bound(T, actions) == pytest.approx(min(2 * T, bound))
+
+
+def test_regret_to_the_worst_action_can_be_positive() -> None:
+    """So that a bound on quantile regret by √log(1/ε), which is 0 at ε = 1, would be false."""
+    learner, matrix = Wavelet().start(2), np.zeros((2, 2))
+    for _ in range(200):
+        p = learner.play()
+        loss = np.where(p == p.max(), 1.0, -1.0) if p[0] != p[1] else np.array([1.0, -1.0])
+        learner.observe(loss)
+        matrix += np.outer(p, loss)
+    assert np.trace(matrix) - matrix.sum(axis=0).max() > 1
 
 
 @pytest.mark.parametrize("clock", ["blocks", "continuous"])

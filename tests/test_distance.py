@@ -75,7 +75,7 @@ def test_distances_by_hand() -> None:
 
 
 @given(SIZES, st.integers(0, 10**6), st.sampled_from(["ce", "cce"]))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_the_distance_is_that_of_the_literal_program(sizes: tuple[int, ...], seed: int, kind: str) -> None:
     game, joint = random_game(sizes, seed), random_joint(sizes, seed + 1)
     assert equilibrium.distance(game, joint, kind) == pytest.approx(literal_distance(game, joint, kind), abs=1e-7)
@@ -130,7 +130,7 @@ def test_simplex_and_interior_point_agree() -> None:
 
 
 @given(SIZES, st.integers(0, 10**6), st.sampled_from(["ce", "cce"]))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_any_multipliers_bound_the_distance_from_below(sizes: tuple[int, ...], seed: int, kind: str) -> None:
     game, joint, random = random_game(sizes, seed), random_joint(sizes, seed), np.random.default_rng(seed)
     incentives = Incentives(game, kind)
@@ -140,7 +140,7 @@ def test_any_multipliers_bound_the_distance_from_below(sizes: tuple[int, ...], s
 
 
 @given(SIZES, st.integers(0, 10**6), st.sampled_from(["ce", "cce"]), st.floats(0, 1))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_a_distance_to_a_convex_set(sizes: tuple[int, ...], seed: int, kind: str, part: float) -> None:
     game, joint, other = random_game(sizes, seed), random_joint(sizes, seed), random_joint(sizes, seed + 1)
     here, there = (equilibrium.distance(game, x, kind) for x in (joint, other))

@@ -49,7 +49,7 @@ def with_mixed_nash(sizes: tuple[int, ...], seed: int) -> tuple[Table, NDArray[n
 
 
 @given(SIZES, st.integers(0, 10**6))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_deviation_matrices_are_the_literal_sums(sizes: tuple[int, ...], seed: int) -> None:
     game, joint = random_game(sizes, seed), random_joint(sizes, seed)
     for i, matrix in enumerate(equilibrium.deviation_matrices(game, joint)):
@@ -61,7 +61,7 @@ def test_deviation_matrices_are_the_literal_sums(sizes: tuple[int, ...], seed: i
 
 
 @given(SIZES, st.integers(0, 10**6))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_gaps_are_the_best_of_all_maps_and_of_all_actions(sizes: tuple[int, ...], seed: int) -> None:
     game, joint = random_game(sizes, seed), random_joint(sizes, seed)
     swap, external = [0.0], [0.0]

@@ -88,7 +88,7 @@ def test_reducible_chains_solved_by_hand() -> None:
     np.testing.assert_array_equal(fixed(drain, default), [0, 0, 0, 1])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.integers(1, 6).flatmap(
         lambda n: st.lists(

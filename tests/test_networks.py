@@ -313,7 +313,7 @@ ARRAYS = st.one_of(
 )
 
 
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 @given(st.sampled_from(SMALL), st.data())
 def test_no_arrays_lead_the_kernels_astray(game: NetworkGame, data: st.DataObject) -> None:
     """A record or file may hold anything: what is not refused must be a game within its range."""

@@ -48,7 +48,6 @@ def selves(rule: Array) -> int:
     return int((rule == np.eye(len(rule))).all(axis=1).sum())
 
 
-@settings(deadline=None)
 @given(sizes)
 def test_haar_vectors_are_orthogonal_and_sized_as_their_intervals(size: int) -> None:
     vectors = haar_matrix(size)
@@ -58,7 +57,6 @@ def test_haar_vectors_are_orthogonal_and_sized_as_their_intervals(size: int) -> 
         assert list(np.flatnonzero(vector)) == list(interval(number, size))
 
 
-@settings(deadline=None)
 @given(sizes, seeds)
 def test_the_fast_transform_is_the_inner_product_with_each_vector(size: int, seed: int) -> None:
     matrix = np.random.default_rng(seed).standard_normal((size, size))
@@ -67,7 +65,6 @@ def test_the_fast_transform_is_the_inner_product_with_each_vector(size: int, see
     np.testing.assert_allclose(fast.reshape(size, size), haar_matrix(size) @ matrix, atol=1e-13)
 
 
-@settings(deadline=None)
 @given(sizes, seeds, st.data())
 def test_the_inverse_adds_up_the_vectors_wherever_it_begins(size: int, seed: int, data: st.DataObject) -> None:
     coefficients = np.random.default_rng(seed).standard_normal((size, size))
@@ -84,7 +81,6 @@ def test_the_inverse_adds_up_the_vectors_wherever_it_begins(size: int, seed: int
             np.testing.assert_array_equal(some[column:end], whole[column:end])
 
 
-@settings(deadline=None)
 @given(sizes, seeds)
 def test_a_matrix_that_is_constant_on_an_interval_has_no_coefficient_there(size: int, seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -97,7 +93,6 @@ def test_a_matrix_that_is_constant_on_an_interval_has_no_coefficient_there(size:
         assert (coefficients.reshape(size, size)[number] == 0).all()
 
 
-@settings(deadline=None)
 @given(sizes, seeds)
 def test_coefficients_of_one_vector_add_up_to_at_most_1_and_2(size: int, seed: int) -> None:
     rule = random_rule(np.random.default_rng(seed), size)
@@ -109,7 +104,6 @@ def test_coefficients_of_one_vector_add_up_to_at_most_1_and_2(size: int, seed: i
         assert (sums <= limit + 1e-12).all()
 
 
-@settings(deadline=None)
 @given(st.integers(1, 20), seeds)
 def test_owners_are_consecutive_one_or_two_each(actions: int, seed: int) -> None:
     order = [int(action) for action in np.random.default_rng(seed).permutation(actions)]
@@ -126,7 +120,7 @@ def test_an_order_that_is_no_permutation_is_refused(order: tuple[int, ...]) -> N
         owners(3, order)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(st.integers(1, 20), seeds)
 def test_relabelling_keeps_losses_and_simplicity(actions: int, seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -159,7 +153,7 @@ def gradients(random: np.random.Generator, size: int) -> tuple[Array, Array, Arr
     return improper, phi, p, loss, gradient
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(sizes, seeds)
 def test_the_wrapper_loses_no_more_than_the_improper_prediction(size: int, seed: int) -> None:
     random = np.random.default_rng(seed)
@@ -170,7 +164,7 @@ def test_the_wrapper_loses_no_more_than_the_improper_prediction(size: int, seed:
         assert proper <= (gradient * (improper - rule)).sum() + 1e-12
 
 
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 @given(sizes, seeds)
 def test_feature_gradients_are_within_twice_the_mass_of_their_support(size: int, seed: int) -> None:
     _, _, p, _, gradient = gradients(np.random.default_rng(seed), size)

@@ -474,12 +474,16 @@ def _figures(arguments: argparse.Namespace) -> int:
 
 def _convert(arguments: argparse.Namespace) -> int:
     from gamesim import games
+    from gamesim.games import sheets
 
     by_name = arguments.source in games.names() and not Path(arguments.source).exists()
     game = games.make(arguments.source) if by_name else games.load(arguments.source)
-    if Path(arguments.target).exists() and not arguments.force:
-        raise InputError(f"{arguments.target} exists already: overwrite it with --force, or choose another place")
-    for path in games.save(game, arguments.target):
+    target = Path(arguments.target)
+    written = sheets.paths(target, len(game.players)) if target.suffix.lower() == ".csv" else [target]
+    for path in written:
+        if path.exists() and not arguments.force:
+            raise InputError(f"{path} exists already: overwrite it with --force, or choose another place")
+    for path in games.save(game, target):
         print(f"Written to {path}")
     return 0
 

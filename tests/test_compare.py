@@ -153,6 +153,19 @@ def test_convert_goes_there_and_back(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main(["convert", "nothing", nfg]) == 2
 
 
+@pytest.mark.parametrize("target", ["game.csv", "game.1.csv", "game.CSV"])
+def test_convert_overwrites_no_sheet_unless_forced(
+    target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "game.2.csv").write_text("years of work")
+    arguments = ["convert", "chicken", str(tmp_path / target)]
+    assert main(arguments) == 2
+    assert f"{tmp_path / 'game.2.csv'} exists already" in capsys.readouterr().err
+    assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("game.2.csv", "years of work")]
+    assert main([*arguments, "--force"]) == 0
+    assert np.array_equal(games.load(tmp_path / target).payoffs, games.make("chicken").payoffs)  # type: ignore[attr-defined]
+
+
 def test_figures_are_drawn_again_from_the_record(tmp_path: Path) -> None:
     out = tmp_path / "run"
     assert main(["run", "chicken", "--rounds", "200", "--quiet", "--out", str(out)]) == 0

@@ -249,6 +249,7 @@ def _add_studies(commands: Commands) -> None:
     study.add_argument("--csv", metavar="PATH", help="write every point as a line of CSV")
     study.add_argument("--parquet", metavar="PATH", help="write every point as Parquet")
     study.add_argument("--figures", metavar="FOLDER", help="draw its figures, as SVG and PNG")
+    study.add_argument("--force", action="store_true", help="overwrite existing files")
     study.set_defaults(command=_study)
 
     theorem = commands.add_parser("theorem", help="measure what the wavelet learner's paper proves, claim by claim")
@@ -554,7 +555,7 @@ def _sweep(arguments: argparse.Namespace) -> int:
 def _study(arguments: argparse.Namespace) -> int:
     from gamesim.study_commands import show_study
 
-    asked = {key: getattr(arguments, key) for key in ("measure", "csv", "parquet", "figures")}
+    asked = {key: getattr(arguments, key) for key in ("measure", "csv", "parquet", "figures", "force")}
     return show_study(arguments.study, _console(), **asked)
 
 

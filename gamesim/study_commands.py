@@ -1,12 +1,13 @@
 """What `gamesim sweep` and `gamesim study` do, and what they show."""
 
 import heapq
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 from random import Random
+from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,8 @@ from gamesim.sweep import Open, cluster, estimate, local, sweep
 
 if TYPE_CHECKING:
     from gamesim.fits import Printed, Results
+
+Write = Callable[[Path], list[Path]]  # writes files into a folder, and returns their paths
 
 STUDIES = Path("studies")  # where stores are kept unless a person says otherwise
 FAILED, INTERRUPTED = 1, 130  # exit codes
@@ -207,26 +210,62 @@ def show_study(
     csv: str | None = None,
     parquet: str | None = None,
     figures: str | None = None,
+    force: bool = False,
 ) -> int:
     """Print a study's tables and fits, write what is asked for, and return the exit code."""
     from gamesim import fits
 
+    for path in filter(None, (csv, parquet)):
+        _refuse_to_overwrite(Path(path), force)
     with Store(store_of(name)) as store:
         results = fits.results(store)
-        if csv is not None:
-            fits.write_csv(results, Path(csv))
-        if parquet is not None:
-            fits.write_parquet(results, Path(parquet))
-        show_results(results, measure, console)
+    results.chosen(measure)  # refuses a wrong one before anything is written
+    parts: list[tuple[Path, Write]] = []
+    if csv is not None:
+        parts.append(_file(Path(csv), lambda path: fits.write_csv(results, path)))
+    if parquet is not None:
+        parts.append(_file(Path(parquet), lambda path: fits.write_parquet(results, path)))
     if figures is not None:
         from gamesim.figures.study import draw_study
 
-        for path in draw_study(results, Path(figures), measure):
-            console.print(f"Written to {path}", style="dim")
-    for written in (csv, parquet):
-        if written is not None:
-            console.print(f"Written to {written}", style="dim")
+        parts.append((Path(figures), lambda folder: draw_study(results, folder, measure)))
+    written = _put(parts, force)
+    show_results(results, measure, console)
+    for path in written:
+        console.print(f"Written to {path}", style="dim")
     return 0
+
+
+def _file(path: Path, write: Callable[[Path], None]) -> tuple[Path, Write]:
+    """Return the folder that a file belongs into, and what writes it into any folder."""
+
+    def into(folder: Path) -> list[Path]:
+        write(folder / path.name)
+        return [folder / path.name]
+
+    return path.parent, into
+
+
+def _put(parts: Sequence[tuple[Path, Write]], force: bool) -> list[Path]:
+    """Have everything written beside its place, then move it there file by file; nothing if one is in the way."""
+    with ExitStack() as stack:
+        moves: dict[Path, Path] = {}
+        for place, write in parts:
+            place.mkdir(parents=True, exist_ok=True)
+            aside = Path(stack.enter_context(TemporaryDirectory(prefix=".gamesim-", dir=place)))
+            moves |= {path: place / path.name for path in write(aside)}
+        for target in moves.values():
+            _refuse_to_overwrite(target, force)
+        for path, target in moves.items():
+            path.replace(target)
+    return list(moves.values())
+
+
+def _refuse_to_overwrite(path: Path, force: bool) -> None:
+    if path.is_dir():
+        raise InputError(f"{path} is a folder, and a file is to be written there: choose another place")
+    if path.exists() and not force:
+        raise InputError(f"{path} exists already: overwrite it with --force, or choose another place")
 
 
 def store_of(name: str) -> Path:

@@ -346,3 +346,25 @@ def test_a_swept_study_is_found_by_its_name(
     assert main(["study", "rates"]) == 0
     assert main(["study", "ratse"]) == 2
     assert "did you mean rates?" in capsys.readouterr().err
+
+
+def test_exports_overwrite_nothing_unless_forced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = 'seeds = 2\nmeasures = ["ce-gap"]\nbase = { rounds = 20, game.name = "chicken", everyone.learner = "hedge" }'
+    Path("mine.toml").write_text(text)
+    assert main(["sweep", "mine.toml", "--workers", "1", "--quiet"]) == 0
+    figure = Path("mine-ce-gap.svg")
+    for option, path, place in (("--csv", Path("mine.toml"), "mine.toml"), ("--figures", figure, ".")):
+        path.write_text(text)
+        capsys.readouterr()
+        assert main(["study", "mine", "--csv", "other.csv", option, place]) == 2
+        assert f"{path} exists already" in capsys.readouterr().err
+        assert path.read_text() == text and not Path("other.csv").exists()
+    assert main(["study", "mine", "--csv", "new/mine.csv", "--figures", ".", "--force"]) == 0
+    assert Path("new/mine.csv").read_text().count("\n") == 3 and "<svg" in figure.read_text()
+    names = {path.name for path in tmp_path.iterdir()}
+    assert names == {"mine-ce-gap.png", "mine-ce-gap.svg", "mine.toml", "new", "studies"}
+    assert main(["study", "mine", "--csv", "new"]) == 2
+    assert main(["study", "mine", "--csv", "none.csv", "--measure", "gap"]) == 2 and not Path("none.csv").exists()

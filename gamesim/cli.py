@@ -4,6 +4,7 @@ import argparse
 import json
 import os
 import re
+import shlex
 import sys
 from collections.abc import Sequence
 from functools import cache
@@ -343,7 +344,7 @@ def _run(arguments: argparse.Namespace) -> int:
 def _resume(arguments: argparse.Namespace) -> int:
     from gamesim import continuing
 
-    target = Path(arguments.run.rstrip("/").removesuffix(".partial"))
+    target = Path(str(Path(arguments.run)).removesuffix(".partial"))
     run = continuing.unfinished(target)
     if run is None:
         continuing.end(target)
@@ -389,6 +390,10 @@ def _go_on(run: "Unfinished", target: Path, arguments: argparse.Namespace, *, fo
     elif not arguments.quiet:
         report.show(summary, _console())
     console.print(f"\nWritten to {target}", style="dim")
+    if stopped and scenario.runs_code:
+        console.print("the state of a learner of your own cannot be kept: the same command with --force starts anew")
+    elif stopped:
+        console.print(f"`gamesim resume {shlex.quote(str(target))}` goes on from here")
     return INTERRUPTED if stop.wished else 0
 
 
@@ -415,7 +420,7 @@ def _refuse_target(target: Path, force: bool) -> None:
     if target.exists() or target.is_symlink():
         if not force:
             raise InputError(f"{target} exists already: overwrite it with --force, or choose another place with --out")
-        if not (target.is_dir() and ((target / "summary.json").is_file() or not any(target.iterdir()))):
+        if not (target.name and target.is_dir() and ((target / "summary.json").is_file() or not any(target.iterdir()))):
             raise InputError(
                 f"{target} is not a run folder, so --force leaves it alone: choose another place with --out"
             )

@@ -66,6 +66,8 @@ class Keeper:
 
 def partial(target: Path) -> Path:
     """Return where the checkpoints of a run are kept."""
+    if not target.name:
+        raise InputError(f"{target} cannot be a run folder, which has a name of its own: give it as runs/NAME")
     return target.with_name(f"{target.name}.partial")
 
 
@@ -97,9 +99,15 @@ def end(target: Path) -> None:
 
 def unfinished(target: Path) -> Unfinished | None:
     """Return the run that a folder holds and that has rounds left, or None if it has ended."""
-    target = target.with_name(target.name.removesuffix(".partial"))
-    whole = _run_folder(target)
     kept = _checkpointed(partial(target))
+    if _keeps_no_state(target):
+        if not _summary(target)["stopped"]:
+            return None
+        raise InputError(
+            f"{target} holds a stopped run with a learner of your own, whose state cannot be kept, so it cannot go on: "
+            "run its scenario again with --force"
+        )
+    whole = _run_folder(target)
     if kept is None and whole is None:
         raise InputError(f"there is no run at {target}: give the folder of a run, as gamesim run prints it")
     if kept is not None and (whole is None or _rounds(whole) < kept.scenario.rounds):
@@ -114,7 +122,7 @@ def longer(target: Path, scenario: Scenario) -> Unfinished | None:
             f"{partial(target)} holds an unfinished run: go on with `gamesim resume {target}`, "
             f"or start anew with --force"
         )
-    if scenario.runs_code:  # the state of such a learner is not in the record
+    if scenario.runs_code or _keeps_no_state(target):
         return None
     whole = _run_folder(target)
     if whole is None or whole.record is None:
@@ -133,14 +141,27 @@ def _rounds(run: Unfinished) -> int:
     return 0 if run.record is None else run.record.rounds
 
 
-def _run_folder(target: Path) -> Unfinished | None:
-    if not (target / "summary.json").is_file() or not (target / FILE).is_file():
-        return None
+def _is_run_folder(target: Path) -> bool:
+    return (target / "summary.json").is_file() and (target / FILE).is_file()
+
+
+def _keeps_no_state(target: Path) -> bool:
+    """Whether a folder holds a run with a learner of the user's own: a record has its name, and not its state."""
+    return _is_run_folder(target) and any(isinstance(player, str) for player in load(target / "record").players)
+
+
+def _summary(target: Path) -> dict[str, Any]:
     try:
-        title = json.loads((target / "summary.json").read_text(encoding="utf-8"))["title"]
+        summary = json.loads((target / "summary.json").read_text(encoding="utf-8"))
+        return {"title": str(summary["title"]), "stopped": bool(summary["stopped"])}
     except (ValueError, KeyError, TypeError):
         raise InputError(f"{target / 'summary.json'} is not a run's summary") from None
-    return Unfinished(read(target / FILE), str(title), load(target / "record"), None)
+
+
+def _run_folder(target: Path) -> Unfinished | None:
+    if not _is_run_folder(target):
+        return None
+    return Unfinished(read(target / FILE), _summary(target)["title"], load(target / "record"), None)
 
 
 def _checkpointed(folder: Path) -> Unfinished | None:

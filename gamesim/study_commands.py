@@ -215,8 +215,8 @@ def show_study(
     """Print a study's tables and fits, write what is asked for, and return the exit code."""
     from gamesim import fits
 
-    for path in filter(None, (csv, parquet)):
-        _refuse_to_overwrite(Path(path), force)
+    for export in filter(None, (csv, parquet)):
+        _refuse_to_overwrite(Path(export), force)
     with Store(store_of(name)) as store:
         results = fits.results(store)
     results.chosen(measure)  # refuses a wrong one before anything is written

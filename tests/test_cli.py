@@ -223,6 +223,12 @@ def test_a_mistake_gives_one_message_and_nothing_is_written(run: Run, case: str,
         (["rnu", "chicken"], "there is no command 'rnu': did you mean run?"),
         (["run", "chicken", "shapley"], "gamesim run does not take 'shapley'"),
         (["run", "chicken", "--out", f"{__file__}/here"], "cannot be written"),
+        (["run", "chicken", "--out", "."], ". cannot be a run folder"),
+        (["run", "chicken", "--out", "/"], "/ cannot be a run folder"),
+        (["run", "chicken", "--out", "./", "--force"], ". is not a run folder"),
+        (["compare", "chicken", "--learners", "hedge", "--out", ".", "--force"], ". is not a run folder"),
+        (["resume", "."], ". cannot be a run folder"),
+        (["resume", "/"], "/ cannot be a run folder"),
         (["show", "chikcen"], "did you mean chicken?"),
         (["list", "cats"], "cats"),
         ([], "COMMAND"),
@@ -348,6 +354,7 @@ def test_ctrl_c_keeps_what_there_is() -> None:
         out, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
     assert "Traceback" not in err
+    assert err.endswith("`gamesim resume runs/jordan-0` goes on from here\n")
     told = json.loads(out)
     record = gamesim.load("runs/jordan-0/record")
     assert 1 <= told["rounds"] == record.rounds < 10**12

@@ -1,6 +1,8 @@
 """A learner in the user's own file: refused unless allowed, and then treated as any other."""
 
 import json
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -87,6 +89,28 @@ def test_allowed_it_plays_as_the_learner_that_it_is(scenario: Path) -> None:
     assert main(["run", str(scenario), *options]) == 2  # the folder is there already
     assert main(["run", "out/scenario.toml", *options[:-1], "again"]) == 0  # and holds all that it needs
     assert np.array_equal(load("again/record").arrays["joint"], record.arrays["joint"])
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_a_stopped_run_says_that_it_cannot_go_on(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    call = [sys.executable, "-c", "import sys; from gamesim.cli import main; sys.exit(main())", "run", str(scenario)]
+    options = ["--rounds", "1e12", "--no-figures", "--allow-local-code", "--out", "out"]
+    with subprocess.Popen([*call, *options], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert "running out" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=120)
+    assert process.returncode == 130, err
+    assert "cannot be kept" in err and "--force" in err and "resume" not in err
+    assert main(["resume", "out"]) == 2
+    err = capsys.readouterr().err
+    assert "out holds a stopped run with a learner of your own" in err and "--force" in err
+    assert "--allow-local-code" not in err and err.count("\n") == 1
+    assert main(["run", "chicken", "--rounds", "9", "--out", "out"]) == 2
+    assert "out exists already" in capsys.readouterr().err
+    assert main(["run", str(scenario), "--no-figures", "--allow-local-code", "--out", "out", "--force"]) == 0
+    assert main(["resume", "out"]) == 0
+    assert "there is nothing to do" in capsys.readouterr().err
 
 
 def test_compare_takes_it_by_its_path(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -285,8 +285,9 @@ class Wavelet(Player):
 
     `guarantee` bounds the worst φ with all constants, `certificate` a given φ after a given run. The scalar learners of
     column j have ε_j = scale / (d² s_j), with s_j (1 or 2) the number of indices that its action has, and D ε_j for the
-    all-one vector h; the identity's has ε = scale. K₁ = Σ_j ε_j + max_j ε_j (exp(z_j²) - 1) with erfi(z_j) = √(2/π) / ε_j, and K₀ is the
-    same with D ε_j for ε_j. No regret exceeds 2T, so that the guarantee says something only from some T on.
+    all-one vector h; the identity's has ε = scale. K₁ = Σ_j ε_j + max_j ε_j (exp(z_j²) - 1) with erfi(z_j) =
+    √(2/π) / ε_j, and K₀ is the same with D ε_j for ε_j. No regret exceeds 2T, so that the guarantee says something only
+    from some T on.
 
     Reference: Lu, Sun and Zhang (2025), "Sparsity-based interpolation of external, internal and swap regret", 38th
     Conference on Learning Theory, PMLR 291:3795-3828, Theorems 1 and 2.

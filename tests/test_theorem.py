@@ -271,6 +271,7 @@ def test_the_page_tells_losses_first_and_has_every_table_and_figure(
         assert section.findings and section.tables and section.figures
         for finding in section.findings:  # a sentence that states a result has a number
             assert re.search(r"\d", finding.text), finding
+            assert finding.text in text, finding
 
 
 def invented(flagship: float, rival: float) -> Results:

@@ -166,7 +166,7 @@ def section(results: Results) -> Section:
             )
     solved, kept = exponents[SOLVED], exponents[FIRST_ORDER]
     if solved is not None and kept is not None:
-        held = solved.value + np.nan_to_num(solved.half) >= 3
+        held = beside(solved, 3) >= 0
         widest = sorted(sizes)[-2:]
         steepest = mean(exponents_along(results, "microseconds", "d", widest, {"kind": SOLVED}).values())
         findings.append(

@@ -1,12 +1,12 @@
-"""The page: what held, what did not, and where the flagship loses, first; every number comes from the store."""
+"""The page: where the flagship loses, first, then claim by claim; every number comes from the store."""
 
 from collections.abc import Sequence
 
-from gamesim.theorem.findings import Section
+from gamesim.theorem.findings import Finding, Section
 from gamesim.theorem.points import Results
 
 FOLDER = "theorem"  # of the figures, beside the page
-ANY = "any"
+KINDS = {False: "What did not hold", None: "What the numbers do not decide", True: "What held"}  # by Finding.held
 
 # A study that is tuned while it is looked at proves less than one that is planned: so it is told what was.
 CHOSEN = (
@@ -59,16 +59,7 @@ def write_page(sections: Sequence[tuple[Section, Results]], command: str) -> str
         "## Where the flagship loses",
         "",
         *(line for section, _ in sections if section.summary for line in (section.summary, "")),
-        *_list(sections, loss=True, held=ANY),
-        "## What did not hold",
-        "",
-        *_list(sections, loss=False, held=False),
-        "## What the numbers do not decide",
-        "",
-        *_list(sections, loss=False, held=None),
-        "## What held",
-        "",
-        *_list(sections, loss=False, held=True),
+        *(_list([(f"*{section.title}.* ", one) for section, _ in sections for one in section.findings if one.loss])),
     ]
     for section, results in sections:
         lines += [f"## {section.title}", "", section.question, ""]
@@ -76,6 +67,9 @@ def write_page(sections: Sequence[tuple[Section, Results]], command: str) -> str
             lines += [f"{len(results.rows):,} of {results.wanted:,} points are there; what is missing shows as –.", ""]
         for name in section.figures:
             lines += [f"![{section.title}]({FOLDER}/{name}.svg)", ""]
+        for held, heading in KINDS.items():
+            if found := [("", one) for one in section.findings if one.held is held and not one.loss]:
+                lines += [f"**{heading}**", "", *_list(found)]
         for one in section.tables:
             lines += [one, ""]
     lines += ["## What was chosen after a look at numbers", "", *CHOSEN, ""]
@@ -90,12 +84,10 @@ def write_page(sections: Sequence[tuple[Section, Results]], command: str) -> str
     return "\n".join(lines)
 
 
-def _list(sections: Sequence[tuple[Section, Results]], loss: bool, held: bool | str | None) -> list[str]:
-    """Write the findings of a kind as a list; those with a common beginning stand below it, where it first comes."""
+def _list(findings: Sequence[tuple[str, Finding]]) -> list[str]:
+    """Write findings as a list, each behind its title; those that begin alike stand below that beginning."""
     lines: dict[str, list[str]] = {}
-    for section, _ in sections:
-        for finding in section.findings:
-            if finding.loss == loss and held in (ANY, finding.held):
-                told = f"- *{section.title}.* {f'{finding.under}:' if finding.under else finding.text}"
-                lines.setdefault(told, []).extend([f"  - {finding.text}"] if finding.under else [])
+    for title, finding in findings:
+        told = f"- {title}{f'{finding.under}:' if finding.under else finding.text}"
+        lines.setdefault(told, []).extend([f"  - {finding.text}"] if finding.under else [])
     return [*(line for told, below in lines.items() for line in (told, *below)), *([] if lines else ["Nothing."]), ""]

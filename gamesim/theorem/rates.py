@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-import numpy as np
-
 from gamesim.figures.style import canvas, number, styled, write
 from gamesim.fits import mean
 from gamesim.theorem.drivers import play_alone, play_game
@@ -97,7 +95,7 @@ def section(results: Results) -> Section:
         for learner in (PAPER, OURS):
             found = mean(slopes(results, "T", setting, learner).values())
             if found is not None:
-                held = found.value - np.nan_to_num(found.half) <= 0.5
+                held = beside(found, 0.5) <= 0
                 findings.append(
                     Finding(
                         f"{setting}, d = {ACTIONS}: `{learner}` has s = {said(found)}",

@@ -6,6 +6,7 @@ import os
 import re
 import shlex
 import sys
+import textwrap
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -35,10 +36,10 @@ summary.json, the record and figures. Ctrl-C stops the rounds and keeps what the
   distance         {ce, cce}: total variation between play and the nearest equilibrium; null where left out
   welfare          the sum of the players' average payoffs a round
   replicas         only with replicas: [{seed, players, gap, distance, welfare}]; the rest are then means
+
 Regrets, gaps, payoffs and welfare are in the game's own payoff units. summary.json holds the same and more.
 
 exit codes: 0 done, 2 a mistake in what was given (nothing is written), 130 stopped by Ctrl-C"""
-
 
 RESUME_HELP = """\
 Goes on with a run that was stopped by Ctrl-C, or killed while it kept checkpoints (gamesim run --checkpoint), and
@@ -116,7 +117,7 @@ def _parser() -> argparse.ArgumentParser:
         "run",
         help="simulate a scenario, measure and explain it",
         description=RUN_HELP,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Paragraphs,
     )
     run.add_argument(
         "scenario", metavar="SCENARIO", help="the path of a scenario file, or the name of a shipped scenario"
@@ -217,7 +218,7 @@ def _add_resume(commands: Commands) -> None:
         "resume",
         help="go on with a run that was stopped or killed",
         description=RESUME_HELP,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Paragraphs,
     )
     resume.add_argument("run", metavar="RUN", help="the run folder, also one that a killed run has not written yet")
     resume.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
@@ -234,7 +235,7 @@ def _add_studies(commands: Commands) -> None:
         "sweep",
         help="run all points of a study",
         description=SWEEP_HELP,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        formatter_class=_Paragraphs,
     )
     sweep.add_argument("study", metavar="STUDY", help="the path of a study file, or the name of a shipped study")
     sweep.add_argument("--out", metavar="FOLDER", help="where the store is kept (default: studies/STUDY)")
@@ -273,6 +274,17 @@ def _add_lab(commands: Commands) -> None:
     lab.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="listen on this address (default: here)")
     lab.add_argument("--allow-network", action="store_true", help="let other machines in, with a token in the link")
     lab.set_defaults(command=_lab)
+
+
+class _Paragraphs(argparse.HelpFormatter):
+    """Breaks paragraphs to the terminal, and lines that are indented each under its second column."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        lines = []
+        for line in re.sub(r"(?<=\S)\n(?=\S)", " ", text).split("\n"):
+            column = re.match(r"  \S.*?  +(?=\S)", line)
+            lines.append(textwrap.fill(line, width, subsequent_indent=" " * len(column[0]) if column else ""))
+        return "\n".join(lines)
 
 
 class _Version(argparse.Action):

@@ -204,18 +204,16 @@ def write(outcomes: Sequence[Outcome], title: str, folder: Path) -> None:
 def show(outcomes: Sequence[Outcome], against: Contender | None, console: "Console") -> None:
     """Print one ranked table."""
     columns = ("CE gap", "CCE gap", "to CE", "external", "internal", "swap", "µs")
-    printed = report.grid(("learner", "left"), *((name, "right") for name in columns))
-    printed.padding = (0, 0)  # so that 80 letters have room for the longest learner
-    for column in printed.columns[1:]:
-        column.no_wrap = True  # a long name is folded between its settings, a number never
+    rows = []
     for outcome in outcomes:
         summary = outcome.summary
         counted = summary.players[:1] if against is not None else summary.players
         worst = [max(one.regret[kind] for one in counted) / summary.rounds for kind in report.KINDS]
         numbers = [summary.gap["ce"], summary.gap["cce"], summary.distance["ce"], *worst]
         cost = 1e6 * outcome.seconds
-        printed.add_row(outcome.contender.label.replace(":", ": "), *map(_short, numbers), _short(cost))
-    console.print(printed)
+        label = outcome.contender.label.replace(":", ": ")  # a long one is wrapped between its settings
+        rows.append([label, *map(_short, numbers), _short(cost)])
+    report.print_table([("learner", "left"), *((name, "right") for name in columns)], rows, console)
     if note := _note(outcomes):
         console.print(note)
     whose = f"the first player's, against {against.label}" if against is not None else "the largest over the players"

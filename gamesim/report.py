@@ -6,6 +6,7 @@ logarithmic axis, a gap ≈ rounds^slope *falls* when the slope is below -1/4, h
 that no-regret learners guarantee; it *stays* when the slope is above -1/8; in between it falls slowly.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
@@ -21,7 +22,7 @@ from gamesim.record import VERSIONS, Record, no_distance
 
 if TYPE_CHECKING:
     from rich.console import Console
-    from rich.table import Table as Grid
+    from rich.text import Text
 
 KINDS = ("external", "internal", "swap")
 SETS = {"ce": "correlated equilibrium", "cce": "coarse correlated equilibrium"}
@@ -304,7 +305,7 @@ def show(summary: Summary, console: "Console") -> None:
         style="dim",
     )
     console.print()
-    console.print(_player_grid(summary))
+    _print_players(summary, console)
     if len(summary.players) > SHOWN:
         console.print(f"… and {len(summary.players) - SHOWN:,} more players, in summary.json", style="dim")
     drawn = "" if summary.feedback == "expected" else ", up to the luck of the draws"
@@ -312,7 +313,7 @@ def show(summary: Summary, console: "Console") -> None:
     also = "; proved is what its gradients in this run prove" if proved else ""
     console.print(f"Payoffs and regrets are a round; ≤ is what the learner promises{drawn}{also}.", style="dim")
     console.print()
-    console.print(_gap_grid(summary))
+    _print_gaps(summary, console)
     if summary.distance_left_out:
         console.print(f"Distances and welfare ranges are left out: {summary.distance_left_out}.", style="dim")
     else:
@@ -327,22 +328,64 @@ def show(summary: Summary, console: "Console") -> None:
     console.print(Text(summary.verdict, style="bold"))
 
 
-def grid(*columns: tuple[str, str]) -> "Grid":
-    """Return an empty table: a heading and a side ("left" or "right") for each column."""
+def print_table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence["str | Text"]], console: "Console") -> None:
+    """Print a table with a heading and a side ("left" or "right") for each column.
+
+    Where it is too wide, text on the left is wrapped between words, and then columns go on below, each time beside the
+    first: a number is never broken.
+    """
     from rich.box import SIMPLE_HEAD
+    from rich.cells import cell_len
     from rich.table import Table as Grid
 
-    printed = Grid(box=SIMPLE_HEAD, pad_edge=False, header_style="dim", show_edge=False, padding=(0, 1, 0, 0))
-    for heading, side in columns:
-        printed.add_column(heading, justify="right" if side == "right" else "left", overflow="fold")
-    return printed
+    cells = [[heading, *(str(row[k]) for row in rows)] for k, (heading, _) in enumerate(columns)]
+    whole = [max(cell_len(line) for cell in column for line in cell.split("\n")) for column in cells]
+    least = [
+        most if side == "right" else max((cell_len(word) for cell in column for word in cell.split()), default=0)
+        for column, (_, side), most in zip(cells, columns, whole, strict=True)
+    ]
+    gap = 2 if sum(whole) + 2 * (len(whole) - 1) <= console.width else 1
+    for part, chosen in enumerate(in_parts(least, gap, console.width)):
+        if part:
+            console.print()
+        widths = [least[k] for k in chosen]
+        room = console.width - sum(widths) - gap * (len(widths) - 1)
+        for i, k in enumerate(chosen):
+            more = max(0, min(room, whole[k] - least[k]))
+            widths[i] += more
+            room -= more
+        printed = Grid(box=SIMPLE_HEAD, pad_edge=False, header_style="dim", show_edge=False, padding=(0, gap - 1, 0, 0))
+        printed.width = sum(widths) + gap * (len(widths) - 1)  # also where a single column is wider than the terminal
+        for k, width in zip(chosen, widths, strict=True):
+            heading, side = columns[k]
+            printed.add_column(heading, justify="right" if side == "right" else "left", width=width)
+        for row in rows:
+            printed.add_row(*(row[k] for k in chosen))
+        console.print(printed, crop=False)
 
 
-def _player_grid(summary: Summary) -> "Grid":
+def in_parts(widths: Sequence[int], gap: int, width: int) -> list[list[int]]:
+    """Return which columns stand beside each other, each time with the first, so that they fit into a width.
+
+    >>> in_parts([5, 8, 8, 9], gap=1, width=24)
+    [[0, 1, 2], [0, 3]]
+    """
+    chosen: list[list[int]] = []
+    left = 0
+    for k in range(1, len(widths)):
+        if not chosen or widths[k] + gap > left:
+            chosen.append([0])
+            left = width - widths[0]
+        chosen[-1].append(k)
+        left -= widths[k] + gap
+    return chosen
+
+
+def _print_players(summary: Summary, console: "Console") -> None:
     from rich.text import Text
 
-    printed = grid(("player", "left"), ("learner", "left"), *((name, "right") for name in ("payoff", *KINDS)))
-    printed.columns[1].no_wrap = True  # 80 letters have room for the longest learner
+    columns = [("player", "left"), ("learner", "left"), *((name, "right") for name in ("payoff", *KINDS))]
+    rows: list[list[str | Text]] = []
     for one in summary.players[:SHOWN]:
         learner = Text(one.learner)
         for key, value in one.settings.items():
@@ -355,8 +398,8 @@ def _player_grid(summary: Summary) -> "Grid":
             if (proved := one.certificate[kind]) is not None:
                 cell.append(f"\nproved {number(proved / summary.rounds)}", style="dim")
             cells.append(cell)
-        printed.add_row(Text(one.name), learner, number(one.payoff), *cells)
-    return printed
+        rows.append([Text(one.name), learner, number(one.payoff), *cells])
+    print_table(columns, rows, console)
 
 
 def _short(value: Any) -> str:
@@ -364,14 +407,13 @@ def _short(value: Any) -> str:
     return text if len(text) <= 20 else text[:19] + "…"  # regret-matching-plus has 20
 
 
-def _gap_grid(summary: Summary) -> "Grid":
-    printed = grid(("", "left"), ("gap", "right"), ("trend, over T rounds", "left"), ("distance", "right"))
-    for kind, name in SETS.items():
-        printed.add_row(
-            name, number(summary.gap[kind]), trend_in_words(summary, kind, "T"), number(summary.distance[kind])
-        )
-    printed.add_row("Nash, by the averages", number(summary.nash_gap), "", "")
-    return printed
+def _print_gaps(summary: Summary, console: "Console") -> None:
+    columns = [("", "left"), ("gap", "right"), ("trend, over T rounds", "left"), ("distance", "right")]
+    rows = [
+        [name, number(summary.gap[kind]), trend_in_words(summary, kind, "T"), number(summary.distance[kind])]
+        for kind, name in SETS.items()
+    ]
+    print_table(columns, [*rows, ["Nash, by the averages", number(summary.nash_gap), "", ""]], console)
 
 
 def _welfare(summary: Summary) -> str:

@@ -21,7 +21,7 @@ from rich.text import Text
 from gamesim import scenario
 from gamesim.errors import InputError
 from gamesim.point import Job, Outcome
-from gamesim.report import number
+from gamesim.report import in_parts, number
 from gamesim.store import FILE, Store
 from gamesim.study import Study, find, read
 from gamesim.sweep import Open, cluster, estimate, local, sweep
@@ -308,15 +308,7 @@ def _grids(table: "Printed", width: int) -> Iterator[Grid]:
     """Give a table in grids that fit, each with the first column, so that nothing is cut; headings may be wrapped."""
     columns = list(zip(table.headings, *table.rows, strict=True))
     widths = [max(map(cell_len, [*heading.split(), *cells])) for heading, *cells in columns]
-    chosen: list[list[int]] = []
-    left = 0
-    for k in range(1, len(columns)):
-        if not chosen or widths[k] + GAP > left:
-            chosen.append([0])
-            left = width - widths[0]
-        chosen[-1].append(k)
-        left -= widths[k] + GAP
-    for each in chosen:
+    for each in in_parts(widths, GAP, width):
         grid = Grid(box=None, pad_edge=False, header_style="dim", padding=(0, GAP, 0, 0))
         for k in each:
             side: JustifyMethod = "right" if k else "left"

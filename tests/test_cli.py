@@ -14,6 +14,7 @@ import pytest
 
 import gamesim
 from gamesim import cli, scenario
+from gamesim.report import number
 
 GOOD = """
 rounds = 30
@@ -111,6 +112,37 @@ def test_80_columns_break_no_learner(run: Run, monkeypatch: pytest.MonkeyPatch) 
     assert "…" not in out and max(map(len, out.splitlines())) <= 80
     listed = run("list", "players")[1]
     assert set(gamesim.players.names()) <= set(listed.split())
+
+
+@pytest.mark.parametrize("columns", [30, 60, 80])
+@pytest.mark.parametrize("name", ["el-farol", "shapley-wavelet"])
+def test_no_terminal_breaks_a_number_or_a_heading(
+    run: Run, monkeypatch: pytest.MonkeyPatch, name: str, columns: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    out = run("run", name, "--rounds", "2000", "--no-figures")[1]
+    summary = json.loads(Path(f"runs/{name}-0/summary.json").read_text())
+    figures = [*summary["gap"].values(), *summary["distance"].values(), summary["nash_gap"]]
+    for one in summary["players"]:
+        figures.append(one["payoff"])
+        for of_kind in (one["regret"], one["bound"], one["certificate"]):
+            figures += [value / 2000 for value in of_kind.values() if value is not None]
+        proved = [value / 2000 for value in one["certificate"].values() if value is not None]
+        assert all(f"proved {number(value)}" in out for value in proved)
+    assert {number(value) for value in figures} <= set(out.split())
+    assert {"player", "learner", "payoff", "external", "internal", "swap", "distance"} <= set(out.split())
+    assert columns == 30 or max(map(len, out.splitlines())) <= columns
+
+
+@pytest.mark.parametrize("command", ["run", "resume", "sweep"])
+def test_help_fits_the_terminal(run: Run, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    for columns in (60, 80, 120):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        lines = run(command, "--help")[1].splitlines()
+        assert max(map(len, lines)) <= columns
+        if command == "run":
+            assert "  rounds, seed     as run" in lines
+            assert any(line.startswith("Regrets, gaps") for line in lines)
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_does_not(run: Run) -> None:

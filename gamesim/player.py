@@ -65,8 +65,11 @@ class Guarantee:
     bound: Callable[[int, int], float]
     expected: bool = False
 
-    def on(self, regret: str, rounds: int, actions: int) -> float | None:
+    def on(self, regret: str, rounds: int, actions: int, started: bool = False) -> float | None:
         """Return the most that a regret of this kind can be, as far as it follows from the promise; else None.
+
+        If the learner was `started` from a strategy that is not its own, this can cost a loss of 2, once, and in swap
+        regret 4, as one map may gain 2 for the one strategy and lose 2 for the other.
 
         Swap regret is at least internal and external regret. It is the sum of what each of the d actions could have
         gained, and internal regret is the largest of these gains: so it is at most d times internal regret, and
@@ -81,10 +84,11 @@ class Guarantee:
         [20.0, None]
         """
         times = {"external": actions - 1, "internal": 1, "swap": actions}
+        first = (4 if regret == "swap" else 2) if started else 0
         if self.regret in (regret, "swap"):
-            return self.bound(rounds, actions)
+            return self.bound(rounds, actions) + first
         if self.regret == "internal" or actions <= 2:
-            return times[regret] * self.bound(rounds, actions)
+            return times[regret] * self.bound(rounds, actions) + first
         return None
 
     def up_to(self, horizon: int | None) -> "Guarantee":

@@ -369,8 +369,7 @@ class Record:
         """The most that a player's total regret can be, in payoff units, or None if its learner does not promise that.
 
         `kind` is "external", "internal" or "swap", and `rounds` is all, or fewer. What a learner promises of one kind
-        can bound another, see `Guarantee.on`. A first strategy that was given or perturbed is not the learner's own: it
-        can cost a loss of 2, once, and in swap regret 4, as one map may gain 2 for the one and lose 2 for the other.
+        can bound another, and a strategy that was given or perturbed is not the learner's own: see `Guarantee.on`.
 
         >>> import gamesim
         >>> record = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=200)
@@ -385,12 +384,11 @@ class Record:
         """
         learner = self.players[player]
         promise = learner.guarantee() if isinstance(learner, Player) else None
-        size = self.game.sizes[player]
-        losses = promise.on(kind, self.rounds if rounds is None else rounds, size) if promise is not None else None
-        if losses is None:
+        if promise is None:
             return None
-        first = (4 if kind == "swap" else 2) if self.started[player] else 0
-        return float((losses + first) * self.game.scale[player])
+        at = self.rounds if rounds is None else rounds
+        losses = promise.on(kind, at, self.game.sizes[player], self.started[player])
+        return None if losses is None else float(losses * self.game.scale[player])
 
     def certificate(self, player: int, phi: Any) -> float | None:
         """The bound on a player's total regret against φ that its learner's own gradients prove, in payoff units.

@@ -96,15 +96,12 @@ def state(record: Record | None, game: Game, speed: float) -> Numbers:
 
 
 def bounds(player: Any, actions: int, scale: float, started: bool, rounds: int) -> dict[str, Any] | None:
-    """Return the regret that a learner promises to stay below, in payoff units, along the rounds of a run.
-
-    A first strategy that was given or perturbed is not the learner's own: it can cost a loss of 2, once.
-    """
+    """Return the regret that a learner promises to stay below, in payoff units, along the rounds of a run."""
     promise = player.guarantee() if isinstance(player, Player) else None
     if promise is None:
         return None
     at = np.unique(np.round(np.geomspace(1, rounds, BOUND_POINTS)).astype(np.int64))
-    values = [float(scale * (promise.bound(int(t), actions) + (2 if started else 0))) for t in at]
+    values = [float(scale * (promise.on(promise.regret, int(t), actions, started) or 0.0)) for t in at]
     if not np.isfinite(values).all():
         return None
     return {"regret": promise.regret, "rounds": at.tolist(), "values": values}

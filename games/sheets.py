@@ -51,6 +51,30 @@ def paths(path: Path, players: int | None = None) -> list[Path]:
 
 def read(texts: list[tuple[str, str]], name: str) -> Table:
     """Return the game of these sheets, given as (place, text) in the players' order."""
+    try:
+        return _read(texts, name)
+    except InputError:
+        for place, text in texts:
+            if _is_split_by_semicolons(text):
+                raise InputError(
+                    f"{place}: expected commas between entries and points in numbers, as in 3.5,0, and entries with "
+                    "semicolons between them came, as in 3,5;0: save the sheet as CSV with commas, or replace commas by "
+                    "points and then semicolons by commas"
+                ) from None
+        raise
+
+
+def _is_split_by_semicolons(text: str) -> bool:
+    """Whether semicolons split a sheet into rows of one length that end in a number, as a label with one does not."""
+    try:
+        rows = [row for row in csv.reader(io.StringIO(text, newline=""), delimiter=";", strict=True) if row]
+    except csv.Error:
+        return False
+    lengths = {len(row) for row in rows}
+    return len(lengths) == 1 and lengths != {1} and _as_number(rows[-1][-1].replace(",", ".")) is not None
+
+
+def _read(texts: list[tuple[str, str]], name: str) -> Table:
     tables = [(place, _rows(place, text)) for place, text in texts]
     needed = _players(tables[0][1])
     if needed > len(texts):
@@ -88,9 +112,11 @@ def _rows(place: str, text: str) -> list[tuple[int, list[str]]]:
         raise InputError(f"{place}, line {reader.line_num}: {error}") from None
     if not rows:
         raise InputError(f"{place}: expected payoffs, and an empty file came")
+    length = len(rows[0][1])
     for line, row in rows:
-        if len(row) != len(rows[0][1]):
-            _fail(place, line, min(len(row), len(rows[0][1])), f"{len(rows[0][1])} entries", f"a row of {len(row)}")
+        if len(row) != length:
+            entries = "1 entry" if length == 1 else f"{length} entries"
+            _fail(place, line, min(len(row), length), entries, f"a row of {len(row)}")
     return rows
 
 

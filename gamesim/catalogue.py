@@ -1,16 +1,18 @@
-"""What there is: learners, games and scenarios, as lists and one by one."""
+"""What there is: learners, games, scenarios and studies, as lists and one by one."""
 
 import inspect
 import re
 from collections.abc import Callable, Iterator
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamesim import equilibrium, games, players, scenario
+from gamesim import equilibrium, games, players, scenario, study
 from gamesim.errors import InputError, did_you_mean
 from gamesim.game import Game, Table
+from gamesim.games.files import FORMATS
 from gamesim.player import Guarantee
 from gamesim.report import number, why_left_out
 from gamesim.scenario import Scenario
@@ -58,8 +60,18 @@ def list_scenarios(console: "Console") -> None:
     console.print("\nRun one: gamesim run NAME. What to look for: gamesim show NAME", style="dim")
 
 
+def list_studies(console: "Console") -> None:
+    """Print the shipped studies with their titles."""
+    grid = _rows()
+    for name, path in study.shipped().items():
+        shown = study.read(path)
+        grid.add_row(name, shown.title or shown.comment.split("\n")[0])
+    console.print(grid)
+    console.print("\nWhat one takes: gamesim sweep NAME --dry-run. Run it: gamesim sweep NAME", style="dim")
+
+
 def show(name: str, console: "Console") -> None:
-    """Print everything of this name: a learner, a game, a scenario, or a scenario by its path."""
+    """Print everything of this name: a learner, a game, a scenario, or a scenario or a game by its path."""
     learners, known_games, shipped = players.names(), games.names(), scenario.shipped()
     parts: list[Callable[[], None]] = []
     if name in learners:
@@ -68,10 +80,12 @@ def show(name: str, console: "Console") -> None:
         parts.append(lambda: _show_game(name, console))
     if name in shipped or name.endswith(".toml"):
         parts.append(lambda: _show_scenario(name, console))
+    if not parts and Path(name).suffix.lower() in FORMATS:
+        parts.append(lambda: _show_file(name, console))
     if not parts:
         known = [*learners, *known_games, *shipped]
         hint = did_you_mean(name, known)
-        hint = hint if hint.startswith("did") else "gamesim list players, games or scenarios tells what there is"
+        hint = hint if hint.startswith("did") else "see gamesim list players, games, scenarios or studies"
         raise InputError(f"there is no learner, game or scenario called {name!r}: {hint}")
     for k, part in enumerate(parts):
         if k:
@@ -108,8 +122,19 @@ def _show_game(name: str, console: "Console") -> None:
     console.print(_documentation(make))
     _show_settings(make, console)
     game = _default(make)
-    if game is None:
-        return
+    if game is not None:
+        _show_played(game, console)
+
+
+def _show_file(name: str, console: "Console") -> None:
+    game = games.load(name)
+    console.print(f"game {game.name}", style="bold")
+    console.print(name, style="dim", soft_wrap=True)
+    _show_played(game, console)
+
+
+def _show_played(game: Game, console: "Console") -> None:
+    """Print a game's players and, if it has a table, what is in it."""
     console.print(f"\nPlayers: {', '.join(game.players[:12])}{' …' if len(game.players) > 12 else ''} ({_size(game)})")
     if isinstance(game, Table):
         _show_table(game, console)

@@ -154,13 +154,13 @@ def _parser() -> argparse.ArgumentParser:
     _add_local_code(check)
     check.set_defaults(command=_check)
 
-    listing = commands.add_parser("list", help="list players, games or scenarios")
-    listing.add_argument("what", choices=("players", "games", "scenarios"), help="what to list")
+    listing = commands.add_parser("list", help="list players, games, scenarios or studies")
+    listing.add_argument("what", choices=("players", "games", "scenarios", "studies"), help="what to list")
     listing.set_defaults(command=_list)
 
     show = commands.add_parser("show", help="show a player's learner, a game or a scenario in detail")
     show.add_argument(
-        "name", metavar="NAME", help="the name of a learner, a game or a scenario, or the path of a scenario"
+        "name", metavar="NAME", help="the name of a learner, a game or a scenario, or the path of a scenario or a game"
     )
     show.set_defaults(command=_show)
 
@@ -521,9 +521,13 @@ def _check(arguments: argparse.Namespace) -> int:
 def _list(arguments: argparse.Namespace) -> int:
     from gamesim import catalogue
 
-    {"players": catalogue.list_players, "games": catalogue.list_games, "scenarios": catalogue.list_scenarios}[
-        arguments.what
-    ](_console())
+    listed = {
+        "players": catalogue.list_players,
+        "games": catalogue.list_games,
+        "scenarios": catalogue.list_scenarios,
+        "studies": catalogue.list_studies,
+    }
+    listed[arguments.what](_console())
     return 0
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import gamesim
-from gamesim import cli, scenario
+from gamesim import cli, scenario, study
 from gamesim.report import number
 
 GOOD = """
@@ -343,6 +343,7 @@ def test_lists_name_everything(run: Run) -> None:
         ("players", gamesim.players.names()),
         ("games", gamesim.games.names()),
         ("scenarios", scenario.shipped()),
+        ("studies", study.shipped()),
     ):
         code, out, _ = run("list", what)
         words = out.split()
@@ -363,6 +364,23 @@ def test_show_tells_of_learners_games_and_scenarios(run: Run) -> None:
     assert "Third plays tails" in jordan and "Pure Nash equilibria: none" in jordan
     both = run("show", "uniform")[1]
     assert "learner uniform" in both and "game uniform" in both
+
+
+@pytest.mark.parametrize("path", ["mine.nfg", "mine.gam", "mine.csv", "mine.1.csv", "mine.NPZ"])
+def test_show_tells_of_a_game_in_a_file(run: Run, path: str) -> None:
+    assert run("convert", "commitment", path)[0] == 0  # 2 × 2 and not symmetric
+    code, out, _ = run("show", path)
+    shown = run("show", "commitment")[1]
+    after = "Players: " if path != "mine.gam" else "Total payoff: "  # which keeps no names
+    assert code == 0 and path in out and out.partition(after)[2]
+    assert out.partition(after)[2].strip() in shown
+    code, _, err = run("show", f"no-{path}")
+    assert code == 2 and "Traceback" not in err
+
+
+def test_show_tells_of_a_network_game_in_a_file(run: Run) -> None:
+    assert run("convert", "polymatrix", "mine.npz")[0] == 0
+    assert "Players: " in run("show", "mine.npz")[1]
 
 
 @pytest.mark.parametrize("name", sorted({**gamesim.players.names(), **gamesim.games.names()}))

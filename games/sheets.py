@@ -58,7 +58,7 @@ def read(texts: list[tuple[str, str]], name: str) -> Table:
             if _is_split_by_semicolons(text):
                 raise InputError(
                     f"{place}: expected commas between entries and points in numbers, as in 3.5,0, and entries with "
-                    "semicolons between them came, as in 3,5;0: save the sheet as CSV with commas, or replace commas by "
+                    "semicolons between them came, as in 3,5;0: save it as CSV with commas, or replace commas by "
                     "points and then semicolons by commas"
                 ) from None
         raise

@@ -210,7 +210,7 @@ def test_a_broken_gam_file_is_refused_with_its_place(text: str, message: str) ->
         (["1,2\n3", "1,2\n3,4"], "line 2, entry 2: expected 2 entries"),
         (["1\n3,4", "1\n3"], "line 2, entry 2: expected 1 entry, and a row of 2 came"),
         ([";Left;Right\nUp;3,5;0\nDown;1;2"] * 2, "sheet 1: expected commas between entries and points in numbers"),
-        ([",Left,Right\nUp,3.5,0", ";Left;Right\nUp;3,5;0"], "sheet 2: expected commas.*semicolons.*save the sheet"),
+        ([",Left,Right\nUp,3.5,0", ";Left;Right\nUp;3,5;0"], "sheet 2: expected commas.*semicolons.*save it as CSV"),
         (["3,5;0\n1,5;2", "3;0\n1;2"], "sheet 1: expected commas"),
         (["A;B;C;payoff\n1;1;1;0,5"] * 3, "sheet 1: expected commas"),
         ([",a;b\nc;d,x"] * 2, "line 2, entry 2: expected a finite number, and 'x' came"),

@@ -218,6 +218,8 @@ class Record:
 
     >>> import gamesim
     >>> record = gamesim.simulate("prisoners-dilemma", "hedge", rounds=200)
+    >>> record
+    <Record: prisoners-dilemma, hedge, 200 rounds, seed 0>
     >>> record.joint.round(2).tolist()
     [[0.01, 0.03], [0.03, 0.94]]
     >>> record.payoffs.round(2).tolist()
@@ -233,6 +235,13 @@ class Record:
     single: bool
     arrays: dict[str, NDArray[Any]]
     settings: dict[str, Any]  # what only a continued run needs
+
+    def __repr__(self) -> str:
+        described = map(_describe, self.players)
+        learners = dict.fromkeys(str(one["learner"] if "learner" in one else one["python"]) for one in described)
+        replicas = "" if self.single else f", {self.replicas} replicas"
+        named = f"{self.game.name}, {' and '.join(learners)}"
+        return f"<Record: {named}, {self.rounds:,} rounds{replicas}, seed {self.seed}>"
 
     @property
     def replicas(self) -> int:

@@ -113,6 +113,14 @@ def test_a_stopped_run_says_that_it_cannot_go_on(scenario: Path, capsys: pytest.
     assert "there is nothing to do" in capsys.readouterr().err
 
 
+def test_a_record_says_in_one_line_what_it_is(scenario: Path) -> None:
+    assert main(["run", str(scenario), "--quiet", "--no-figures", "--allow-local-code", "--out", "out"]) == 0
+    assert repr(load("out/record")) == "<Record: shapley, MyHedge(rate=0.2) and hedge, 300 rounds, seed 4>"
+    record = simulate("load-balancing", "hedge", 5000, seed=2, replicas=3)
+    assert repr(record) == "<Record: load-balancing, hedge, 5,000 rounds, 3 replicas, seed 2>"
+    assert repr(record[1]) == "<Record: load-balancing, hedge, 5,000 rounds, seed 3>"
+
+
 def test_compare_takes_it_by_its_path(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["compare", "shapley", "--rounds", "200", "--json", "--learners"]
     assert main([*arguments, "hedge:rate=0.2,mine/mylearner.py:MyHedge:rate=0.2"]) == 2

@@ -21,8 +21,8 @@ from scipy.stats import t as student
 from gamesim.errors import InputError, did_you_mean
 from gamesim.report import number
 from gamesim.store import Row, Store
+from gamesim.trend import CONFIDENCE, exponent_of
 
-CONFIDENCE = 0.95
 MOST_VALUES = 40  # of an axis in a table
 SYMBOLS = {"rounds": "T", "actions": "d"}
 ZERO = 1e-12  # rounding: what is smaller has no logarithm that says something
@@ -75,17 +75,7 @@ def slope(x: Sequence[float], y: Sequence[float | None]) -> Mean | None:
     pairs = [(a, b) for a, b in zip(x, y, strict=True) if b is not None and b > ZERO and a > 0]
     if len({a for a, _ in pairs}) < 2:
         return None
-    logs = np.log(np.array(pairs))
-    centred = logs - logs.mean(axis=0)
-    weight = float(centred[:, 0] @ centred[:, 0])
-    exponent = float(centred[:, 0] @ centred[:, 1]) / weight
-    free = len(pairs) - 2
-    if free < 1:
-        return Mean(exponent, float("nan"), 1)
-    residual = centred[:, 1] - exponent * centred[:, 0]
-    error = np.sqrt(float(residual @ residual) / free / weight)
-    half = float(student.ppf((1 + CONFIDENCE) / 2, free) * error)
-    return Mean(round(exponent, 12), half if half > ZERO else 0.0, 1)
+    return Mean(*exponent_of(*np.array(pairs).T), 1)
 
 
 @dataclass(frozen=True)

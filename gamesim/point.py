@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from itertools import groupby
-from math import isfinite, isqrt
+from math import isfinite
 from time import perf_counter
 
-from gamesim import report
 from gamesim.errors import InputError
 from gamesim.record import Record
 from gamesim.scenario import Scenario
 from gamesim.simulation import Simulation
+from gamesim.trend import power
 
 LARGEST_BATCH = 2**21  # numbers in the joints and regrets of all replicas together
 LONGEST_ERROR = 500  # letters
@@ -31,8 +31,9 @@ def _regret(kind: str) -> Measure:
 
 def _slope(kind: str) -> Measure:
     def slope(record: Record) -> float | None:
-        curve = record.since(isqrt(record.rounds - 1) + 1)  # all that the slope looks at
-        return report.slope(curve.rounds, curve.gap(kind))
+        curve = record.curve
+        found = power(curve.rounds, curve.gap(kind))
+        return None if found is None else found.exponent
 
     return slope
 
@@ -48,7 +49,7 @@ def _share(kind: str) -> Measure:
 
 # What may be kept of a point: a number, or nothing where it is not defined. Regrets are the largest of any player's, in
 # total; a gap's share is of the range of payoffs, so that games of different stakes compare; a gap's slope is that of
-# the run's own curve, as in the verdict.
+# the run's own curve, as in the verdict, and nothing where no power law fits it.
 MEASURES: dict[str, Measure] = {
     "ce-gap": lambda record: float(record.gap("ce")),
     "cce-gap": lambda record: float(record.gap("cce")),

@@ -1,9 +1,7 @@
 """What a run came to: the measures of a record in one place, as JSON, as a table, and as one plain sentence.
 
 A gap says how much somebody gains by deviating; a distance says how much play would have to change. The verdict looks
-at how the gaps fall along the run, because after finitely many rounds no gap is exactly 0. Over the later half of the
-logarithmic axis, a gap ≈ rounds^slope *falls* when the slope is below -1/4, half the exponent of the rate rounds^-1/2
-that no-regret learners guarantee; it *stays* when the slope is above -1/8; in between it falls slowly.
+at how the gaps fall along the run, because after finitely many rounds no gap is exactly 0: see `gamesim.trend`.
 """
 
 from collections.abc import Sequence
@@ -12,13 +10,13 @@ from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gamesim import equilibrium
 from gamesim.game import Game
 from gamesim.incentives import ENTRIES, Incentives, written_out
 from gamesim.player import Player
 from gamesim.record import VERSIONS, Record, no_distance
+from gamesim.trend import trend
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
 
 KINDS = ("external", "internal", "swap")
 SETS = {"ce": "correlated equilibrium", "cce": "coarse correlated equilibrium"}
-FALLS, STAYS = -1 / 4, -1 / 8
 ROUNDING = 1e-9  # a gap up to this share of the payoff range counts as none
 QUICK = 50_000  # entries of the linear programs, over all replicas, up to which they take seconds (measured)
 SHOWN = 16  # players that the table shows
@@ -63,6 +60,8 @@ class Summary:
     players: list[PlayerSummary]
     gap: dict[str, float]
     slope: dict[str, float | None]
+    trend: dict[str, str]
+    lately: dict[str, tuple[float, float]]  # the least and the largest gap in the last decade of the rounds
     nash_gap: float
     distance: dict[str, float | None]
     distance_left_out: str | None
@@ -103,7 +102,7 @@ def summarise(record: Record, *, title: str = "", distance: str = "auto", stoppe
     game = record.game
     left_out = why_left_out(game, record.replicas, distance)
     curve = record.curve
-    curves = {kind: _mean(curve.gap(kind), record) for kind in SETS}
+    trends = {kind: trend(curve.rounds, _mean(curve.gap(kind), record)) for kind in SETS}
     low, high = game.range
     summary = Summary(
         title=title,
@@ -114,7 +113,9 @@ def summarise(record: Record, *, title: str = "", distance: str = "auto", stoppe
         stopped=stopped,
         players=_players(record),
         gap={kind: float(_mean(record.gap(kind), record)) for kind in SETS},
-        slope={kind: slope(curve.rounds, curves[kind]) for kind in SETS},
+        slope={kind: None if one.power is None else one.power.exponent for kind, one in trends.items()},
+        trend={kind: one.word for kind, one in trends.items()},
+        lately={kind: one.lately for kind, one in trends.items()},
         nash_gap=float(_mean(record.nash_gap(), record)),
         distance={kind: None if left_out else float(_mean(record.distance(kind), record)) for kind in SETS},
         distance_left_out=left_out,
@@ -140,18 +141,6 @@ def why_left_out(game: Game, replicas: int, distance: str) -> str | None:
     if distance == "auto" and work * replicas > QUICK:
         return f'their linear programs take long with {game.cells:,} cells (distance = "always" in [measure] waits)'
     return None
-
-
-def slope(rounds: NDArray[np.int64], values: NDArray[np.float64]) -> float | None:
-    """Return the exponent of values ≈ rounds^slope over the later half of the logarithmic axis; None if it has none.
-
-    >>> slope(np.array([1, 10, 100, 1000, 10000]), np.array([9.0, 5.0, 1.0, 0.1, 0.01]))
-    -1.0
-    """
-    late = (values > 0) & (rounds**2 >= rounds[-1])
-    if late.sum() < 3 or not late[-1]:
-        return None
-    return round(float(np.polyfit(np.log(rounds[late]), np.log(values[late]), 1)[0]), 9)
 
 
 def _mean(values: Any, record: Record) -> Any:
@@ -221,27 +210,25 @@ def _finite(value: Any) -> Any:
 
 
 def _trend(summary: Summary, kind: str) -> str:
-    """Say whether a gap is zero, falls, falls slowly, stays, or cannot be told to do any of these."""
+    """Say in a word what a gap does; one that ends at zero does nothing else."""
     low, high = summary.payoff_range
-    if summary.gap[kind] <= ROUNDING * (high - low):
-        return "zero"
-    exponent = summary.slope[kind]
-    if exponent is None:
-        return "unknown"
-    return "falls" if exponent <= FALLS else "stays" if exponent >= STAYS else "falls slowly"
+    return "zero" if summary.gap[kind] <= ROUNDING * (high - low) else summary.trend[kind]
 
 
 def trend_in_words(summary: Summary, kind: str, time: str = "rounds") -> str:
-    """Say what a gap does: "falls like rounds^-0.44", "stays (rounds^-0.08)"."""
-    trend, exponent = _trend(summary, kind), summary.slope[kind]
-    if trend == "zero":
+    """Say what a gap does: "falls like rounds^-0.44", "stays (rounds^-0.08)", "has no steady trend (0.1 to 0.3)"."""
+    word, exponent = _trend(summary, kind), summary.slope[kind]
+    if word == "zero":
         return "is 0 up to rounding"
-    if exponent is None:
+    if word == "unknown":
         return "has no trend yet"
-    if exponent >= -STAYS:
-        trend = "grows"
-    power = f"{time}^{round(exponent, 2) + 0:.2f}"
-    return f"stays ({power})" if trend == "stays" else f"{trend} like {power}"
+    least, largest = map(number, summary.lately[kind])
+    power = "" if exponent is None else f"{time}^{round(exponent, 2) + 0:.2f}"
+    if word == "stays":
+        return f"stays ({power or f'{least} to {largest}'})"
+    if word == "unsteady":
+        return f"has no steady trend ({least} to {largest})"
+    return f"{word} like {power}" if power else f"{word} ({largest} to {least})"
 
 
 def _with_verdict(summary: Summary) -> Summary:
@@ -255,7 +242,7 @@ def _with_verdict(summary: Summary) -> Summary:
             f"is within {gap['ce']} of a correlated equilibrium: no player gains more than that a round by changing "
             f"its actions in any way, and this gap {trend_in_words(summary, 'ce')}"
         )
-    elif cce in settled and ce == "stays":
+    elif cce in settled and ce in ("stays", "grows"):
         seen = (
             f"is within {gap['cce']} of a coarse correlated equilibrium but of no correlated one: {worst} would gain "
             f"{gap['ce']} a round by swapping actions, and this gap {trend_in_words(summary, 'ce')}, while the CCE gap "

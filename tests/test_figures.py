@@ -26,8 +26,8 @@ from gamesim.figures.study import study
 from gamesim.figures.tetrahedron import edges, flat, seen
 from gamesim.figures.triangles import CORNERS
 from gamesim.fits import Results
-from gamesim.report import slope
 from gamesim.store import Row
+from gamesim.trend import power
 
 ODD = Table.of(
     np.array([[[1, 2, 3], [2, 1, 0.5]], [[0, 1, 30], [3, 1, 2]]]),
@@ -153,7 +153,9 @@ def test_gaps_show_what_the_record_measures() -> None:
         for kind in ("ce", "cce"):
             values = measure(kind)
             assert curve_in(axes, values)
-            said = f"{words.format(kind.upper())}: slope {slope(record.curve.rounds, values):.2f}".replace("-", "−")
+            fitted = power(record.curve.rounds, values)
+            assert fitted is not None
+            said = f"{words.format(kind.upper())}: slope {fitted.exponent:.2f}".replace("-", "−")
             assert said in [label.replace("−0.00", "0.00") for label in labels(axes)]
         assert axes.get_xscale() == axes.get_yscale() == "log"
     assert f"CE gap is {record.gap('ce'):.3g}" in figures.title_of(figure)
@@ -296,11 +298,16 @@ def test_a_run_without_any_regret_says_so() -> None:
     assert all("0 at every checkpoint" in [text.get_text() for text in axes.texts] for axes in figure.axes)
 
 
-def test_the_fit_finds_the_power_and_the_factor() -> None:
-    rounds = np.array([1, 10, 100, 1000, 10_000])
-    found = curves.fit(rounds, 3 * rounds**-0.5)
-    assert found is not None
-    assert (round(found.slope, 6), round(found.factor, 6), found.first, found.last) == (-0.5, 3.0, 100, 10_000)
+def test_the_fitted_line_is_the_power_that_the_verdict_tells() -> None:
+    _, panels = style.canvas("a late power")
+    rounds = np.unique(np.geomspace(1, 10_000, 41).astype(int))
+    values = np.where(rounds < 1000, 0.5, 30 * rounds**-0.5)
+    curves.line(panels[0], rounds, values[None], 0)
+    (fitted,) = [line for line in panels[0].lines if line.get_label() == curves.FITTED]
+    assert np.asarray(fitted.get_xdata()).tolist() == [1000, 10_000]
+    np.testing.assert_allclose(np.asarray(fitted.get_ydata()), [30 / np.sqrt(1000), 0.3])
+    _, none = curves.line(panels[0], rounds, np.where(rounds < 3000, 0.5, 0.1)[None], 1)
+    assert none is None
 
 
 def test_the_band_is_the_confidence_interval_of_the_mean() -> None:

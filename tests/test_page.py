@@ -116,8 +116,8 @@ def test_trends_and_what_a_run_proves_are_told_as_on_the_terminal() -> None:
     summary = report.summarise(record)
     told = Reader(page.report_html(record, summary, [], "")).text
     assert "gap trend distance" in told
-    assert report.trend_in_words(summary, "ce") == "stays (rounds^-0.09)"
-    assert "stays (rounds −0.09 )" in told
+    assert report.trend_in_words(summary, "ce") == "stays (rounds^-0.05)"
+    assert "stays (rounds −0.05 )" in told
     proved = summary.players[1].certificate["swap"]
     assert proved is not None
     assert f"proved {report.number(proved / record.rounds)}" in told

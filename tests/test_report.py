@@ -139,19 +139,6 @@ def test_json_knows_no_nan() -> None:
     assert json.loads(json.dumps(summary.as_full_json(), allow_nan=False))["welfare"] is None
 
 
-@pytest.mark.parametrize("exponent", [-1.0, -0.5, 0.0, 0.3])
-def test_the_slope_of_a_power_is_its_exponent(exponent: float) -> None:
-    rounds = np.array([1, 3, 10, 32, 100, 316, 1000])
-    values = 7.0 * rounds**exponent
-    values[:2] = 50  # the early half does not count
-    assert report.slope(rounds, values) == pytest.approx(exponent)
-
-
-def test_no_slope_without_three_late_points() -> None:
-    assert report.slope(np.array([1, 2]), np.array([1.0, 0.5])) is None
-    assert report.slope(np.array([1, 10, 100, 1000]), np.array([1.0, 0.1, 0.1, 0.0])) is None
-
-
 def test_verdicts() -> None:
     perturbed = {"perturb": 0.2, "seed": 0}
     shapley = report.summarise(gamesim.simulate("shapley", "hedge", 20000, **perturbed))  # type: ignore[arg-type]
@@ -175,10 +162,30 @@ def test_verdicts() -> None:
 
 def test_a_slow_fall_is_called_no_equilibrium_of_either_kind() -> None:
     summary = report.summarise(gamesim.simulate("shapley", "hedge", 200, perturb=0.2))
-    slow = report._with_verdict(replace(summary, gap={"ce": 0.2, "cce": 0.1}, slope={"ce": -0.2, "cce": -0.5}))
+    told = replace(summary, gap={"ce": 0.2, "cce": 0.1}, slope={"ce": -0.2, "cce": -0.5})
+    slow = report._with_verdict(replace(told, trend={"ce": "falls slowly", "cce": "falls"}))
     assert "no correlated one" not in slow.verdict and "falls slowly like rounds^-0.20" in slow.verdict
-    at_rate = report._with_verdict(replace(summary, gap={"ce": 0.2, "cce": 0.1}, slope={"ce": -0.25, "cce": -0.5}))
+    at_rate = report._with_verdict(replace(told, trend={"ce": "falls", "cce": "falls"}))
     assert "within 0.2 of a correlated equilibrium: no player" in at_rate.verdict
+
+
+def test_without_an_exponent_the_range_of_the_last_decade_is_told() -> None:
+    summary = report.summarise(gamesim.simulate("shapley", "hedge", 200, perturb=0.2))
+    ranges = {"ce": (0.1, 0.3), "cce": (0.0, 0.02)}
+    told = replace(summary, gap={"ce": 0.2, "cce": 0.01}, slope={"ce": None, "cce": None}, lately=ranges)
+    words = {
+        "falls": "falls (0.3 to 0.1)",
+        "stays": "stays (0.1 to 0.3)",
+        "unsteady": "has no steady trend (0.1 to 0.3)",
+        "unknown": "has no trend yet",
+    }
+    for word, expected in words.items():
+        one = report._with_verdict(replace(told, trend={"ce": word, "cce": "unsteady"}))
+        assert report.trend_in_words(one, "ce") == expected
+        assert expected in one.verdict
+        assert ("of a correlated equilibrium: no player" in one.verdict) == (word == "falls")
+    grown = report._with_verdict(replace(told, slope={"ce": 0.3, "cce": -0.5}, trend={"ce": "grows", "cce": "falls"}))
+    assert "but of no correlated one" in grown.verdict and "grows like rounds^0.30" in grown.verdict
 
 
 def test_anytime_hedge_stays_below_the_bound_that_is_shown() -> None:

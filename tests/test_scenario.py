@@ -9,12 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gamesim import report, scenario, toml_writer
+from gamesim import scenario, toml_writer
 from gamesim.errors import InputError
 from gamesim.incentives import written_out
 from gamesim.record import Record
 from gamesim.scenario import Scenario
 from gamesim.simulation import Simulation
+from gamesim.trend import trend
 
 PENNIES: dict[str, Any] = {"payoffs": [[[1, -1], [-1, 1]], [[-1, 1], [1, -1]]]}
 LABELLED: dict[str, Any] = {
@@ -334,8 +335,7 @@ def test_hedge_is_only_coarsely_correlated_where_wavelet_learners_are_correlated
         assert hedge.gap("cce") < 0.002
         assert hedge.gap("ce") > 0.1
         assert wavelet.gap("ce") < 0.05 * hedge.gap("ce")
-        slope = report.slope(wavelet.curve.rounds, wavelet.curve.gap("ce"))
-        assert slope is not None and slope < report.FALLS
+        assert trend(wavelet.curve.rounds, wavelet.curve.gap("ce")).word == "falls"
 
 
 def test_bad_rps_pays_more_than_any_correlated_equilibrium() -> None:

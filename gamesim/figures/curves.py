@@ -1,7 +1,6 @@
 """Regrets, gaps and distances over the rounds, on logarithmic axes, with the slopes that they fall or grow with."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -30,46 +29,18 @@ from gamesim.figures.style import (
     superscript,
 )
 from gamesim.record import Record, no_distance
-from gamesim.report import slope
+from gamesim.trend import CONFIDENCE, Power, power
 
 Rounds = NDArray[np.int64]
 Values = NDArray[np.float64]
 
 KINDS = {"external": "one action throughout", "internal": "one action changed", "swap": "any actions changed"}
 SETS = {"ce": "CE", "cce": "CCE"}
-CONFIDENCE = 0.95
 ZERO = 1e-9  # linear programs leave this much; smaller distances and gaps are drawn as 0
-FITTED, NOTHING = "fitted slope", "0 or less (on the edge)"  # what the legend calls a thin line and a hollow mark
+FITTED, NOTHING = "fitted power law", "0 or less (on the edge)"  # what the legend calls thin lines and hollow marks
 SHARED = COLOURS[-1]  # of a bound that several players have: no player of a few is drawn in it
 PLAIN = (5e-5, 9e4)  # ends of logarithmic axes between which all ticks can be written out
 DISTANCE_WORK = 60_000  # cells (and 300 for starting a linear program) × moments, up to which distances take seconds
-
-
-@dataclass(frozen=True)
-class Fit:
-    """The line values ≈ factor · rounds^slope, from `first` to `last` round."""
-
-    slope: float
-    factor: float
-    first: int
-    last: int
-
-    def __str__(self) -> str:
-        return f"slope {round(self.slope, 2) + 0:.2f}".replace("-", "−")  # + 0: never minus zero
-
-
-def fit(rounds: Rounds, values: Values) -> Fit | None:
-    """Fit a power of the rounds over the later half of the logarithmic axis, with the slope that the verdict uses.
-
-    >>> print(fit(np.array([1, 10, 100, 1000, 10000]), np.array([9.0, 1.0, 0.1, 0.01, 0.001])))
-    slope −1.00
-    """
-    exponent = slope(rounds, np.where(values > ZERO, values, 0.0))
-    if exponent is None:
-        return None
-    late = (values > ZERO) & (rounds**2 >= rounds[-1])
-    factor = np.exp(np.mean(np.log(values[late]) - exponent * np.log(rounds[late])))
-    return Fit(exponent, float(factor), int(rounds[late][0]), int(rounds[late][-1]))
 
 
 def replicas_first(record: Record, values: Values) -> Values:
@@ -86,7 +57,7 @@ def band(values: Values) -> tuple[Values, Values, Values]:
     return mean, mean - half, mean + half
 
 
-def line(panel: Axes, rounds: Rounds, values: Values, index: int, shown: bool = True) -> tuple[Any, Fit | None]:
+def line(panel: Axes, rounds: Rounds, values: Values, index: int, shown: bool = True) -> tuple[Any, Power | None]:
     """Draw one measure (a row a replica) on logarithmic axes; return its handle and fitted slope.
 
     A logarithmic axis has no place for 0 or less: such checkpoints are marked on the bottom edge.
@@ -110,10 +81,10 @@ def line(panel: Axes, rounds: Rounds, values: Values, index: int, shown: bool = 
         }
         hollow = {"marker": marker, "mfc": "white", "mec": look["color"], "label": NOTHING}
         panel.plot(rounds[~above], np.zeros((~above).sum()), **edge, **hollow)
-    fitted = fit(rounds, mean) if shown else None
+    fitted = power(rounds, np.where(above, mean, 0.0)) if shown else None
     if fitted is not None:
         ends = np.array([fitted.first, fitted.last])
-        panel.plot(ends, fitted.factor * ends**fitted.slope, color=DARK, linewidth=0.8, zorder=2.5, label=FITTED)
+        panel.plot(ends, fitted.factor * ends**fitted.exponent, color=DARK, linewidth=0.8, zorder=2.5, label=FITTED)
     return handle, fitted
 
 
@@ -194,11 +165,9 @@ def regrets(record: Record) -> Figure | None:
     curve = record.curve
     measured = {kind: replicas_first(record, curve.regret(kind)) for kind in KINDS}
     figure, panels = canvas("", len(KINDS), size=(WIDTH, 4.4), sharey=True)
-    slopes: dict[str, list[Fit]] = {}
     for panel, (kind, meaning) in zip(panels, KINDS.items(), strict=True):
         lines, names = _players(record, measured[kind])
         drawn = [line(panel, curve.rounds, one, index) for index, one in enumerate(lines)]
-        slopes[kind] = [fitted for _, fitted in drawn if fitted is not None]
         handles = [handle for handle, _ in drawn]
         labels = [f"{name}: {fitted}" if fitted else name for name, (_, fitted) in zip(names, drawn, strict=True)]
         for bound, owners in _bounds(record, kind, curve.rounds):
@@ -213,7 +182,7 @@ def regrets(record: Record) -> Figure | None:
     for panel in panels[1:]:
         panel.set_ylabel("")
     name_marks(figure)
-    _say_regrets(figure, record, slopes["swap"])
+    _say_regrets(figure, record, [fitted for _, fitted in drawn])  # the last panel's
     return figure
 
 
@@ -237,15 +206,19 @@ def _bounds(record: Record, kind: str, rounds: Rounds) -> list[tuple[Values, lis
     return [(np.array(bound), owners) for bound, owners in found.items()]
 
 
-def _say_regrets(figure: Figure, record: Record, slopes: list[Fit]) -> None:
+def _say_regrets(figure: Figure, record: Record, swap: list[Power | None]) -> None:
+    """Say how the swap regrets grew, where a power law fits each of them, and what is left of them a round."""
     name = short(record.game.name, 40)
-    if not slopes:
-        say(figure, f"Regret in {name} over {rounds_of(record.rounds)}")
-        return
-    worst = max(one.slope for one in slopes)
-    if worst > 0.9:
-        gain = f"{number(float(np.mean(record.gap('ce'))))} a round"
+    left = float(np.mean(record.gap("ce")))
+    exponents = [one.exponent for one in swap if one is not None]
+    worst = max(exponents, default=0.0)
+    if left <= ZERO:
+        seen = f"nobody has any swap regret after {rounds_of(record.rounds)}"
+    elif worst > 0.9:
+        gain = f"{number(left)} a round"
         seen = f"swap regret grew in step with the rounds: somebody still gains {gain} by swapping actions"
+    elif len(exponents) < len(swap):  # of some nothing is known
+        seen = f"somebody still gains {number(left)} a round by swapping actions after {rounds_of(record.rounds)}"
     elif worst < 0.1:
         seen = "swap regret hardly grew in the later rounds"
     else:

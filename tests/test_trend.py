@@ -1,0 +1,137 @@
+"""What is said of a curve's end, on curves whose end is known because it was made."""
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from scipy.stats import linregress
+from scipy.stats import t as student
+
+import gamesim
+from gamesim import players, report
+from gamesim.trend import SURE, exponent_of, power, trend
+
+Rounds = NDArray[np.int64]
+Values = NDArray[np.float64]
+WORDS = {-1.0: "falls", -0.5: "falls", -0.2: "falls slowly", 0.0: "stays", 0.3: "grows"}
+
+
+def grid(last: int, per_decade: int = 10) -> Rounds:
+    """Return checkpoints at even steps of the logarithmic axis, and the last round."""
+    steps = 10 ** (np.arange(per_decade * 6 + 1) / per_decade)
+    return np.unique([*(round(t) for t in steps if t <= last), last])
+
+
+def noise(random: np.random.Generator, size: float, count: int) -> Values:
+    """Return independent factors around 1."""
+    return np.asarray(np.exp(random.normal(0, size, count)))
+
+
+def cycles(rounds: Rounds, size: float, factor: float, phase: float) -> Values:
+    """Return cycles around 1, each so many times as long as the last, as in Shapley's game."""
+    turned = 2 * np.pi * np.log(rounds) / np.log(factor) + phase
+    return np.asarray(np.exp(size * np.sin(turned)))
+
+
+@pytest.mark.parametrize("last", [100, 2000, 30_000])
+@pytest.mark.parametrize("exponent", WORDS)
+def test_a_power_is_told_by_its_exponent_whatever_came_before_the_last_decade(exponent: float, last: int) -> None:
+    rounds = grid(last)
+    for early in (0.0, 1e-9, 1.0, 1e9):
+        values = np.where(rounds * 10 < last, early, 7.0 * rounds**exponent)
+        found = trend(rounds, values)
+        assert found.power is not None
+        assert found.word == WORDS[exponent]
+        assert found.power.exponent == pytest.approx(exponent, abs=1e-6)
+        assert found.power.factor == pytest.approx(7.0)
+        assert found.power.last == last
+
+
+@pytest.mark.parametrize("exponent", WORDS)
+def test_noise_hides_no_trend_and_makes_none(exponent: float) -> None:
+    rounds = grid(10_000)
+    random = np.random.default_rng(3)
+    small = [rounds**exponent * noise(random, 0.1, len(rounds)) for _ in range(100)]
+    found = [power(rounds, values) for values in small]
+    errors = [abs(one.exponent - exponent) for one in found if one is not None]
+    assert len(errors) > 95 and max(errors) < SURE
+    # Noise of a factor of two, up and down, is too much for an exponent over two decades: most often none is told.
+    large = [trend(rounds, rounds**exponent * noise(random, 0.7, len(rounds))) for _ in range(100)]
+    assert sum(one.power is None for one in large) > 90
+    falling = sum(one.word.startswith("falls") for one in large)
+    assert falling > 30 if exponent == -1 else falling < 5 if exponent >= 0 else True
+
+
+@pytest.mark.parametrize("factor", [2.0, 10**0.5, 8.0])
+@pytest.mark.parametrize("exponent", [-1.0, -0.5, 0.0])
+def test_cycles_that_grow_with_the_rounds_leave_the_exponent(exponent: float, factor: float) -> None:
+    rounds = grid(20_000)
+    for phase in np.linspace(0, 2 * np.pi, 24):
+        found = trend(rounds, rounds**exponent * cycles(rounds, 0.25, factor, phase))
+        assert found.power is not None
+        assert found.word == WORDS[exponent]
+        assert abs(found.power.exponent - exponent) < 0.06
+
+
+@pytest.mark.parametrize("last", [1000, 20_000])
+def test_a_large_cycle_is_no_trend_where_few_are_seen(last: int) -> None:
+    rounds = grid(last)
+    for phase in np.linspace(0, 2 * np.pi, 24):
+        found = trend(rounds, 0.1 * cycles(rounds, 0.8, 10.0, phase))
+        assert (found.word, found.power) == ("unsteady", None)
+
+
+@pytest.mark.parametrize("turn", [3, 4])
+def test_a_bend_within_the_last_decade_has_no_exponent(turn: int) -> None:
+    """A curve that has come to rest only lately did not grow, and one that fell until lately does not fall."""
+    for last in (100, 2000, 20_000):
+        rounds = grid(last)
+        bend = last / turn
+        for values in (np.minimum(rounds, bend), 1 / np.minimum(rounds, bend), np.maximum(1, rounds / bend)):
+            found = trend(rounds, values)
+            assert (found.word, found.power) == ("unsteady", None)
+
+
+def test_what_falls_by_no_single_power_falls_and_what_hardly_changes_stays() -> None:
+    rounds = grid(10_000)
+    steep = trend(rounds, np.maximum(rounds / 2000.0, 1.0) ** -1 * rounds**-0.5)  # -1/2 first, and -3/2 then
+    assert (steep.word, steep.power) == ("falls", None)
+    jump = trend(rounds, np.where(rounds < 3000, 0.1, 0.125) * cycles(rounds, 0.02, 3.0, 0.0))
+    assert jump.word == "stays"
+    assert jump.lately[0] < 0.1 and jump.lately[1] > 0.125
+    halved = trend(rounds, np.where(rounds < 3000, 0.1, 0.05))
+    assert halved.word == "unsteady"
+
+
+def test_a_curve_of_zeros_or_of_few_checkpoints_has_no_power() -> None:
+    rounds = grid(1000)
+    assert power(rounds, np.zeros(len(rounds))) is None
+    reaches = np.where(rounds < 500, 1 / rounds, 0.0)  # it is 0 since: nobody may fit what is left of it
+    assert (trend(rounds, reaches).word, trend(rounds, reaches).power) == ("unsteady", None)
+    for count in (1, 2, 4):
+        few = trend(rounds[:count], 1 / rounds[:count])
+        assert (few.word, few.power) == ("unknown", None)
+    sparse = grid(100_000, per_decade=1)
+    found = power(sparse, 1 / np.sqrt(sparse))
+    assert found is not None and found.exponent == pytest.approx(-0.5)
+    assert power(sparse, np.minimum(1.0, 1000 / sparse)) is None
+
+
+def test_the_exponent_and_its_interval_are_those_of_least_squares() -> None:
+    x, y = np.array([10, 20, 50, 100, 300]), np.array([3.0, 2.5, 1.1, 0.9, 0.2])
+    expected = linregress(np.log(x), np.log(y))
+    value, half = exponent_of(x, y)
+    assert value == pytest.approx(expected.slope, abs=1e-10)
+    assert half == pytest.approx(student.ppf(0.975, 3) * expected.stderr)
+
+
+def test_a_gap_that_came_to_rest_late_is_not_told_to_grow() -> None:
+    """With a rate of 0.1, Hedge takes 500 rounds of Shapley's game until its CE gap stays near 0.13."""
+    record = gamesim.simulate("shapley", [players.make("hedge", rate=0.1)] * 2, rounds=2000, perturb=0.2)
+    curve = record.curve
+    rest = curve.gap("ce")[curve.rounds > 500]
+    rises = (curve.rounds > 30) & (curve.rounds < 120)
+    assert np.ptp(rest) < 0.03 and curve.gap("ce")[rises].max() < 0.05 * rest.min()
+    summary = report.summarise(record)
+    assert report.trend_in_words(summary, "ce") == "has no steady trend (0.0368 to 0.138)"
+    assert report.trend_in_words(summary, "cce") == "falls like rounds^-0.86"
+    assert "no correlated one" not in summary.verdict

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from gamesim.scenario import Scenario
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
-BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 1  # rich ends with 1 too when nobody reads on
+BAD_INPUT, INTERRUPTED, BROKEN_PIPE = 2, 130, 141  # as a shell tells of those whom SIGINT and SIGPIPE end
 
 RUN_HELP = """\
 Simulates the scenario, prints what came of it, and writes a run folder: the scenario as run (which repeats the run),
@@ -584,7 +584,11 @@ def _console(stderr: bool = False, quiet: bool = False) -> "Console":
     """Return where to print: names are printed as they are, and where there is no terminal, without control codes."""
     from rich.console import Console
 
-    return Console(stderr=stderr, quiet=quiet, markup=False, highlight=False, emoji=False)
+    class Printer(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # to `main`: rich would end the process, with 1
+
+    return Printer(stderr=stderr, quiet=quiet, markup=False, highlight=False, emoji=False)
 
 
 @cache

@@ -476,6 +476,8 @@ def _figures(arguments: argparse.Namespace) -> int:
     from gamesim.scenario import read
 
     folder = Path(arguments.run)
+    if not (folder / "record").is_dir():
+        raise InputError(f"there is no run at {folder}: give the folder of a run, as gamesim run prints it")
     record = load(folder / "record")
     if arguments.animate:
         print(f"Written to {animate(record, arguments.animate)}")

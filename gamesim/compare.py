@@ -213,6 +213,8 @@ def show(outcomes: Sequence[Outcome], against: Contender | None, console: "Conso
         cost = 1e6 * outcome.seconds
         label = outcome.contender.label.replace(":", ": ")  # a long one is wrapped between its settings
         rows.append([label, *map(_short, numbers), _short(cost)])
+    console.print(report.in_a_line(outcomes[0].summary), style="dim")
+    console.print()
     report.print_table([("learner", "left"), *((name, "right") for name in columns)], rows, console)
     if note := _note(outcomes):
         console.print(note)

@@ -280,17 +280,10 @@ def show(summary: Summary, console: "Console") -> None:
     """Print the tables and the verdict."""
     from rich.text import Text
 
-    replicas = "" if summary.replicas is None else f" · means of {len(summary.replicas)} replicas"
-    low, high = summary.payoff_range
     console.print()
     if summary.title:
         console.print(Text(summary.title, style="bold"))
-    game = "" if summary.game == summary.title else f"{summary.game} · "  # payoffs written out go by the title
-    console.print(
-        f"{game}{len(summary.players):,} players · {summary.rounds:,} rounds · seed {summary.seed} · "
-        f"{summary.feedback} feedback{replicas} · payoffs {number(low)} to {number(high)}",
-        style="dim",
-    )
+    console.print(in_a_line(summary), style="dim")
     console.print()
     _print_players(summary, console)
     if len(summary.players) > SHOWN:
@@ -313,6 +306,17 @@ def show(summary: Summary, console: "Console") -> None:
     console.print(_welfare(summary))
     console.print()
     console.print(Text(summary.verdict, style="bold"))
+
+
+def in_a_line(summary: Summary) -> str:
+    """Say what was run: the game, how many players and rounds, the seed, the feedback, and what there is to gain."""
+    replicas = "" if summary.replicas is None else f" · means of {len(summary.replicas)} replicas"
+    low, high = summary.payoff_range
+    game = "" if summary.game == summary.title else f"{summary.game} · "  # payoffs written out go by the title
+    return (
+        f"{game}{len(summary.players):,} players · {summary.rounds:,} rounds · seed {summary.seed} · "
+        f"{summary.feedback} feedback{replicas} · payoffs {number(low)} to {number(high)}"
+    )
 
 
 def print_table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence["str | Text"]], console: "Console") -> None:

@@ -32,7 +32,7 @@ import hashlib
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
@@ -144,24 +144,37 @@ class Study:
         comment: str = "",
     ) -> "Study":
         """Return the study that these values say, or raise one InputError that names what is wrong in them."""
-        for key in raw:
-            if key not in KEYS:
-                raise InputError(f"{source}: {key}: unknown key: {did_you_mean(key, KEYS)}")
+        mistakes = [f"{key}: unknown key: {did_you_mean(key, KEYS)}" for key in raw if key not in KEYS]
+        read: dict[str, Callable[[], Any]] = {
+            "base": lambda: _base(raw.get("base"), folder),
+            "changes": lambda: _entries(raw.get("changes", [])),
+            "title": lambda: _text(raw.get("title", "")),
+            "seeds": lambda: _seeds(raw.get("seeds", 1)),
+            "measures": lambda: _measures(raw.get("measures", list(DEFAULT_MEASURES))),
+            "grid": lambda: _axes(raw.get("grid", {}), "grid"),
+        }
+        parts: dict[str, Any] = {}
+        for key, part in read.items():
+            try:
+                parts[key] = part()
+            except InputError as error:
+                mistakes.append(str(error))
+        if len(mistakes) > 1:
+            raise InputError(f"{source} has {len(mistakes)} mistakes:" + "".join(f"\n  {one}" for one in mistakes))
+        if mistakes:
+            raise InputError(f"{source}: {mistakes[0]}")
+        base, base_folder = parts.pop("base")
+        entries, entries_name = parts.pop("changes")
+        study = cls(
+            name=name,
+            comment=comment,
+            base=base,
+            folder=base_folder,
+            entries=entries,
+            entries_name=entries_name,
+            **parts,
+        )
         try:
-            base, base_folder = _base(raw.get("base"), folder)
-            entries, entries_name = _entries(raw.get("changes", []))
-            study = cls(
-                name=name,
-                title=_text(raw.get("title", "")),
-                comment=comment,
-                base=base,
-                folder=base_folder,
-                seeds=_seeds(raw.get("seeds", 1)),
-                measures=_measures(raw.get("measures", list(DEFAULT_MEASURES))),
-                grid=_axes(raw.get("grid", {}), "grid"),
-                entries=entries,
-                entries_name=entries_name,
-            )
             study.check()
         except InputError as error:
             raise InputError(f"{source}: {error}") from None

@@ -135,7 +135,7 @@ def _dry_run(study: Study, path: Path, workers: int, console: Console) -> None:
         console.print("none of those that were tried ran: gamesim sweep tells why")
         return
     console.print(f"about {duration(told.seconds)} with {workers} workers (from {told.sampled} that were timed)")
-    console.print(f"about {told.bytes / 1e6:,.1f} MB of disk in {path}")
+    console.print(f"{size(told.bytes)} of disk in {path}")
 
 
 def duration(seconds: float) -> str:
@@ -149,6 +149,15 @@ def duration(seconds: float) -> str:
     if seconds < 6000:
         return f"{seconds / 60:.0f} min"
     return f"{seconds / 3600:.1f} h" if seconds < 48 * 3600 else f"{seconds / 86400:.1f} days"
+
+
+def size(count: float) -> str:
+    """Return a number of bytes as people say it.
+
+    >>> [size(count) for count in (4096, 250_000, 3e9)]
+    ['less than 0.1 MB', 'about 0.2 MB', 'about 3,000.0 MB']
+    """
+    return f"about {count / 1e6:,.1f} MB" if count >= 1e5 else "less than 0.1 MB"
 
 
 @dataclass

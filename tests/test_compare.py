@@ -69,7 +69,8 @@ def test_compare_ranks_writes_and_repeats(tmp_path: Path, capsys: pytest.Capture
     assert main([*arguments, "--out", str(out)]) == 2
     assert "exists already" in capsys.readouterr().err
     assert main([*arguments, "--out", str(out), "--force"]) == 0
-    assert "CE gap" in capsys.readouterr().out
+    told = capsys.readouterr().out
+    assert told.startswith("shapley · 2 players · 3,000 rounds · seed 0 · ") and "CE gap" in told
 
 
 @pytest.mark.parametrize("against", [[], ["--against", "hedge"]])
@@ -166,7 +167,7 @@ def test_convert_overwrites_no_sheet_unless_forced(
     assert np.array_equal(games.load(tmp_path / target).payoffs, games.make("chicken").payoffs)  # type: ignore[attr-defined]
 
 
-def test_figures_are_drawn_again_from_the_record(tmp_path: Path) -> None:
+def test_figures_are_drawn_again_from_the_record(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     out = tmp_path / "run"
     assert main(["run", "chicken", "--rounds", "200", "--quiet", "--out", str(out)]) == 0
     drawn = sorted((out / "figures").iterdir())
@@ -177,7 +178,9 @@ def test_figures_are_drawn_again_from_the_record(tmp_path: Path) -> None:
     assert main(["figures", str(out)]) == 0
     assert [path.read_bytes() for path in sorted((out / "figures").iterdir())] == before
     assert (out / "report.html").read_bytes() == page
+    capsys.readouterr()
     assert main(["figures", str(tmp_path)]) == 2
+    assert f"there is no run at {tmp_path}: give the folder of a run" in capsys.readouterr().err
     assert load(out / "record").rounds == 200
 
 

@@ -144,6 +144,15 @@ def test_mistakes_are_told(raw: dict[str, Any], words: list[str]) -> None:
         assert word in str(told.value)
 
 
+def test_all_mistakes_are_told_at_once() -> None:
+    raw = {"base": BASE, "grit": {}, "seeds": 0, "measures": ["ce-gab"], "grid": {"rounds": []}}
+    with pytest.raises(InputError) as told:
+        Study.of(raw, source="mine.toml")
+    first, *others = str(told.value).splitlines()
+    assert first == "mine.toml has 4 mistakes:"
+    assert [line.strip().partition(":")[0] for line in others] == ["grit", "seeds", "measures", "grid.rounds"]
+
+
 def test_values_that_fit_some_combination_are_no_mistake() -> None:
     grid = {"feedback": ["expected", "bandit"], "everyone.learner": ["hedge", "exp3"]}
     assert Study.of({"base": BASE, "grid": grid}).count == 4

@@ -221,6 +221,23 @@ def test_payoffs_are_edited_and_wrong_numbers_told(page: Page, lab: Lab, tmp_pat
 
 
 @pytest.mark.parametrize(
+    ("field", "typed", "expected"),
+    [
+        ("rounds", "99999999999999999999", "a whole number of at least 1, at most 1,000,000,000"),
+        ("rounds", "1e400", "a whole number of at least 1, at most 1,000,000,000"),
+        ("rounds", "0", "a whole number of at least 1, at most 1,000,000,000"),
+        ("rounds", "1.5", "a whole number"),
+        ("seed", "99999999999999999999", "a whole number of at least 0, at most 9,007,199,254,740,991"),
+        ("perturb", "-0.1", "a number of at least 0, at most 1"),
+    ],
+)
+def test_a_number_beyond_a_limit_is_told_the_limit(page: Page, lab: Lab, field: str, typed: str, expected: str) -> None:
+    visit(page, lab, scenario=CHICKEN, speed=61, views=[])
+    page.type(f"#scenario-{field}", typed)
+    assert text(page, f"#scenario-{field}-mistake") == f"expected {expected}, and ‘{typed}’ came"
+
+
+@pytest.mark.parametrize(
     "state", ["%7Bnonsense", quote("[1]"), quote('{"scenario": {"rounds": -1}}'), quote('{"scenario": null}')]
 )
 def test_a_spoilt_address_opens_a_page_that_works(page: Page, lab: Lab, state: str) -> None:

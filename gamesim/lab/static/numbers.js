@@ -51,14 +51,18 @@ export function short(value) {
 
 /** Read a number that somebody typed; a mistake is told in the words that the scenario check uses. */
 export function readNumber(text, { integer = false, least = -Infinity, most = Infinity } = {}) {
+  const exact = integer ? Number.MAX_SAFE_INTEGER : Infinity; // beyond it, digits get lost
+  const [low, high] = [Math.max(least, -exact), Math.min(most, exact)];
   const typed = text.trim().replace("−", "-");
+  const came = typed === "" ? "nothing" : `‘${typed.length > 24 ? `${typed.slice(0, 23)}…` : typed}’`;
+  const expected = (what) => ({ mistake: `expected ${what}, and ${came} came` });
   const wanted = integer ? "a whole number" : "a number";
-  const came = typed === "" ? "nothing" : `‘${typed.slice(0, 20)}’`;
-  if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(typed)) return { mistake: `expected ${wanted}, and ${came} came` };
+  if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(typed)) return expected(wanted);
   const value = Number(typed);
-  if (!Number.isFinite(value)) return { mistake: `expected a finite number, and ${came} came` };
-  if (integer && !Number.isSafeInteger(value)) return { mistake: `expected ${wanted}, and ${came} came` };
-  if (value < least) return { mistake: `expected at least ${least.toLocaleString("en-US")}, and ${came} came` };
-  if (value > most) return { mistake: `expected at most ${most.toLocaleString("en-US")}, and ${came} came` };
-  return { value };
+  if (value < low || value > high) {
+    const [lowest, highest] = [low, high].map((limit) => limit.toLocaleString("en-US"));
+    return expected(`${wanted} of at least ${lowest}, at most ${highest}`);
+  }
+  if (!Number.isFinite(value)) return expected("a finite number");
+  return integer && !Number.isInteger(value) ? expected(wanted) : { value };
 }

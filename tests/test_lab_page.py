@@ -237,6 +237,34 @@ def test_a_number_beyond_a_limit_is_told_the_limit(page: Page, lab: Lab, field: 
     assert text(page, f"#scenario-{field}-mistake") == f"expected {expected}, and ‘{typed}’ came"
 
 
+def test_a_change_of_feedback_says_whose_learners_it_changes(page: Page, lab: Lab) -> None:
+    visit(page, lab, scenario=CHICKEN, speed=61, views=[])
+    page.run(  # notices stay, however long the server takes
+        "(() => { const timed = setTimeout;"
+        " window.setTimeout = (act, wait) => (wait > 5000 ? 0 : timed(act, wait)); })()"
+    )
+    option = "document.querySelector('#player-1-learner option[value={}]')"
+    assert page.run(option.format("exp3") + ".disabled")
+    assert page.run(option.format("exp3") + ".textContent") == "exp3: needs bandit feedback"
+    page.choose("#scenario-feedback", "bandit")
+    assert page.run(option.format("hedge") + ".disabled")  # at once, before the server has answered
+    page.until("document.querySelector('#setup-line').textContent.includes('exp3-ix')")
+    assert not page.run("document.querySelector('#notice').hidden")
+    assert text(page, "#notice-text") == (
+        "hedge needs expected or sampled feedback: exp3-ix takes its place for Row. "
+        "wavelet needs expected or sampled feedback: exp3-ix takes its place for Column."
+    )
+    assert page.run(option.format("exp3") + ".textContent") == "exp3"
+    click(page, "#side-by-side")
+    page.until("document.querySelector('#setup-line').textContent.includes('exp3-ix | exp3,')")
+    page.choose("#scenario-feedback", "sampled")
+    page.until("document.querySelector('#setup-line').textContent.includes('hedge | hedge')")
+    assert text(page, "#notice-text") == (
+        "exp3-ix needs bandit feedback: hedge takes its place for Row and Column. "
+        "exp3 needs bandit feedback: hedge takes its place for Row and Column."
+    )
+
+
 @pytest.mark.parametrize(
     "state", ["%7Bnonsense", quote("[1]"), quote('{"scenario": {"rounds": -1}}'), quote('{"scenario": null}')]
 )

@@ -61,7 +61,7 @@ const connection = new Connection({
     say("connection lost, trying again");
   },
   error({ message, about }) {
-    notify(message);
+    notify(message, true);
     if (about !== "begin") return;
     page.wanted.shift();
     answered();
@@ -85,7 +85,7 @@ const connection = new Connection({
     showLesson();
     showKeep();
     remember();
-    notify("");
+    if (byId("notice").classList.contains("wrong")) notify("");
   },
   frame(numbers) {
     if (!takeFrame(numbers, page.films)) {
@@ -171,6 +171,7 @@ const cards = new Cards(byId("views"), byId("view-switches"), {
 });
 const setup = new Setup(byId("setup-content"), choices, {
   begin,
+  notify,
   askGame: (game) => connection.send({ do: "game", game }),
 });
 
@@ -298,9 +299,10 @@ function say(words) {
 }
 
 let noticed = 0;
-function notify(words) {
+function notify(words, wrong = false) {
   clearTimeout(noticed);
   byId("notice-text").textContent = words;
+  byId("notice").classList.toggle("wrong", wrong);
   byId("notice").hidden = !words;
   if (words) noticed = setTimeout(() => notify(""), 12000);
 }

@@ -14,12 +14,12 @@ const FEEDBACK = {
 };
 
 export class Setup {
-  /** `begin(scenario, beside)` starts a scenario; `askGame(game)` asks the server for a game's table. */
-  constructor(place, choices, { begin, askGame }) {
-    this.place = place;
-    this.choices = choices;
-    this.begin = begin;
-    this.askGame = askGame;
+  /**
+   * `begin(scenario, beside)` starts a scenario; `askGame(game)` asks the server for a game's table; `notify(words)`
+   * tells what a change brought with it.
+   */
+  constructor(place, choices, { begin, askGame, notify }) {
+    Object.assign(this, { place, choices, begin, askGame, notify });
     this.fields = new Fields();
     this.table = new PayoffTable(this.fields.mistakes, (...edited) => this.useTable(...edited));
     this.typing = this.pressed = this.late = false;
@@ -66,6 +66,10 @@ export class Setup {
 
   learner(name) {
     return this.choices.learners.find((one) => one.name === name);
+  }
+
+  get feedback() {
+    return this.scenario.feedback ?? "expected";
   }
 
   // The game.
@@ -137,7 +141,7 @@ export class Setup {
   besideDefault() {
     return this.scenario.players.map((entry) => ({
       ...withoutSettings(entry),
-      learner: entry.learner === "wavelet" ? "hedge" : "wavelet",
+      learner: usual(this.feedback).findLast((name) => name !== entry.learner),
     }));
   }
 
@@ -191,7 +195,6 @@ export class Setup {
 
   learnerPart(id, who, entry, put) {
     const chosen = this.learner(entry.learner);
-    const feedback = this.scenario.feedback ?? "expected";
     const groups = new Map();
     for (const one of this.choices.learners) {
       const kind = /(swap|internal|external) regret/.exec(one.guarantee)?.[1];
@@ -215,15 +218,14 @@ export class Setup {
           h(
             "optgroup",
             { label: group },
-            groups
-              .get(group)
-              .map((one) =>
-                h(
-                  "option",
-                  { value: one.name, selected: one.name === entry.learner, disabled: !one.feedback.includes(feedback) },
-                  one.name,
-                ),
-              ),
+            groups.get(group).map((one) => {
+              const fits = one.feedback.includes(this.feedback);
+              return h(
+                "option",
+                { value: one.name, selected: one.name === entry.learner, disabled: !fits },
+                fits ? one.name : `${one.name}: ${needs(one)}`,
+              );
+            }),
           ),
         ),
       ),
@@ -248,7 +250,6 @@ export class Setup {
 
   runPart() {
     const { scenario, choices } = this;
-    const feedback = scenario.feedback ?? "expected";
     return h(
       "section",
       { "aria-labelledby": "run-heading" },
@@ -271,11 +272,7 @@ export class Setup {
           "perturb everyone",
           Math.max(...scenario.players.map((one) => one.perturb ?? 0)),
           { least: 0, most: 1 },
-          (perturb) => {
-            const all = (entries) =>
-              entries && entries.map((entry) => cleaned({ ...entry, perturb: perturb || undefined }));
-            this.change({ players: all(this.scenario.players) }, all(this.beside));
-          },
+          (perturb) => this.perturbEveryone(perturb),
         ),
         h(
           "label",
@@ -285,7 +282,7 @@ export class Setup {
             "select",
             { id: "scenario-feedback", onchange: (event) => this.changeFeedback(event.target.value) },
             Object.entries(FEEDBACK).map(([name, about]) =>
-              h("option", { value: name, selected: name === feedback }, about),
+              h("option", { value: name, selected: name === this.feedback }, about),
             ),
           ),
         ),
@@ -293,20 +290,33 @@ export class Setup {
     );
   }
 
-  /** Learners that do not work with this feedback give way to one that does. */
+  perturbEveryone(perturb) {
+    const all = (entries) => entries && entries.map((entry) => cleaned({ ...entry, perturb: perturb || undefined }));
+    this.change({ players: all(this.scenario.players) }, all(this.beside));
+  }
+
+  /** Learners that do not work with this feedback give way to one that does, and the page says so. */
   changeFeedback(feedback) {
-    const instead = feedback === "bandit" ? "exp3-ix" : "hedge";
+    const [instead] = usual(feedback);
+    const unfit = new Map(); // from a learner to its players
     const fit = (entries) =>
       entries &&
-      entries.map((entry) =>
-        this.learner(entry.learner)?.feedback.includes(feedback)
-          ? entry
-          : { ...withoutSettings(entry), learner: instead },
-      );
+      entries.map((entry, i) => {
+        const old = this.learner(entry.learner);
+        if (!old || old.feedback.includes(feedback)) return entry;
+        unfit.set(old, new Set(unfit.get(old)).add(this.game.players[i]));
+        return { ...withoutSettings(entry), learner: instead };
+      });
     this.change({ feedback, players: fit(this.scenario.players) }, fit(this.beside));
+    this.build(); // the lists of learners now say which of them fit
+    const place = (who) => `${instead} takes its place for ${new Intl.ListFormat("en-GB").format(who)}`;
+    this.notify([...unfit].map(([old, who]) => `${old.name} ${needs(old)}: ${place(who)}.`).join(" "));
   }
 }
 
+/** Two learners that work with a feedback, for where the page has to choose. */
+const usual = (feedback) => (feedback === "bandit" ? ["exp3-ix", "exp3"] : ["hedge", "wavelet"]);
+const needs = ({ feedback }) => `needs ${feedback.join(" or ")} feedback`;
 const withoutSettings = ({ settings: _, ...entry }) => entry;
 const cleaned = (entry) => Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined));
 const plain = (value) => String(value);

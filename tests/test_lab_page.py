@@ -237,6 +237,41 @@ def test_a_number_beyond_a_limit_is_told_the_limit(page: Page, lab: Lab, field: 
     assert text(page, f"#scenario-{field}-mistake") == f"expected {expected}, and ‘{typed}’ came"
 
 
+def test_play_that_rests_where_it_began_can_be_set_going(page: Page, lab: Lab) -> None:
+    still = {**SHAPLEY, "rounds": 2000, "players": [{"learner": "hedge"}] * 2}
+    visit(page, lab, scenario=still, speed=61, views=["strategies"])
+    assert page.run("document.querySelector('#rest').hidden")
+    play_out(page)
+    assert not page.run("document.querySelector('#rest').hidden")
+    assert text(page, "#gap_ce-0") == "0"
+    click(page, "#push")
+    page.until("location.hash.includes('perturb')")
+    assert scenario_in_address(page) == {**still, "players": [{"learner": "hedge", "perturb": 0.1}] * 2}
+    page.until("document.querySelector('#play-word').textContent === 'Again'")  # it plays by itself
+    assert page.run("document.querySelector('#rest').hidden")
+    assert text(page, "#gap_ce-0") == number(Scenario.of(scenario_in_address(page)).simulation().run(2000).gap("ce"))
+    assert page.run("document.querySelector('#scenario-perturb').value") == "0.1"
+
+
+@pytest.mark.parametrize(
+    "scenario",
+    [
+        CHICKEN,  # it moves
+        {**CHICKEN, "rounds": 500, "players": [{"learner": "uniform"}] * 2},  # it does not, but who did would gain
+        {  # it moves once, from one equilibrium to another
+            "rounds": 500,
+            "game": {"payoffs": [[[1, 1], [1, 1]], [[2, 2], [2, 2]]]},
+            "players": [{"learner": "hedge", "start": [1, 0]}, {"learner": "hedge"}],
+        },
+    ],
+    ids=["moves", "gains", "moved"],
+)
+def test_play_is_not_said_to_rest_where_it_does_not(page: Page, lab: Lab, scenario: Any) -> None:
+    visit(page, lab, scenario=scenario, speed=61, views=["strategies"])
+    play_out(page)
+    assert page.run("document.querySelector('#rest').hidden")
+
+
 def test_a_change_of_feedback_says_whose_learners_it_changes(page: Page, lab: Lab) -> None:
     visit(page, lab, scenario=CHICKEN, speed=61, views=[])
     page.run(  # notices stay, however long the server takes

@@ -9,6 +9,8 @@ import { Cards, FIRST, VIEWS } from "./views/cards.js";
 import { forgetTheme } from "./views/sheet.js";
 
 const FASTEST = 61; // the slider's last place: as fast as possible
+const STILL = 10; // rounds after which play that has not moved is said to rest
+const PUSH = 0.1; // the random share of everybody's first strategy that sets such play going
 const DIALS = [
   ["gap_ce", "CE gap"],
   ["gap_cce", "CCE gap"],
@@ -184,6 +186,7 @@ function redraw() {
     if (page.undrawn) page.frames = [...page.frames.filter((time) => time > now - 1000), now];
     cards.draw(page.films);
     showTransport();
+    showRest();
     showNumbers();
     while (page.undrawn) {
       page.undrawn -= 1;
@@ -209,6 +212,20 @@ function showTransport() {
   put("rounds", whole(page.shape.rounds));
   byId("progress").value = film.state.rounds / page.shape.rounds;
   put("rate", page.playing ? `· ${short(film.state.speed[0])} rounds/s · ${page.frames.length} frames/s` : "");
+}
+
+/** Say so where nothing moves: play that begins in an equilibrium, and is not pushed, looks like a broken page. */
+function showRest() {
+  const still = page.films.length > 0 && page.films.every(rests);
+  const pushed = still && [...page.scenario.players, ...(page.beside ?? [])].some((entry) => entry.perturb > 0);
+  byId("rest").hidden = !still || pushed;
+}
+
+/** Whether everybody still plays what it began with, and nobody gains by anything else. */
+function rests({ state, path }) {
+  if (!(state?.rounds >= STILL) || !path.rows.length || state.gap_ce > 1e-9 * payoffRange()) return false;
+  const still = (row) => row.every((share, k) => Math.abs(share - path.rows[0][k]) < 1e-6);
+  return still(state.average) && path.rows.every(still);
 }
 
 function showSpeed() {
@@ -241,10 +258,14 @@ function showDials() {
   showNumbers();
 }
 
+function payoffRange() {
+  const { high, low } = page.shape.game;
+  return Math.max(...high.map((most, i) => most - low[i])) || 1;
+}
+
 function showNumbers() {
   page.films.forEach((film, k) => {
-    const { game } = page.shape;
-    const range = Math.max(...game.high.map((high, i) => high - game.low[i])) || 1;
+    const range = payoffRange();
     for (const [name] of DIALS) {
       const distance = name === "ce" || name === "cce";
       const value = distance ? film.nearest?.distance[name] : film.state?.[name];
@@ -353,6 +374,12 @@ function download(text, name) {
 byId("play").addEventListener("click", play);
 byId("step").addEventListener("click", () => connection.send({ do: "step" }));
 byId("reset").addEventListener("click", beginAgain);
+byId("push").append(`perturb everyone = ${PUSH}, and play`);
+byId("push").addEventListener("click", () => {
+  setup.perturbEveryone(PUSH);
+  connection.send({ do: "play", speed: roundsPerSecond() });
+  awaitAnswer();
+});
 byId("speed").addEventListener("input", (event) => setSpeed(Number(event.target.value)));
 byId("save").addEventListener("click", () => connection.send({ do: "toml" }));
 byId("copy").addEventListener("click", async () => {

@@ -14,7 +14,7 @@ def cournot(players: int = 2, most: int = 6, demand: float = 12.0, cost: float =
     Quantities are 0, ..., `most`; the price is demand less the total, never below 0; a unit has a `cost`.
 
     Source: Cournot (1838), "Recherches sur les principes mathématiques de la théorie des richesses", chapter 7.
-    Teaches: between monopoly and competition; with two firms each supplies (demand - cost) / 3, and learners find it.
+    Teaches: two firms supply (demand - cost) / 3 each, between monopoly and competition, and learners find it.
 
     >>> cournot().payoffs[0, 4, 4]  # (12 - 8) · 4
     np.float64(16.0)
@@ -40,7 +40,7 @@ def bertrand(players: int = 2, top: int = 6, cost: float = 1.0) -> Table:
     Prices are 0, ..., `top`; at the lowest price p the market buys top - p units, shared by those who ask it.
 
     Source: Bertrand (1883), review of Cournot; the discrete prices leave equilibria just above cost.
-    Teaches: undercutting; two sellers are enough to bring the price down to about the cost.
+    Teaches: undercutting: two sellers are enough to bring the price down to about the cost.
 
     >>> bertrand(players=2, top=6, cost=1.0).payoffs[:, 3, 4].tolist()  # 3 units at 3 - 1
     [6.0, 0.0]

@@ -300,6 +300,18 @@ def test_a_change_of_feedback_says_whose_learners_it_changes(page: Page, lab: La
     )
 
 
+def test_what_to_look_for_is_told_to_the_end(page: Page, lab: Lab) -> None:
+    visit(page, lab)
+    for width in (390, 800, 1280):
+        page.resize(width, 844)
+        cut = page.run(
+            "[...document.querySelectorAll('#lessons button')].filter(({ title }) => {"
+            " const look = document.querySelector('#look'); document.querySelector('#look-text').textContent = title;"
+            " return look.scrollHeight > look.clientHeight; }).map(({ title }) => title)"
+        )
+        assert cut == []
+
+
 @pytest.mark.parametrize(
     "state", ["%7Bnonsense", quote("[1]"), quote('{"scenario": {"rounds": -1}}'), quote('{"scenario": null}')]
 )

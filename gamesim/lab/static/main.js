@@ -307,11 +307,11 @@ function showLesson() {
     const row = byId("lessons").parentElement;
     if (current) row.scrollTo({ left: button.offsetLeft - (row.clientWidth - button.offsetWidth) / 2 });
   }
-  const about = choices.games.find((one) => one.name === page.scenario.game.name);
+  const about = choices.games.find((one) => one.name === page.scenario.game?.name);
   byId("look-text").textContent =
     lesson?.look ??
     (about?.teaches
-      ? `${about.about} It teaches ${about.teaches}`
+      ? `${about.about} ${about.teaches[0].toUpperCase()}${about.teaches.slice(1)}`
       : "Press play, and watch which regrets fall and which stay.");
 }
 
@@ -351,6 +351,7 @@ function recall() {
   page.views = Array.isArray(state?.views) ? state.views.filter((name) => name in VIEWS) : FIRST;
   cards.setOpen(page.views);
   showSpeed();
+  showLesson();
 }
 
 function fileName() {

@@ -300,6 +300,80 @@ def test_a_change_of_feedback_says_whose_learners_it_changes(page: Page, lab: La
     )
 
 
+# Drawings, as they are written: the words with their boxes, and the lines.
+
+NOTED = """{
+  const pen = CanvasRenderingContext2D.prototype;
+  const noting = (name, note) => {
+    const draw = pen[name];
+    pen[name] = function (...rest) { note(this, ...rest); return draw.apply(this, rest); };
+  };
+  noting("clearRect", ({ canvas }) => { canvas.words = []; canvas.lines = []; });
+  noting("beginPath", ({ canvas }) => { canvas.path = []; });
+  for (const name of ["moveTo", "lineTo"]) noting(name, ({ canvas }, x, y) => canvas.path.push([x, y]));
+  noting("stroke", ({ canvas }) => canvas.lines.push(canvas.path));
+  noting("fillText", (context, words, x, y) => {
+    const box = context.measureText(words);
+    const [left, up] = [x - box.actualBoundingBoxLeft, y - box.actualBoundingBoxAscent];
+    context.canvas.words.push([words, left, up, x + box.actualBoundingBoxRight, y + box.actualBoundingBoxDescent]);
+  });
+  const get = HTMLCanvasElement.prototype.getContext;
+  HTMLCanvasElement.prototype.getContext = function (kind) { return kind === "webgl2" ? null : get.call(this, kind); };
+}"""
+
+
+@pytest.fixture
+def noted(page: Page) -> Iterator[Page]:
+    """A page that notes what it draws, all of it on plain canvases."""
+    script = page.call("Page.addScriptToEvaluateOnNewDocument", source=NOTED)["identifier"]
+    yield page
+    page.call("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
+
+
+def written(page: Page, view: str) -> list[Any]:
+    found: list[Any] = page.run(f"document.querySelector('#view-{view} canvas[role=img]').words")
+    return found
+
+
+@pytest.mark.parametrize("width", [390, 800, 1280])
+@pytest.mark.parametrize("game", ["matching-pennies", "chicken"])
+def test_no_word_of_a_drawing_lies_on_another_or_on_an_edge(noted: Page, lab: Lab, width: int, game: str) -> None:
+    noted.resize(width, 844)
+    visit(noted, lab, scenario={**CHICKEN, "game": {"name": game}}, speed=61, views=ALL)
+    play_out(noted)
+    noted.until("document.querySelector('#ce-0').textContent !== '–'")
+    for view in ALL:
+        words = written(noted, view)
+        assert words, view
+        for k, (one, left, up, right, down) in enumerate(words):
+            for other, *box in words[:k]:
+                apart = max(left - box[2], box[0] - right, up - box[3], box[1] - down)
+                assert apart >= 2, (view, one, other)
+    ticks = [words for words, *_ in written(noted, "regrets") if words.startswith("1")]
+    assert len(ticks) > 5 and all(words.startswith("10") and words[2:] for words in ticks)
+    assert {"10⁰", "10¹"} <= set(ticks) and "10" not in ticks
+    edges = noted.run("document.querySelector('#view-tetrahedron canvas[role=img]').lines.slice(0, 6)")
+    corners = [words for words in written(noted, "tetrahedron") if ", " in words[0]]
+    assert len(corners) == 4
+    for name, left, up, right, down in corners:
+        for start, end in edges:
+            points = [[a + (b - a) * k / 500 for a, b in zip(start, end, strict=True)] for k in range(501)]
+            assert not [1 for x, y in points if left <= x <= right and up <= y <= down], name
+
+
+def test_what_is_not_drawn_of_a_large_game_is_not_announced(noted: Page, lab: Lab) -> None:
+    large = {**CHICKEN, "rounds": 30, "game": {"name": "kuhn-poker"}, "players": [{"learner": "hedge"}] * 2}
+    visit(noted, lab, scenario=large, speed=61, views=["joint", "payoffs"])
+    assert text(noted, "#look-text") == (
+        "Poker with three cards and one bet, small enough to solve, with bluffing and slow play. The value is -1/18 to "
+        "the first player; optimal play bluffs with the jack one third as often as it bets the king."
+    )
+    play_out(noted)
+    assert [one[0] for one in written(noted, "joint")] == ["played so far; the nearest CE is left out"]
+    legend = [one[0] for one in written(noted, "payoffs")][-2:]
+    assert legend == ["average", "possible"]
+
+
 def test_what_to_look_for_is_told_to_the_end(page: Page, lab: Lab) -> None:
     visit(page, lab)
     for width in (390, 800, 1280):

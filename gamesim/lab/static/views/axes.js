@@ -13,8 +13,7 @@ export function logScale(low, high, from, to) {
   const scale = (value) => from + ((Math.log10(Math.max(value, 1e-300)) - a) / span) * (to - from);
   const step = Math.max(1, Math.ceil((b - a) / (Math.abs(to - from) / 45)));
   scale.ticks = [];
-  for (let k = Math.ceil(a - 1e-9); k <= b + 1e-9; k += step)
-    scale.ticks.push([10 ** k, k >= 0 && k < 3 ? String(10 ** k) : power(k)]);
+  for (let k = Math.ceil(a - 1e-9); k <= b + 1e-9; k += step) scale.ticks.push([10 ** k, power(k)]);
   return scale;
 }
 
@@ -62,7 +61,7 @@ export function axes(context, place, x, y, names) {
     align: "right",
     most: place.width,
   });
-  text(context, names[1], place.x - theme().size * 2.4, place.y - theme().size * 0.75, {
+  text(context, names[1], place.x - theme().size * 2.4, place.y - theme().size * 1.1, {
     most: place.width + theme().size * 2.4,
   });
   font(context);
@@ -73,8 +72,8 @@ export function inside(x, y, width, height) {
   const size = theme().size;
   return {
     x: x + size * 3,
-    y: y + size * 1.5,
+    y: y + size * 1.8,
     width: Math.max(20, width - size * 3.9),
-    height: Math.max(20, height - size * 3.7),
+    height: Math.max(20, height - size * 4),
   };
 }

@@ -4,7 +4,8 @@ import { begin, font, line, text, theme } from "./sheet.js";
 import { share as written, shown } from "../numbers.js";
 
 export const title = "Joint and nearest CE";
-export const about = "How often each pair of actions came up, and the correlated equilibrium that is nearest to it.";
+export const about =
+  "How often each pair of actions came up, and the correlated equilibrium that is nearest to it where the game is not too large for that.";
 export const fits = () => true;
 
 export function draw(canvas, film) {
@@ -12,6 +13,10 @@ export function draw(canvas, film) {
   const { joint } = film.state;
   const nearest = film.nearest?.joint ?? null;
   const top = Math.max(...joint, ...(nearest ?? [0]), 1e-9);
+  if (film.shape.no_distance !== null) {
+    heatmap(context, { x: 0, y: 0, width, height }, film, joint, top, "played so far; the nearest CE is left out");
+    return;
+  }
   const stacked = width < height * 2;
   const places = stacked
     ? [
@@ -23,11 +28,7 @@ export function draw(canvas, film) {
         { x: width / 2, y: 0, width: width / 2, height },
       ];
   heatmap(context, places[0], film, joint, top, "played so far");
-  const words = nearest
-    ? `nearest CE, at distance ${shown(film.nearest.distance.ce)}`
-    : film.shape.no_distance
-      ? "nearest CE: left out, the game is large"
-      : "nearest CE";
+  const words = nearest ? `nearest CE, at distance ${shown(film.nearest.distance.ce)}` : "nearest CE";
   heatmap(context, places[1], film, nearest, top, words);
 }
 

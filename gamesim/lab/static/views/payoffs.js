@@ -1,13 +1,13 @@
 // What the players are paid on average: for two players the plane of payoffs, with what the equilibria pay.
 
-import { begin, dot, font, line, polygon, text, theme } from "./sheet.js";
+import { begin, dot, key, line, polygon, text, theme } from "./sheet.js";
 import { axes, inside, linearScale } from "./axes.js";
 import { shown } from "../numbers.js";
 import { hull } from "./hull.js";
 
 export const title = "Payoffs";
 export const about =
-  "The average payoffs so far, within what can be paid; shaded, what correlated (CE) and coarse correlated (CCE) equilibria pay.";
+  "The average payoffs so far, within what can be paid. Shaded in small games of two: what correlated (CE) and coarse correlated (CCE) equilibria pay.";
 export const fits = () => true;
 
 export function draw(canvas, film) {
@@ -51,19 +51,12 @@ function plane(context, width, height, film) {
     line(context, path, { colour: theme().path, width: 2 });
     dot(context, path.at(-1), 5.5, { fill: theme().path, stroke: theme().paper });
   }
-  font(context, 0.74);
-  let from = place.x;
-  for (const [words, colour] of [
+  key(context, place.x, height - legend / 2, [
     ["average", theme().path],
-    ["CE", theme().ce],
-    ["CCE", theme().cce],
+    ...(film.sets?.ce?.payoffs ? [["CE", theme().ce]] : []),
+    ...(film.sets?.cce?.payoffs ? [["CCE", theme().cce]] : []),
     ["possible", theme().dim],
-  ]) {
-    context.fillStyle = colour;
-    context.fillRect(from, height - legend / 2 - 4, 14, 8);
-    text(context, words, from + 19, height - legend / 2);
-    from += context.measureText(words).width + 36;
-  }
+  ]);
 }
 
 function bars(context, width, height, film) {

@@ -27,7 +27,8 @@ export function draw(canvas, film) {
     });
     font(context);
     const known = [...together[i], ...alone[i]].filter((one) => !Number.isNaN(one));
-    const [low, high] = [Math.min(0, ...known), Math.max(1e-9, ...known)];
+    const most = Math.max(0, ...known);
+    const [low, high] = [Math.min(0, ...known), most > 1e-9 ? most : 1]; // no regret at all is not drawn as 1e-16 of it
     const x = linearScale(
       1,
       Math.max(2, game.actions[i].length),

@@ -112,6 +112,17 @@ export function dot(context, [x, y], radius, { fill = theme().text, stroke = nul
   }
 }
 
+/** A key to colours in a line, from x on; only what is drawn belongs into it. */
+export function key(context, x, y, entries) {
+  font(context, 0.74);
+  for (const [words, colour] of entries) {
+    context.fillStyle = colour;
+    context.fillRect(x, y - 4, 14, 8);
+    text(context, words, x + 19, y);
+    x += context.measureText(words).width + 35;
+  }
+}
+
 /** Cut a row over all players' actions into one part for each player. */
 export function byPlayer(row, game) {
   let at = 0;

@@ -2,7 +2,7 @@
 // of independent play, and the path that the empirical joint takes. With two actions, "always play b" changes something
 // only where a was played, so each coarse constraint is a constraint of the CE: the two polytopes are one.
 
-import { begin, font, text, theme } from "./sheet.js";
+import { begin, key, text, theme } from "./sheet.js";
 import { faces } from "./hull.js";
 import { flat, seen, webgl } from "./solid.js";
 import { h } from "../dom.js";
@@ -99,32 +99,32 @@ export function draw(canvas, film) {
   if (renderer) renderer.draw(scene, matrix, width, height, Math.min(window.devicePixelRatio || 1, 2));
   else flat(context, scene, matrix, width, height);
   const { actions } = film.shape.game;
-  CORNERS.forEach((corner, k) => {
-    const [x, y] = seen(matrix, corner, width, height);
-    const [words, half] = [`${actions[0][k >> 1]}, ${actions[1][k & 1]}`, theme().size];
-    const wide = Math.min(context.measureText(words).width, width * 0.48) / 2 + 3;
-    const [left, high] = [
-      Math.max(wide, Math.min(width - wide, x)),
-      Math.max(half * 0.7, Math.min(height - half * 2.2, y + (y < height / 2 ? -half : half))),
-    ];
+  const names = CORNERS.map((_, k) => `${actions[0][k >> 1]}, ${actions[1][k & 1]}`);
+  const corners = CORNERS.map((corner) => seen(matrix, corner, width, height));
+  labelCorners(context, corners, names, width, height - theme().size * 1.4);
+  key(context, 8, height - 9, [
+    ["joint so far", theme().path],
+    ...(film.sets?.ce?.vertices ? [["CE = CCE", theme().ce]] : []),
+    ["independent play", theme().dim],
+  ]);
+}
+
+/** Write each corner's name beside it, away from the middle, where the edges are. */
+function labelCorners(context, corners, names, width, height) {
+  const high = theme().size * 0.6; // half the height of a name
+  const most = width * 0.48;
+  const middle = [0, 1].map((axis) => corners.reduce((sum, corner) => sum + corner[axis] / corners.length, 0));
+  corners.forEach(([x, y], k) => {
+    const wide = Math.min(context.measureText(names[k]).width, most) / 2 + 3;
+    const [right, down] = [Math.sign(x - middle[0]), Math.sign(y - middle[1])];
+    const across = Math.max(wide, Math.min(width - wide, x + right * (wide + 5)));
+    const below = Math.max(high, Math.min(height - high, y + down * (high + 5)));
     context.globalAlpha = 0.75;
     context.fillStyle = theme().paper;
-    context.fillRect(left - wide, high - half * 0.6, 2 * wide, half * 1.2);
+    context.fillRect(across - wide, below - high, 2 * wide, 2 * high);
     context.globalAlpha = 1;
-    text(context, words, left, high, { align: "center", colour: theme().text, most: width * 0.48 });
+    text(context, names[k], across, below, { align: "center", colour: theme().text, most });
   });
-  font(context, 0.74);
-  let at = 8;
-  for (const [words, colour] of [
-    ["joint so far", theme().path],
-    ["CE = CCE", theme().ce],
-    ["independent play", theme().dim],
-  ]) {
-    context.fillStyle = colour;
-    context.fillRect(at, height - 13, 14, 8);
-    text(context, words, at + 19, height - 9);
-    at += context.measureText(words).width + 34;
-  }
 }
 
 function sceneOf(film) {
@@ -164,11 +164,12 @@ function camera(width, height) {
   const { yaw, pitch } = turned;
   const [cy, sy, cp, sp] = [Math.cos(yaw), Math.sin(yaw), Math.cos(pitch), Math.sin(pitch)];
   const distance = 5;
-  const zoom = 1.12 * distance * Math.min(1, width / height, 1.2);
+  const zoom = distance * Math.min(1, width / height, 1.2);
+  const up = 0.08; // the key is below
   const [sx, sz] = [zoom * Math.min(1, height / width), zoom * Math.min(1, width / height)];
   const rows = [
     [sx * cy, 0, sx * sy, 0],
-    [sz * sp * sy, sz * cp, -sz * sp * cy, 0],
+    [sz * sp * sy + up * cp * sy, sz * cp - up * sp, -sz * sp * cy - up * cp * cy, up * distance],
     [0, 0, 0, 0],
     [cp * sy, -sp, -cp * cy, distance],
   ];

@@ -386,6 +386,30 @@ def test_what_to_look_for_is_told_to_the_end(page: Page, lab: Lab) -> None:
         assert cut == []
 
 
+def test_views_that_are_not_on_screen_are_drawn_too(page: Page, lab: Lab) -> None:
+    pictures = "[...document.querySelectorAll('.card:not([hidden]) canvas[role=img]')].map((one) => one.toDataURL())"
+    light = "matchMedia('(prefers-color-scheme: light)').matches"
+    page.resize(390, 400)
+    visit(page, lab, scenario=SHAPLEY, speed=20, views=ALL)
+    assert page.run(light)
+    page.until(f"{pictures}.every((one) => one.length > 3000)")
+    click(page, "#play")
+    page.until("parseInt(document.querySelector('#round').textContent) > 0")  # from now on only what is seen is drawn
+    before = page.run(pictures)
+    click(page, "#theme")
+    click(page, "#theme")
+    dark = page.run(pictures)
+    assert text(page, "#theme-name") == "dark"
+    assert all(one != other for one, other in zip(before, dark, strict=True))
+    page.run("dispatchEvent(new Event('beforeprint'))")
+    assert all(one != other for one, other in zip(page.run(pictures), dark, strict=True))
+    assert page.run("getComputedStyle(document.documentElement).colorScheme") == "light"
+    page.run("dispatchEvent(new Event('afterprint'))")
+    assert page.run("getComputedStyle(document.documentElement).colorScheme") == "dark"
+    click(page, "#theme")
+    assert text(page, "#theme-name") == "system"
+
+
 @pytest.mark.parametrize(
     "state", ["%7Bnonsense", quote("[1]"), quote('{"scenario": {"rounds": -1}}'), quote('{"scenario": null}')]
 )

@@ -177,6 +177,7 @@ const setup = new Setup(byId("setup-content"), choices, {
   askGame: (game) => connection.send({ do: "game", game }),
 });
 
+/** Draw soon: what is on screen, and when no rounds are played, what is not as well. */
 function redraw() {
   if (page.dirty) return;
   page.dirty = true;
@@ -184,7 +185,7 @@ function redraw() {
     page.dirty = false;
     const now = performance.now();
     if (page.undrawn) page.frames = [...page.frames.filter((time) => time > now - 1000), now];
-    cards.draw(page.films);
+    cards.draw(page.films, !page.playing);
     showTransport();
     showRest();
     showNumbers();
@@ -419,28 +420,33 @@ function nextLesson() {
 }
 
 const THEMES = ["system", "light", "dark"];
+/** Draw everything anew, on screen or not, in the colours and sizes that the page has now. */
+function repaint() {
+  forgetTheme();
+  cards.draw(page.films, true);
+}
 function setTheme(name) {
   document.documentElement.dataset.theme = name;
   byId("theme-name").textContent = name;
   localStorage.setItem("gamesim-theme", name);
-  forgetTheme();
-  redraw();
+  repaint();
 }
 function setProjector(on) {
   document.documentElement.classList.toggle("projector", on);
   byId("projector").setAttribute("aria-pressed", String(on));
   localStorage.setItem("gamesim-projector", on ? "on" : "");
-  forgetTheme();
-  redraw();
+  repaint();
 }
 const nextTheme = () => setTheme(THEMES[(THEMES.indexOf(document.documentElement.dataset.theme) + 1) % THEMES.length]);
 const toggleProjector = () => setProjector(!document.documentElement.classList.contains("projector"));
 byId("theme").addEventListener("click", nextTheme);
 byId("projector").addEventListener("click", toggleProjector);
-matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
-  forgetTheme();
-  redraw();
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", repaint);
+addEventListener("beforeprint", () => {
+  document.documentElement.dataset.theme = "light"; // paper is white
+  repaint();
 });
+addEventListener("afterprint", () => setTheme(byId("theme-name").textContent));
 addEventListener("resize", redraw);
 
 const KEYS = {

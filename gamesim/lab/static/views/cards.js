@@ -1,4 +1,5 @@
-// The cards of the views: one for each, with a drawing for each run. Only what is open and on screen is drawn.
+// The cards of the views: one for each, with a drawing for each run. While rounds are played, only what is on screen is
+// drawn; once they rest, whatever is open, for who prints the page or takes a picture of all of it.
 
 import { PLAYING } from "../connection.js";
 import { h } from "../dom.js";
@@ -115,13 +116,14 @@ export class Cards {
     this.show();
   }
 
-  draw(films) {
+  /** Draw the open views that are on screen, or all of them. */
+  draw(films, all) {
     if (!films.length || films.some((film) => film.state === null)) return;
     const now = performance.now();
     const describe = now - this.described > SPOKEN || films.every((film) => film.status !== PLAYING);
     if (describe) this.described = now;
     for (const [name, { card, figures }] of this.cards) {
-      if (card.hidden || !this.onScreen.has(name)) continue;
+      if (card.hidden || !(all || this.onScreen.has(name))) continue;
       films.forEach((film, k) => {
         VIEWS[name].draw(figures[k].canvas, film);
         if (describe && film.state.rounds > 0)

@@ -1,3 +1,4 @@
+import itertools
 import json
 import os
 import threading
@@ -359,6 +360,19 @@ def test_no_word_of_a_drawing_lies_on_another_or_on_an_edge(noted: Page, lab: La
         for start, end in edges:
             points = [[a + (b - a) * k / 500 for a, b in zip(start, end, strict=True)] for k in range(501)]
             assert not [1 for x, y in points if left <= x <= right and up <= y <= down], name
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_a_key_of_three_players_leaves_room_for_its_lines(noted: Page, lab: Lab, width: int) -> None:
+    noted.resize(width, 844)
+    three = {**CHICKEN, "game": {"name": "jordan"}, "players": [{"learner": "hedge"}] * 3}
+    visit(noted, lab, scenario=three, speed=61, views=["regrets"])
+    noted.until("document.querySelector('#view-regrets canvas[role=img]').words?.length > 3")
+    key = [one for one in written(noted, "regrets") if one[0].startswith(("First", "Second", "Third"))]
+    assert len(key) == 3
+    for (_, _, _, right, _), (name, left, *_) in itertools.pairwise(key):
+        assert left - right > 21, name
+    assert key[-1][3] <= noted.run("document.querySelector('#view-regrets canvas[role=img]').clientWidth")
 
 
 def test_what_is_not_drawn_of_a_large_game_is_not_announced(noted: Page, lab: Lab) -> None:

@@ -58,9 +58,12 @@ export function draw(canvas, film) {
   }
   context.restore();
   font(context, 0.74);
-  let at = place.x;
+  const names = game.players.slice(0, count).map((name, i) => `${name} (${film.run.learners[i]})`);
+  const natural = names.map((words) => context.measureText(words).width + 36);
+  const fits = natural.reduce((sum, one) => sum + one) <= width - 8;
+  let at = 8;
   for (let i = 0; i < count; i += 1) {
-    const words = `${game.players[i]} (${film.run.learners[i]})`;
+    const room = fits ? natural[i] : (width - 8) / count;
     line(
       context,
       [
@@ -69,8 +72,8 @@ export function draw(canvas, film) {
       ],
       { colour: theme().players[i], width: 3 },
     );
-    text(context, words, at + 21, height - legend / 2, { most: width / count - 30 });
-    at += Math.min(context.measureText(words).width + 36, (width - place.x) / count);
+    text(context, names[i], at + 21, height - legend / 2, { most: room - 29 });
+    at += room;
   }
 }
 

@@ -12,6 +12,7 @@ from gamesim.figures.style import COLOURS, SHADES, WIDTH, canvas, number, short,
 from gamesim.record import Record
 
 WRITTEN = 8  # actions up to which each cell's probability is written into it
+SMALL = 5e-5  # a cell with less is written as 0
 SLICES = 6  # actions of a third player up to which the joint is drawn as a matrix for each
 SHARE = "probability (share of rounds)"
 BARS = 20  # action profiles shown where there is no matrix
@@ -93,7 +94,8 @@ def matrix(
     if max(cells.shape) <= WRITTEN:
         for (i, j), value in np.ndenumerate(cells):
             colour = "white" if value > 0.6 * top else "black"
-            panel.text(j, i, number(round(float(value), 4)), ha="center", va="center", color=colour, fontsize=8)
+            written = number(float(value)) if value >= SMALL else "0"
+            panel.text(j, i, written, ha="center", va="center", color=colour, fontsize=8)
     return image
 
 

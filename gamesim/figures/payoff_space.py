@@ -3,6 +3,7 @@
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
@@ -17,7 +18,7 @@ Points = NDArray[np.float64]
 
 CELLS = 400  # of a joint up to which the equilibria's payoffs are drawn: each corner takes linear programs
 SEEN = 2e-3  # of the payoffs' range: corners that stand out by less are not seen
-SETS = {"cce": ("CCE", COLOURS[5], "///"), "ce": ("CE", COLOURS[0], "")}
+SETS = {"cce": ("CCE", COLOURS[5], "///"), "ce": ("CE", COLOURS[3], "")}
 
 
 @styled
@@ -44,21 +45,27 @@ def payoff_space(record: Record) -> Figure | None:
     )
     region(panel, outline(game.payoffs.reshape(2, -1).T), "#D9D9D9", "", "feasible")
     if game.cells <= CELLS:
-        for kind, (name, colour, hatch) in SETS.items():
-            region(panel, equilibrium_payoffs(game, kind), colour, hatch, name)
+        corners = {kind: equilibrium_payoffs(game, kind) for kind in SETS}
+        if same(corners["cce"], corners["ce"], game):
+            region(panel, corners["ce"], *SETS["ce"][1:], "CE = CCE")
+        else:
+            for kind, (name, colour, hatch) in SETS.items():
+                region(panel, corners[kind], colour, hatch, name)
     nash = nash_joints(game)
     if nash.size:
         points = np.tensordot(nash, game.payoffs, axes=([1, 2], [1, 2]))
         panel.plot(*points.T, "*", ms=13, color="white", mec="black", linestyle="none", zorder=6, label="Nash")
+    panel.plot(*path.T, color="black", linewidth=3, zorder=3.5)  # an edge, so that its light beginning shows everywhere
     steps = LineCollection(list(np.stack([path[:-1], path[1:]], axis=1)), cmap=TIME, linewidths=2, zorder=4)
     steps.set_array(np.arange(len(path) - 1.0))
     panel.add_collection(steps)
-    panel.plot(*path[0], "o", color="white", mec="black", ms=6, zorder=5, label="first round")
+    panel.plot([], [], color=TIME(0.6), linewidth=2, label="average so far")
+    panel.plot(*path[0], "o", mfc="none", mec="black", mew=1.3, ms=15, zorder=8, label="first round")
     panel.plot(*path[-1], "s", color="black", ms=6, zorder=7, label="all rounds")
     panel.set_xlabel(f"payoff of {short(game.players[0], 30)} (a round)")
     panel.set_ylabel(f"payoff of {short(game.players[1], 30)} (a round)")
     panel.margins(0.06)
-    figure.legend(loc="outside lower left", ncols=6, columnspacing=1.2)
+    figure.legend(loc="outside lower left", ncols=7, columnspacing=1.1)
     return figure
 
 
@@ -96,6 +103,14 @@ def equilibrium_payoffs(game: Table, kind: str) -> Points:
     return outline(np.array(corners))
 
 
+def same(one: Points, other: Points, game: Table) -> bool:
+    """Whether two regions reach equally far in every direction, as far as the eye sees."""
+    turns = np.linspace(0, 2 * np.pi, 64, endpoint=False)
+    ways = np.array([np.cos(turns), np.sin(turns)])
+    low, high = game.range
+    return bool(np.abs((one @ ways).max(axis=0) - (other @ ways).max(axis=0)).max() <= SEEN * float((high - low).max()))
+
+
 def outline(points: Points) -> Points:
     """Return the corners of the convex hull in order; of points in a line, its two ends; of one point, itself."""
     centred = points - points.mean(axis=0)
@@ -112,7 +127,7 @@ def outline(points: Points) -> Points:
 def region(panel: Axes, corners: Points, colour: str, hatch: str, label: str) -> None:
     """Draw a convex region: filled, or where it has shrunk to a line or a point, as that."""
     if len(corners) > 2:
-        panel.fill(*corners.T, facecolor=colour, alpha=0.35, linewidth=0, zorder=2, label=label)
-        panel.fill(*corners.T, fill=False, hatch=hatch, edgecolor=colour, linewidth=1.4, zorder=2.5)
+        faint = to_rgba(colour, 0.35)
+        panel.fill(*corners.T, facecolor=faint, hatch=hatch, edgecolor=colour, linewidth=1.4, zorder=2, label=label)
     else:
         panel.plot(*corners.T, marker="D", color=colour, linewidth=6, ms=9, alpha=0.6, zorder=3, label=label)

@@ -140,10 +140,12 @@ def person(name: str, most: int = 24) -> str:
 def number(value: float) -> str:
     """Return a number as a person writes it: three figures that count, and no powers unless needed.
 
-    >>> [number(x) for x in (0, 12345, 0.25, 0.001234, -3.0e-7)]
+    >>> [number(x) for x in (-2e-13, 12345, 0.25, 0.001234, -3.0e-7)]
     ['0', '12,345', '0.25', '0.00123', '−3.0×10⁻⁷']
     """
-    if value == 0 or not np.isfinite(value):
+    if abs(value) < 1e-12:  # rounding
+        return "0"
+    if not np.isfinite(value):
         text = f"{value:g}"
     elif abs(value) >= 1e7 or abs(value) < 1e-4:
         digits, power = f"{value:.1e}".split("e")

@@ -34,7 +34,7 @@ VIEW = np.array(
         [np.cos(TILT) * np.cos(TURN), np.cos(TILT) * np.sin(TURN), np.sin(TILT)],
     ]
 )
-SETS = {"cce": ("CCE", COLOURS[5], "///"), "ce": ("CE", COLOURS[0], "")}
+SETS = {"cce": ("CCE", COLOURS[5], "///"), "ce": ("CE", COLOURS[3], "")}
 
 
 @styled
@@ -204,5 +204,5 @@ def _path(panel: Axes, places: Points) -> None:
     steps = LineCollection(list(np.stack([places[:-1], places[1:]], axis=1)), cmap=TIME, linewidths=2, zorder=4)
     steps.set_array(np.arange(len(places) - 1.0))
     panel.add_collection(steps)
-    panel.plot(*places[0], "o", color="white", mec="black", ms=6, zorder=5, label="first round")
+    panel.plot(*places[0], "o", mfc="none", mec="black", mew=1.3, ms=15, zorder=8, label="first round")
     panel.plot(*places[-1], "s", color="black", ms=6, zorder=7, label="all rounds")

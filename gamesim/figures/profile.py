@@ -4,13 +4,15 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
+from numpy.typing import NDArray
 
 from gamesim.figures.curves import ZERO, band, replicas_first
 from gamesim.figures.style import DARK, FEW, WIDTH, canvas, number, palette, person, rounds_of, short, styled
 from gamesim.player import Player
 from gamesim.record import Record
 
-FAMILIES = ("all but k − 1 actions sent to one", "k actions changed")
+FAMILIES = ("one new action for all but k − 1 actions", "new actions for k actions, the others stay")
+FAR = 0.6  # of the largest value: what lies further below 0 is told at the edge, and does not press the rest flat
 
 
 @styled
@@ -79,12 +81,24 @@ def _panel(panel: Axes, record: Record, i: int) -> None:
         top = max(float(np.max(family.mean(axis=0))) for family in families)
         # External and internal bounds hold at k = 1; a bound on swap regret holds at every k.
         ends = [k[0], k[-1]] if kind == "swap" else [k[0] - 0.15, k[0] + 0.15]
-        if bound <= 6 * top:  # a bound far above would press everything else flat: the title tells it
+        if bound <= 6 * top:  # a bound far above would press everything else flat
             panel.plot(ends, [bound] * 2, color="black", linewidth=1.2, label="declared bound")
-        title += f"\n{kind} bound {number(bound)}"
+            title += f"\npromised: {kind} regret ≤ {number(bound)}"
     panel.set_title(title)
     panel.axhline(0, color=DARK, linewidth=0.6)
-    panel.set_xlabel("k (actions free to move)")
+    _cut_off(panel, k, [family.mean(axis=0) for family in families])
+    panel.set_xlabel("k: choices that a deviation makes")
     panel.set_ylabel("regret (payoff units)")
     panel.xaxis.set_major_locator(MaxNLocator(6, integer=True))
     panel.set_xlim(0.7, size + 0.3)
+
+
+def _cut_off(panel: Axes, k: NDArray[np.int64], means: list[NDArray[np.float64]]) -> None:
+    """End the axis where values far below 0 would rule it, and write them at its edge."""
+    bottom = -FAR * max(float(mean.max()) for mean in means)
+    if bottom > -ZERO or min(float(mean.min()) for mean in means) >= bottom:
+        return
+    panel.set_ylim(bottom=bottom)
+    for at, value in sorted({(int(at), float(v)) for mean in means for at, v in zip(k, mean, strict=True)}):
+        if value < bottom:
+            panel.annotate(f"↓ {number(value)}", (at, bottom), (4, 3), textcoords="offset points", fontsize=8)

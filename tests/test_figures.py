@@ -10,6 +10,7 @@ import matplotlib
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.axis import Axis
 from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -21,7 +22,9 @@ from gamesim.equilibrium import polytope
 from gamesim.errors import InputError
 from gamesim.figures import curves, style
 from gamesim.figures.animation import Film
+from gamesim.figures.joint import matrix
 from gamesim.figures.payoff_space import equilibrium_payoffs
+from gamesim.figures.profile import _cut_off
 from gamesim.figures.study import study
 from gamesim.figures.tetrahedron import edges, flat, seen
 from gamesim.figures.triangles import CORNERS
@@ -63,6 +66,12 @@ def corners_of(line: Line2D) -> list[tuple[float, float]]:
 def labels(axes: Axes) -> list[str]:
     legend = axes.get_legend()
     return [] if legend is None else [text.get_text() for text in legend.get_texts()]
+
+
+def written_on(axis: Axis) -> list[str]:
+    low, high = sorted(axis.get_view_interval())
+    ticks = zip(axis.get_majorticklocs(), axis.get_majorticklabels(), strict=True)
+    return [text.get_text() for place, text in ticks if low <= place <= high]
 
 
 def note_under(figure: Figure) -> str:
@@ -215,8 +224,10 @@ def test_thin_lines_and_hollow_marks_are_named() -> None:
     figure = drawn(
         curves.regrets(gamesim.simulate("shapley", ["hedge", "wavelet-continuous"], rounds=300, perturb=0.1))
     )
-    (legend,) = figure.legends
-    assert {text.get_text() for text in legend.get_texts()} == {curves.FITTED, curves.NOTHING}
+    for axes in figure.axes:
+        drawn_marks = {str(line.get_label()) for line in axes.lines} & {curves.FITTED, curves.NOTHING}
+        assert {*labels(axes)} & {curves.FITTED, curves.NOTHING} == drawn_marks
+    assert {curves.FITTED, curves.NOTHING} <= {label for axes in figure.axes for label in labels(axes)}
 
 
 def test_the_title_of_regrets_says_what_was_measured() -> None:
@@ -234,13 +245,7 @@ def test_the_ticks_of_a_figure_have_one_notation(least: float, most: int, plain:
         curves.line(panel, rounds, np.array([[1.0, 0.5, low]]), 0)
         curves.log_axes(panel, rounds, "gap")
     drawn(figure)
-    written = [
-        text.get_text()
-        for panel in panels
-        for axis in (panel.xaxis, panel.yaxis)
-        for place, text in zip(axis.get_majorticklocs(), axis.get_majorticklabels(), strict=True)
-        if axis.get_view_interval()[0] <= place <= axis.get_view_interval()[1]
-    ]
+    written = [text for panel in panels for axis in (panel.xaxis, panel.yaxis) for text in written_on(axis)]
     assert len(written) > 8
     assert {text[-1] in "⁰¹²³⁴⁵⁶⁷⁸⁹" for text in written} == {not plain}
     assert not any("e" in text for text in written)
@@ -268,6 +273,9 @@ def test_a_study_of_what_can_be_negative_has_linear_axes(measure: str, values: l
     np.testing.assert_allclose(data(along, 0), np.mean(values, axis=1))
     low, high = along.get_ylim()
     assert low < min(data(along, 0)) and max(data(along, 0)) < high
+    for axis in (along.xaxis, along.yaxis, spread.xaxis, spread.yaxis):
+        assert len(written_on(axis)) >= 2
+    assert along.get_ylabel() == measure.replace("ce-", "CE ").replace("-", " ") + ", mean"
 
 
 def test_a_crowd_is_shown_by_its_largest_and_its_median() -> None:
@@ -324,7 +332,7 @@ def test_compare_draws_each_run_with_its_slope_and_band() -> None:
     assert curve_in(axes, records["plain"].curve.gap("ce"))
     assert curve_in(axes, records["_many"].curve.gap("ce").mean(axis=0))
     assert len(axes.collections) == 1
-    assert [label.strip().split(":")[0] for label in labels(axes)] == ["plain", "_many"]
+    assert [label.strip().split(":")[0] for label in labels(axes)][:2] == ["plain", "_many"]
     best = min(records, key=lambda label: float(np.mean(records[label].gap("ce"))))
     assert best in figures.title_of(figure)
 
@@ -342,6 +350,42 @@ def test_profiles_show_both_families_of_each_player() -> None:
         k = np.arange(1, record.game.sizes[i] + 1)
         assert curve_in(axes, max(together[0], alone[0]) * np.sqrt(k))
         assert np.asarray(axes.lines[0].get_xdata()).tolist() == k.tolist()
+
+
+def test_a_profile_tells_the_bounds_that_it_draws() -> None:
+    for game, near in (("shapley", True), ("chicken", False)):  # in chicken there is hardly any regret
+        for axes in drawn(figures.figure_functions()["profile"](run(game, rounds=10_000))).axes:
+            assert ("declared bound" in [line.get_label() for line in axes.lines]) == near
+            assert ("promised: external regret ≤" in axes.get_title()) == near
+
+
+def test_what_is_far_below_no_regret_is_told_at_the_edge_of_a_profile() -> None:
+    panel = style.canvas("two families")[1][0]
+    families = [np.array([-1200.0, 3.0, 10.0]), np.array([2.0, 6.0, 10.0])]
+    for family in families:
+        panel.plot([1, 2, 3], family)
+    _cut_off(panel, np.array([1, 2, 3]), families)
+    assert panel.get_ylim()[0] == pytest.approx(-6)
+    assert [text.get_text() for text in panel.texts] == ["↓ −1,200"]
+    assert panel.texts[0].xy == (1, pytest.approx(-6))  # type: ignore[attr-defined]
+    nothing = style.canvas("no regret")[1][0]
+    nothing.plot([1, 2], [-150.0, 0.0])
+    _cut_off(nothing, np.array([1, 2]), [np.array([-150.0, 0.0])])
+    assert nothing.get_ylim()[0] < -150
+
+
+@pytest.mark.parametrize(("game", "scale"), [("chicken", "log"), ("shapley", "linear")])
+def test_time_is_logarithmic_where_all_moves_are_early(game: str, scale: str) -> None:
+    figure = drawn(figures.figure_functions()["strategies"](run(game, rounds=10_000)))
+    assert {axes.get_xscale() for axes in figure.axes} == {scale}
+    assert len(written_on(figure.axes[-1].xaxis)) >= 3
+
+
+def test_cells_are_rounded_once() -> None:
+    panel = style.canvas("a joint")[1][0]
+    actions = (("a", "b"), ("c", "d"))
+    matrix(panel, np.array([[0.24352, 0.24349], [4e-5, 0.51295]]), ("Row", "Column"), actions, 0.6)
+    assert [text.get_text() for text in panel.texts] == ["0.244", "0.243", "0", "0.513"]
 
 
 def test_strategies_are_those_of_the_trajectory() -> None:
@@ -506,6 +550,21 @@ def test_payoff_regions_have_the_corners_of_the_sets() -> None:
     assert axes.get_xlabel() == "payoff of Row (a round)"
 
 
+@pytest.mark.parametrize(("game", "sets"), [("chicken", ["CE = CCE"]), ("shapley", ["CCE", "CE"])])
+def test_all_in_the_payoff_space_is_named_and_seen(game: str, sets: list[str]) -> None:
+    figure = drawn(figures.figure_functions()["payoff-space"](run(game)))
+    (legend,) = figure.legends
+    named = [text.get_text() for text in legend.get_texts()]
+    assert named == ["feasible", *sets, "Nash", "average so far", "first round", "all rounds"]
+    (axes,) = figure.axes
+    marks = {str(line.get_label()): line for line in axes.lines}
+    assert marks["first round"].get_zorder() == max(one.get_zorder() for one in [*axes.lines, *axes.collections])
+    assert marks["first round"].get_markerfacecolor() == "none"
+    (patch,) = [patch for patch in legend.get_patches() if patch.get_label() == sets[0]]
+    (area,) = [patch for patch in axes.patches if patch.get_label() == sets[0]]
+    assert (patch.get_facecolor(), patch.get_hatch()) == (area.get_facecolor(), area.get_hatch())
+
+
 def test_payoff_regions_of_a_larger_game_hold_what_the_corners_of_the_polytope_pay() -> None:
     game = games.make("uniform", actions=(2, 3), seed=5)
     assert isinstance(game, Table)
@@ -546,8 +605,7 @@ def test_a_film_has_a_picture_for_each_checkpoint(game: str, tmp_path: Path) -> 
 def test_a_film_names_all_that_it_draws() -> None:
     film = Film(gamesim.simulate("shapley", "wavelet-continuous", rounds=300, perturb=0.3))
     right = film.figure.axes[1]
-    (below,) = film.figure.legends
-    assert [*labels(right), *(text.get_text() for text in below.get_texts())] == ["CE gap", "CCE gap", curves.NOTHING]
+    assert labels(right) == ["CE gap", "CCE gap", curves.NOTHING]
     gap, *rest = (line for line in right.lines if line not in (film.now, film.dot))
     assert len(rest) == 2, "the CCE gap and its edge, and no fits"
     assert film.dot.get_color() == gap.get_color()

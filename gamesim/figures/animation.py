@@ -13,14 +13,13 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from gamesim.errors import InputError
-from gamesim.figures.curves import SETS, line, log_axes, name_marks
+from gamesim.figures.curves import SETS, explain, line, log_axes
 from gamesim.figures.joint import SHARE, matrix
 from gamesim.figures.style import (
     COLOURS,
     SHADES,
     WIDTH,
     canvas,
-    legend_below,
     rounds_of,
     settle,
     short,
@@ -98,8 +97,7 @@ class Film:
             for index, gap in enumerate(self.gaps.values())
         ]
         log_axes(right, self.curve.rounds, "gap (payoff units a round)")
-        legend_below(right, handles, [f"{name} gap" for name in SETS.values()], columns=2, drop=0.2)
-        name_marks(self.figure)
+        explain(right, handles, [f"{name} gap" for name in SETS.values()], columns=2, drop=0.2)
         self.now = right.axvline(self.curve.rounds[0], color="black", linewidth=1)
         (self.dot,) = right.plot([], [], "o", color=COLOURS[0], mec="black", ms=8, zorder=5)
         self.show(self.length - 1)

@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 from numpy.typing import NDArray
 from scipy.stats import t as student
 
@@ -88,20 +88,21 @@ def line(panel: Axes, rounds: Rounds, values: Values, index: int, shown: bool = 
     return handle, fitted
 
 
-def name_marks(figure: Figure, note: str = "") -> None:
-    """Say under the figure what thin lines and hollow marks are, where there are any, and what else there is to say."""
+def explain(panel: Axes, handles: list[Any], labels: list[str], columns: int = 1, drop: float = 0.2) -> None:
+    """Put the legend under its panel, and in it what thin lines and hollow marks are, where there are any."""
     found: dict[str, Line2D] = {}
-    for panel in figure.axes:
-        for one in panel.lines:
-            if (label := str(one.get_label())) in (FITTED, NOTHING) and label not in found:
-                found[label] = Line2D([], [], color=DARK, linewidth=0.8, mfc="white", mec=DARK)
-                if label == NOTHING:
-                    found[label].set(linestyle="none", marker=one.get_marker())
-    if found or note:
-        below = figure.legend(
-            list(found.values()), list(found), loc="outside lower left", ncols=2, title=note, alignment="left"
-        )
-        below.get_title().set(fontsize=8, color=DARK)
+    for one in panel.lines:
+        if (label := str(one.get_label())) in (FITTED, NOTHING) and label not in found:
+            found[label] = Line2D([], [], color=DARK, linewidth=0.8, mfc="white", mec=DARK)
+            if label == NOTHING:
+                found[label].set(linestyle="none", marker=one.get_marker())
+    legend_below(panel, [*handles, *found.values()], [*labels, *found], columns, drop)
+
+
+def add_note(figure: Figure, note: str) -> None:
+    """Write what else there is to say under the figure."""
+    below = figure.legend([], [], loc="outside lower left", title=note, alignment="left")
+    below.get_title().set(fontsize=8, color=DARK)
 
 
 def log_axes(panel: Axes, rounds: Rounds, ylabel: str) -> tuple[float, float]:
@@ -115,18 +116,22 @@ def log_axes(panel: Axes, rounds: Rounds, ylabel: str) -> tuple[float, float]:
     panel.set_xscale("log")
     panel.set_yscale("log")
     panel.set_ylim(low / 1.6, high * 1.6)
-    panel.set_xlim(rounds[0] / 1.15, rounds[-1] * 1.15)
-    log_ticks(panel.xaxis, rounds[-1] / rounds[0])
-    log_ticks(panel.yaxis, high / low)
+    panel.set_xlim(rounds[0] / 1.15, rounds[-1] * 1.5)  # room for the last label
+    log_ticks(panel.xaxis)
+    log_ticks(panel.yaxis)
     if not values.size:
         panel.text(0.5, 0.5, "0 at every checkpoint", transform=panel.transAxes, ha="center", color=DARK)
     return panel.get_ylim()
 
 
-def log_ticks(axis: Axis, span: float) -> None:
-    """Label a logarithmic axis, whose ends have this ratio, in the one notation of its figure."""
-    subs = (1.0,) if span > 30 else (1.0, 2.0, 5.0)
-    axis.set_major_locator(LogLocator(subs=subs, numticks=6 if span > 30 else 12))
+def log_ticks(axis: Axis, most: int = 6) -> None:
+    """Label a logarithmic axis in the one notation of its figure: powers of ten, and finer where they are too few."""
+    low, high = axis.get_view_interval()
+    finer = (LogLocator(subs=subs, numticks=12) for subs in ((1.0, 2.0, 5.0), tuple(range(1, 10))))
+    for ticks in (LogLocator(numticks=most), *finer, MaxNLocator(4)):
+        axis.set_major_locator(ticks)
+        if sum(low <= place <= high for place in ticks.tick_values(low, high)) > 2:
+            break
     axis.set_minor_locator(NullLocator())
     axis.set_major_formatter(FuncFormatter(lambda value, _: tick(value, plain=_all_plain(axis))))
 
@@ -176,12 +181,14 @@ def regrets(record: Record) -> Figure | None:
             whose = ", ".join(short(record.game.players[i], 9) for i in owners)
             labels.append("declared bound" if len(owners) == len(record.players) else f"bound of {whose}")
         panel.set_title(f"{kind} regret\n({meaning})")
-        legend_below(panel, handles, labels)
+        explain(panel, handles, labels)
     limits = [log_axes(panel, curve.rounds, "total regret (payoff units)") for panel in panels]
     panels[0].set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
+    log_ticks(panels[0].yaxis)
+    for panel in panels:
+        log_ticks(panel.xaxis, most=4)  # three panels beside each other have room for few
     for panel in panels[1:]:
         panel.set_ylabel("")
-    name_marks(figure)
     _say_regrets(figure, record, [fitted for _, fitted in drawn])  # the last panel's
     return figure
 
@@ -243,14 +250,15 @@ def gaps(record: Record) -> Figure | None:
     figure, panels = canvas(_gap_title(record), 1 if chosen is None else 2)
     values = {f"{name} gap": replicas_first(record, curve.gap(kind)) for kind, name in SETS.items()}
     _lines(panels[0], curve.rounds, values, "gap (payoff units a round)")
-    panels[0].set_title("gap: the most anybody gains by deviating")
+    panels[0].set_title("gap: the most anybody gains by deviating", loc="left")
     if chosen is not None:
         values = {
             f"distance to {name}": replicas_first(chosen, chosen.curve.distance(kind)) for kind, name in SETS.items()
         }
         _lines(panels[1], curve.rounds, values, "distance (total variation)")
-        panels[1].set_title("distance: the play that would have to change")
-    name_marks(figure, note)
+        panels[1].set_title("distance: play that would have to change", loc="left")
+    if note:
+        add_note(figure, note)
     return figure
 
 
@@ -259,7 +267,7 @@ def _lines(panel: Axes, rounds: Rounds, values: Mapping[str, Values], ylabel: st
     drawn = [line(panel, rounds, one, index) for index, one in enumerate(values.values())]
     log_axes(panel, rounds, ylabel)
     labels = [f"{name}: {fitted}" if fitted else name for name, (_, fitted) in zip(values, drawn, strict=True)]
-    legend_below(panel, [handle for handle, _ in drawn], labels, drop=0.17)
+    explain(panel, [handle for handle, _ in drawn], labels, drop=0.17)
 
 
 def measured_distances(record: Record) -> tuple[Record | None, str]:
@@ -313,6 +321,5 @@ def compare(records: Mapping[str, Record], kind: str = "ce") -> Figure:
     log_axes(panels[0], np.unique(np.concatenate(grids)), f"{SETS[kind]} gap (payoff units a round)")
     if any(record.replicas > 1 for record in records.values()):
         panels[0].set_title("mean over replicas and its 95 % confidence band", loc="left", color=DARK)
-    legend_below(panels[0], handles, labels, columns=1 if len(records) <= 4 else 2, drop=0.15)
-    name_marks(figure)
+    explain(panels[0], handles, labels, columns=1 if len(records) <= 4 else 2, drop=0.15)
     return figure

@@ -5,9 +5,11 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from gamesim.figures.curves import log_ticks
 from gamesim.figures.style import FEW, SHADES, WIDTH, canvas, count_rounds, number, palette, short, styled, ticks_for
 from gamesim.record import Record
 
+EARLY = 0.9  # of all movement
 LINES = 8  # actions that can be told apart as lines; more are drawn as rows of an image
 
 
@@ -47,7 +49,16 @@ def strategies(record: Record) -> Figure | None:
         _panel(panel, figure, rounds, strategy, labels, "probability")
         panel.set_title(short(name, 60), loc="left")
     count_rounds(panels[-1])
+    if max(one.game.sizes[:shown]) <= LINES and _is_early(rounds, played[:shown]):
+        panels[-1].set_xscale("log")
+        log_ticks(panels[-1].xaxis)
     return figure
+
+
+def _is_early(rounds: NDArray[np.int64], played: list[NDArray[np.float64]]) -> bool:
+    """Whether nearly all movement is in the first tenth of the rounds, of which an even axis would show little."""
+    moved = sum(np.abs(np.diff(strategy, axis=0)).sum(axis=1) for strategy in played)
+    return bool(np.sum(moved[rounds[1:] * 10 <= rounds[-1]]) > EARLY * np.sum(moved))
 
 
 def _seen(played: list[NDArray[np.float64]]) -> str:

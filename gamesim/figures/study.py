@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, MaxNLocator, NullLocator
+from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from gamesim.figures.curves import log_axes, log_ticks
 from gamesim.figures.style import COLOURS, MARKERS, WIDTH, canvas, palette, short, styled, write
@@ -35,6 +35,16 @@ def study(results: Results, measure: str) -> Figure | None:
     return figure
 
 
+def _words(measure: str) -> str:
+    """Return a measure's name as people write it.
+
+    >>> _words("cce-gap-share"), _words("nash-gap"), _words("swap-regret")
+    ('CCE gap share', 'Nash gap', 'swap regret')
+    """
+    written = {"ce": "CE", "cce": "CCE", "nash": "Nash"}
+    return " ".join(written.get(word, word) for word in measure.split("-"))
+
+
 def _is_logarithmic(results: Results, measure: str, along: str | None, labels: list[Any]) -> bool:
     """Whether a logarithmic axis has room for all that is drawn: a gap's is only rounding where it is 0 or less."""
     if measure.endswith(NOT_NEGATIVE):
@@ -61,11 +71,11 @@ def _along(panel: Axes, results: Results, measure: str, role: str, labels: list[
         handles.append(handle)
     places = np.array(results.values(axis), dtype=np.int64)
     if logarithmic:
-        log_axes(panel, places, f"mean {measure}")
+        log_axes(panel, places, f"{_words(measure)}, mean")
     else:
         panel.set_xscale("log")
-        log_ticks(panel.xaxis, places.max() / places.min())
-        panel.set_ylabel(f"mean {measure}")
+        log_ticks(panel.xaxis)
+        panel.set_ylabel(f"{_words(measure)}, mean")
     panel.set_xlabel({"rounds": "rounds T", "actions": "actions d"}[role])
     panel.set_title("mean, with its 95 % interval", loc="left")
     return handles
@@ -87,13 +97,13 @@ def _spread(
         handles.append(handle)
     if logarithmic:
         panel.set_xscale("log")
-        low, high = panel.get_xlim()
-        log_ticks(panel.xaxis, high / low)
+        log_ticks(panel.xaxis)
     else:
         panel.xaxis.set_major_locator(MaxNLocator(5))
     panel.set_yscale("log")  # the few runs that stay far away are what tells learners apart
-    panel.yaxis.set_minor_locator(NullLocator())
-    panel.set_xlabel(f"{measure}{results.at_the_longest}")
+    panel.set_ylim(panel.dataLim.y0 / 1.3, 1.15)
+    log_ticks(panel.yaxis)
+    panel.set_xlabel(f"{_words(measure)}{results.at_the_longest}")
     panel.set_title("share of runs at this value or above", loc="left")
     panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:g} %"))
     return handles

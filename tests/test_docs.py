@@ -91,6 +91,14 @@ def _run(line: str) -> None:
     assert main(arguments) == int(code[1] if code else 0), line
 
 
+def test_pages_can_be_followed_in_one_folder() -> None:
+    saved: dict[str, str] = {}
+    for page in PAGES:
+        for block in blocks(page):
+            if block.note.startswith("file: "):
+                assert saved.setdefault(block.note, block.text) == block.text, f"{page}: {block.note} is another file"
+
+
 def test_every_page_with_code_is_run() -> None:
     """The generated pages have their code from docstrings, which doctest runs."""
     written = [

@@ -87,7 +87,7 @@ def _panel(panel: Axes, record: Record, i: int) -> None:
     panel.set_title(title)
     panel.axhline(0, color=DARK, linewidth=0.6)
     _cut_off(panel, k, [family.mean(axis=0) for family in families])
-    panel.set_xlabel("k: choices that a deviation makes")
+    panel.set_xlabel("k: choices that\na deviation makes")
     panel.set_ylabel("regret (payoff units)")
     panel.xaxis.set_major_locator(MaxNLocator(6, integer=True))
     panel.set_xlim(0.7, size + 0.3)

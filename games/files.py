@@ -61,7 +61,8 @@ def save(game: Game, path: str | os.PathLike[str]) -> list[Path]:
 def _format(path: Path) -> str:
     kind = path.suffix.lower()
     if kind not in FORMATS:
-        raise InputError(f"{path}: a game's file ends in one of {', '.join(FORMATS)}: {did_you_mean(kind, FORMATS)}")
+        which = f"{kind} files" if kind else "files without an ending"
+        raise InputError(f"{path}: games are not kept in {which}: {did_you_mean(kind, FORMATS)}")
     return kind
 
 

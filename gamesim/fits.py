@@ -37,7 +37,8 @@ class Mean:
     count: int
 
     def __str__(self) -> str:
-        return number(self.value) if np.isnan(self.half) else f"{number(self.value)} ± {self.half:.2g}"
+        half = 0.0 if self.half < ZERO * abs(self.value) else self.half  # what rounding leaves is none
+        return number(self.value) if np.isnan(half) else f"{number(self.value)} ± {half:.2g}"
 
 
 @dataclass(frozen=True)

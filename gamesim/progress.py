@@ -64,8 +64,8 @@ def run_watched(
     """
     stop.in_rounds = True
     try:
-        went_on = f" from round {simulation.rounds:,}" if simulation.rounds else ""
-        console.print(f"running {name}: {rounds:,} rounds{went_on}, seed {simulation.seed}", style="dim")
+        so_far = f" ({simulation.rounds:,} are done)" if simulation.rounds else ""
+        console.print(f"running {name}: {rounds:,} rounds{so_far}, seed {simulation.seed}", style="dim")
         left = rounds - simulation.rounds
         if not console.is_terminal or console.quiet:
             return simulation.run(left, progress=lambda now: (keep and keep(now), stop.wished)[1])

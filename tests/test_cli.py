@@ -296,7 +296,7 @@ def test_a_scenario_is_told_from_a_study(run: Run) -> None:
         assert (code, out) == (2, "")
         assert err == f"gamesim: {name} is a scenario, which a study varies: run it with `gamesim run {name}`\n"
     Path("mine.toml").write_text("rounds = 3\n")  # neither of them
-    assert "mine.toml: rounds: unknown key" in run("sweep", "mine.toml")[2]
+    assert "rounds: unknown key" in run("sweep", "mine.toml")[2]
     assert "there is no study 'chikcen'" in run("sweep", "chikcen")[2]
 
 

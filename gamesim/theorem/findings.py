@@ -13,7 +13,7 @@ from gamesim.fits import Mean, slope
 from gamesim.theorem.points import Labels, Results
 
 LINE_COLOURS = (*COLOURS, "#6A3D9A")  # nine learners
-NOTHING = 1e-30  # a share or a gap that is smaller is told as 0
+NOTHING = 1e-12  # a number that is smaller, with its interval, is rounding, and is told as 0
 LINE_MARKERS = f"{MARKERS}X"
 
 

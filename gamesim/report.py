@@ -322,19 +322,19 @@ def in_a_line(summary: Summary) -> str:
 def print_table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence["str | Text"]], console: "Console") -> None:
     """Print a table with a heading and a side ("left" or "right") for each column.
 
-    Where it is too wide, text on the left is wrapped between words, and then columns go on below, each time beside the
-    first: a number is never broken.
+    Where it is too wide, headings and text on the left are wrapped between words, and then columns go on below, each
+    time beside the first: a number is never broken.
     """
     from rich.box import SIMPLE_HEAD
     from rich.cells import cell_len
     from rich.table import Table as Grid
 
-    cells = [[heading, *(str(row[k]) for row in rows)] for k, (heading, _) in enumerate(columns)]
-    whole = [max(cell_len(line) for cell in column for line in cell.split("\n")) for column in cells]
-    least = [
-        most if side == "right" else max((cell_len(word) for cell in column for word in cell.split()), default=0)
-        for column, (_, side), most in zip(cells, columns, whole, strict=True)
-    ]
+    whole, least = [], []
+    for k, (heading, side) in enumerate(columns):
+        lines = [line for row in rows for line in str(row[k]).split("\n")]
+        words = [*heading.split(), *(lines if side == "right" else " ".join(lines).split())]
+        whole.append(max(map(cell_len, [heading, *lines])))
+        least.append(max(map(cell_len, words), default=0))
     gap = 2 if sum(whole) + 2 * (len(whole) - 1) <= console.width else 1
     for part, chosen in enumerate(in_parts(least, gap, console.width)):
         if part:

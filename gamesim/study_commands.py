@@ -11,8 +11,7 @@ from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from rich.cells import cell_len
-from rich.console import Console, Group, JustifyMethod
+from rich.console import Console, Group
 from rich.live import Live
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.table import Table as Grid
@@ -21,13 +20,13 @@ from rich.text import Text
 from gamesim import scenario
 from gamesim.errors import InputError
 from gamesim.point import Job, Outcome
-from gamesim.report import in_parts, number
+from gamesim.report import number, print_table
 from gamesim.store import FILE, Store
 from gamesim.study import Study, find, read
 from gamesim.sweep import Open, cluster, estimate, local, sweep
 
 if TYPE_CHECKING:
-    from gamesim.fits import Printed, Results
+    from gamesim.fits import Results
 
 Write = Callable[[Path], list[Path]]  # writes files into a folder, and returns their paths
 
@@ -35,7 +34,6 @@ STUDIES = Path("studies")  # where stores are kept unless a person says otherwis
 FAILED, INTERRUPTED = 1, 130  # exit codes
 SHOWN = 3  # of the best and of the worst points, and
 LISTED = 20  # of the failures
-GAP = 2  # letters between the columns of a table
 WIDE = 200  # letters in a line of what is not read on a terminal
 SAMPLE = 40  # points that a dry run may time
 
@@ -308,26 +306,5 @@ def show_results(results: "Results", measure: str | None, console: Console) -> N
         console.print()
         console.print(Text(table.title, style="bold"))
         console.print(Text(table.note, style="dim"))
-        for grid in _grids(table, console.width):
-            console.print()
-            console.print(grid)
-
-
-def _grids(table: "Printed", width: int) -> Iterator[Grid]:
-    """Give a table in grids that fit, each with the first column, so that nothing is cut; headings may be wrapped."""
-    columns = list(zip(table.headings, *table.rows, strict=True))
-    widths = [max(map(cell_len, [*heading.split(), *cells])) for heading, *cells in columns]
-    for each in in_parts(widths, GAP, width):
-        grid = Grid(box=None, pad_edge=False, header_style="dim", padding=(0, GAP, 0, 0))
-        for k in each:
-            side: JustifyMethod = "right" if k else "left"
-            grid.add_column(
-                Text(table.headings[k]),
-                justify=side,
-                vertical="bottom",
-                width=widths[k] if k else None,
-                overflow="fold",
-            )
-        for row in table.rows:
-            grid.add_row(*(Text(row[k]) for k in each))
-        yield grid
+        columns = [(heading, "right" if k else "left") for k, heading in enumerate(table.headings)]
+        print_table(columns, table.rows, console)

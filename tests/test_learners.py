@@ -241,6 +241,16 @@ def test_normal_hedges_c_grows_as_its_bound_needs(regrets: Array, scale: float, 
         assert c < floor or after <= c + 8.8
 
 
+def test_the_last_step_of_normal_hedges_proof_is_as_it_is_written() -> None:
+    m, kappa = 256, 2.2
+    epsilon = np.sqrt(2 / m) + 1 / (2 * m)
+    more = np.exp(epsilon) * (3 + 2 * epsilon) / (2 * m)
+    needed = (3 + 2 * epsilon) * (1 + more) / (2 * (1 - epsilon)) * np.exp(2 * epsilon)
+    there = kappa / (1 + kappa / m) * np.exp(-kappa * (1 + epsilon) / m)
+    assert needed < there
+    assert (needed, there) == (pytest.approx(2.11, abs=0.005), pytest.approx(2.16, abs=0.005))
+
+
 def test_adanormal_hedge_and_coin_betting_follow_their_formulas() -> None:
     rounds = 150
     sequence = losses(rounds, 4, seed=5)

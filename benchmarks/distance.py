@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 import gamesim
-from gamesim import distance
 from gamesim.game import Table
-from gamesim.incentives import Incentives
-from gamesim.programs import INTERIOR
+from gamesim.measure import distance
+from gamesim.measure.incentives import Incentives
+from gamesim.measure.linear_programs import INTERIOR
 
 Result = TypeVar("Result")
 RATIO, AGREE = 5.0, 1e-7
@@ -37,7 +37,7 @@ def timed(work: Callable[[], Result]) -> tuple[float, Result]:
 def random_game(actions: int, noise: float) -> Table:
     random = np.random.default_rng(actions)
     first, second = random.random((2, actions, actions))
-    return Table.of([first, second if noise == 1 else noise * second - first])
+    return Table.from_payoffs([first, second if noise == 1 else noise * second - first])
 
 
 def play(game: Table, learner: str, rounds: int) -> NDArray[np.float64]:

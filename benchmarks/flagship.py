@@ -25,13 +25,13 @@ from typing import Any
 
 import numba.extending
 import numpy as np
+from gamesim.players._kernels.reduction import default_part, matrix_part, own_part, settle, strategy_part
+from gamesim.players.wavelet import Wavelet, learn, load, project, restore_improper
 from numba import njit, types
 from numpy.typing import NDArray
 
-from gamesim.compiled import Vector
+from gamesim.engine.compiled import Vector
 from gamesim.game import Table
-from gamesim.players.reduction import default_part, matrix_part, own_part, settle, strategy_part
-from gamesim.players.wavelet import Wavelet, learn, load, project, restore_improper
 from gamesim.simulation import Simulation
 
 ROUNDS = {4: 200_000, 16: 100_000, 64: 20_000, 256: 3_000, 1024: 300}
@@ -126,7 +126,7 @@ def playing(learner: str, payoffs: list[NDArray[np.float64]], rounds: int) -> fl
     """Return the time of a player-round in self-play, on average over these games."""
     spent = 0.0
     for game in payoffs:
-        simulation = Simulation(Table.of(game), [learner, learner], seed=0)
+        simulation = Simulation(Table.from_payoffs(game), [learner, learner], seed=0)
         simulation.run(2)  # compiles, or loads
         start = process_time()
         simulation.run(rounds)

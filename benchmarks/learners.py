@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gamesim import players
-from gamesim.compiled import LEARNER_KERNEL, Vector, address, call_learner, kernel
-from gamesim.player import Player
+from gamesim.engine.compiled import LEARNER_KERNEL, Vector, address, call_learner, kernel
+from gamesim.learner import Learner
 
 REPETITIONS = 7
 PIECES = 40
@@ -29,10 +29,10 @@ def _run(play: int, observe: int, settings: Vector, state: Vector, strategy: Vec
         call_learner(observe, settings, 0, settings.size, state, 0, state.size, losses, first, first + d)
 
 
-def microseconds(player: Player, losses: NDArray[np.float64]) -> float:
+def microseconds(player: Learner, losses: NDArray[np.float64]) -> float:
     """Return the time of one round."""
     rounds, actions = losses.shape
-    player = player.over(rounds)
+    player = player.with_horizon(rounds)
     play, observe = (address(function, LEARNER_KERNEL) for function in player.kernels)
     if player.feedback == ("bandit",):
         seen = np.random.default_rng(0).integers(actions, size=(rounds, 1)) == np.arange(actions)
@@ -56,7 +56,7 @@ def walk(rounds: int, actions: int) -> NDArray[np.float64]:
 
 def main() -> None:
     at_16 = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
-    learners = [*players.names(), *(f"blum-mansour {rows}" for rows in ("adahedge", "regret-matching", "hedge"))]
+    learners = [*players.available(), *(f"blum-mansour {rows}" for rows in ("adahedge", "regret-matching", "hedge"))]
     times: dict[str, list[float]] = {name: [] for name in learners}
     for actions, rounds in ((16, at_16), (64, max(at_16 // 10, 10))):
         losses = walk(rounds, actions)

@@ -24,14 +24,14 @@ from rich.console import Console
 from rich.table import Table as Printed
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from gamesim import Player, Simulation, Table, games, players
+from gamesim import Learner, Simulation, Table, games, players
 
 STORED = Path(__file__).with_suffix(".json")
 SERIES = 4  # of all cases: a machine can be slow for seconds, and the shortest time is the one that counts
 SECONDS = 0.4  # of repetitions of each case in a series
 peer: Any = import_module("noregret.regret_minimizers")
 
-CASES: tuple[tuple[str, Player, Callable[[int], Any], tuple[int, ...]], ...] = (
+CASES: tuple[tuple[str, Learner, Callable[[int], Any], tuple[int, ...]], ...] = (
     ("Hedge", players.make("hedge", rate=0.1), lambda d: peer.MultiplicativeWeightsUpdate(d, 0.1), (4, 64)),
     ("Regret matching", players.make("regret-matching"), peer.RegretMatching, (4, 64)),
     (
@@ -49,7 +49,7 @@ CASES: tuple[tuple[str, Player, Callable[[int], Any], tuple[int, ...]], ...] = (
 )
 
 
-def ours(game: Table, player: Player, rounds: int) -> float:
+def ours(game: Table, player: Learner, rounds: int) -> float:
     """Return the microseconds of a round."""
     simulation = Simulation(game, [player, player], perturb=0.5)
     simulation.run(16)

@@ -17,9 +17,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table as Printed
 
-from gamesim.store import Store
-from gamesim.study import Study
-from gamesim.sweep import Open, Pool, local, sweep
+from gamesim.study.model import Study
+from gamesim.study.store import Store
+from gamesim.study.sweep import Open, Pool, local, sweep
 
 BASE: dict[str, Any] = {
     "rounds": 1000,
@@ -73,7 +73,7 @@ def timed(study: dict[str, Any], open_pool: Open) -> Took:
             pool.close = look_and_close
             return pool
 
-        whole = Study.of(study)
+        whole = Study.from_dict(study)
         store.register(whole)
         sweep(store, whole.measures, watched)
         took, cpu = perf_counter() - began, process_time() - before

@@ -16,11 +16,12 @@ from typing import Any
 from rich.console import Console
 
 import gamesim
-from gamesim import catalogue, figures, games, players, scenario
-from gamesim import study as study_module
+from gamesim import figures, games, players, scenario
+from gamesim.cli import listing
 from gamesim.game import Game
-from gamesim.point import MEASURES
-from gamesim.schema import scenario_schema
+from gamesim.study import model as study_module
+from gamesim.study.schema import scenario_schema
+from gamesim.study.worker import MEASURES
 
 ROOT = Path(__file__).parents[1]
 ROUNDS = 2000
@@ -45,7 +46,7 @@ SEVERAL = 4  # players of a game that is drawn as a network
 def write(docs: Path, *, pictures: bool) -> None:
     """Write all generated pages, and their pictures where they are wanted."""
     _write(docs / "reference" / "files.md", files_page())
-    for kind, names in (("learners", players.names()), ("games", games.names())):
+    for kind, names in (("learners", players.available()), ("games", games.available())):
         folder = docs / "reference" / kind
         folder.mkdir(parents=True, exist_ok=True)
         (docs / "reference" / "pictures").mkdir(exist_ok=True)
@@ -88,8 +89,8 @@ def _default(said: dict[str, Any]) -> str:
 
 def learner_page(name: str) -> str:
     """Return the page of a learner."""
-    kind = players.names()[name]
-    promise = players.make(name).over(catalogue.EXAMPLE_ROUNDS).guarantee()
+    kind = players.available()[name]
+    promise = players.make(name).with_horizon(listing.EXAMPLE_ROUNDS).guarantee()
     said = f"{_plain(str(promise))}, for losses in [-1, 1], T rounds and d actions" if promise else "none"
     facts = [
         f"**Guarantee:** {said}",
@@ -104,9 +105,9 @@ def learner_page(name: str) -> str:
 
 def game_page(name: str) -> str:
     """Return the page of a game: prose as prose, and its payoffs as they are printed."""
-    make = games.names()[name]
+    make = games.available()[name]
     shown = StringIO()
-    catalogue.show(name, Console(file=shown, width=200, markup=False, highlight=False, emoji=False))
+    listing.show(name, Console(file=shown, width=200, markup=False, highlight=False, emoji=False))
     facts = shown.getvalue().partition("\nPlayers: ")
     told = "".join(facts[1:]).strip().partition("\nscenario ")[0]
     known, tables = {}, []
@@ -127,11 +128,13 @@ def game_page(name: str) -> str:
 
 def learners() -> Iterator[tuple[str, str, str, str]]:
     """Give the learners in order of what they guarantee: the name, the first line, the regret, and its bound."""
-    promises = {name: players.make(name).over(catalogue.EXAMPLE_ROUNDS).guarantee() for name in players.names()}
-    order = (*catalogue.PROMISES, None)
+    promises = {
+        name: players.make(name).with_horizon(listing.EXAMPLE_ROUNDS).guarantee() for name in players.available()
+    }
+    order = (*listing.PROMISES, None)
     for name in sorted(promises, key=lambda one: (order.index(getattr(promises[one], "regret", None)), one)):
         promise = promises[name]
-        does = _plain((inspect.getdoc(players.names()[name]) or "").split("\n")[0])
+        does = _plain((inspect.getdoc(players.available()[name]) or "").split("\n")[0])
         kind = f"{'expected ' if promise.expected else ''}{promise.regret}" if promise else ""
         yield name, does, kind, _plain(promise.formula) if promise else ""
 
@@ -180,7 +183,7 @@ def readme(text: str) -> str:
 def game_table() -> str:
     """Return the table of games, as Markdown."""
     rows = ["| game | what it is |", "|---|---|"]
-    for name, make in sorted(games.names().items()):
+    for name, make in sorted(games.available().items()):
         rows.append(f"| [{name}]({name}.md) | {_plain((inspect.getdoc(make) or '').split(chr(10))[0])} |")
     return "\n".join(rows)
 

@@ -4,11 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from gamesim.players._kernels.reduction import reduction_size
 
 import gamesim
 from gamesim import equilibrium, figures, games, scenario
 from gamesim.figures.style import COLOURS, DARK, LIGHT, TIME, canvas, number, styled, write
-from gamesim.players.reduction import reduction_size
 
 IMAGES = Path(__file__).parent / "images"
 HEIGHT = np.sqrt(3) / 2

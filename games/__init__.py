@@ -1,8 +1,11 @@
 """The games: classics and families by name, network games, files, and any payoffs that a person brings.
 
 A game is a function that returns a Game; its arguments are the settings. Adding one is writing such a function in one
-of the modules that `names` looks through: the list that everything else uses is derived from them.
+of the modules that `available` looks through: the list that everything else uses is derived from them.
 """
+
+if __name__ == "games":  # this folder is on the path in a checkout
+    raise ImportError("this folder is the package gamesim.games: import gamesim.games")
 
 import inspect
 from collections.abc import Callable
@@ -14,19 +17,20 @@ from typing import Any, get_type_hints
 
 from numpy.typing import ArrayLike
 
+from gamesim.deprecated import warn
 from gamesim.errors import InputError, did_you_mean
 from gamesim.game import Game, Table
 
-__all__ = ["from_payoffs", "load", "make", "names", "save"]
+__all__ = ["available", "from_payoffs", "load", "make", "save"]
 
 _MODULES = ("classics", "contests", "markets", "crowds", "families", "networks", "routing")
 
 
 @cache
-def names() -> dict[str, Callable[..., Game]]:
+def available() -> dict[str, Callable[..., Game]]:
     """Return every game by the name that scenarios use: a function whose arguments are the settings.
 
-    >>> names()["chicken"]().payoffs[0]
+    >>> available()["chicken"]().payoffs[0]
     array([[6., 2.],
            [7., 0.]])
     """
@@ -38,6 +42,12 @@ def names() -> dict[str, Callable[..., Game]]:
                 if isinstance(kind, type) and issubclass(kind, Game):
                     found[name.replace("_", "-")] = thing
     return found
+
+
+def names() -> Any:
+    """Deprecated: `available` under its old name."""
+    warn("gamesim.games.names", "gamesim.games.available")
+    return available()
 
 
 def make(name: str, **settings: Any) -> Game:
@@ -52,7 +62,7 @@ def make(name: str, **settings: Any) -> Game:
     """
     from pydantic import ConfigDict, ValidationError, validate_call
 
-    known = names()
+    known = available()
     if name not in known:
         raise InputError(f"there is no game called {name!r}: {did_you_mean(name, known)}")
     allowed = list(inspect.signature(known[name]).parameters)
@@ -101,7 +111,7 @@ def from_payoffs(
                 f"from_payoffs takes one array per player, and one array with {axes} axes came: "
                 f"if its first axis is the player, give from_payoffs(*payoffs)"
             )
-    return Table.of(payoffs, name=name, players=players, actions=actions)
+    return Table.from_payoffs(payoffs, name=name, players=players, actions=actions)
 
 
 def load(path: str | PathLike[str]) -> Game:
@@ -113,7 +123,7 @@ def load(path: str | PathLike[str]) -> Game:
     ...     load(f"{folder}/game.nfg").actions[1]
     ('left', 'centre', 'right')
     """
-    from gamesim.games import files
+    from gamesim.games.io import files
 
     return files.load(path)
 
@@ -129,6 +139,6 @@ def save(game: Game, path: str | PathLike[str]) -> list[Path]:
     ...     [path.name for path in save(make("jordan"), f"{folder}/game.csv")]
     ['game.1.csv', 'game.2.csv', 'game.3.csv']
     """
-    from gamesim.games import files
+    from gamesim.games.io import files
 
     return files.save(game, path)

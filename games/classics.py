@@ -6,11 +6,12 @@ Each function is a game; scenarios use its name with hyphens. Its settings are i
 from collections.abc import Sequence
 
 import numpy as np
+from gamesim.games.tabulate import bimatrix, numbered, tabulate
 
-from gamesim.compiled import Integers, Vector
-from gamesim.errors import InputError, positive
+from gamesim.engine.compiled import Integers, Vector
+from gamesim.errors import InputError
 from gamesim.game import Table
-from gamesim.games.tabulate import at_least, bimatrix, numbered, tabulate
+from gamesim.validation import at_least, positive
 
 PENNIES = ["heads", "tails"]
 RPS = ["rock", "paper", "scissors"]
@@ -101,7 +102,7 @@ def rock_paper_scissors() -> Table:
     [1.0, -1.0]
     """
     wins = np.array([[0, -1, 1], [1, 0, -1], [-1, 1, 0]])
-    return Table.of([wins, -wins], name="rock-paper-scissors", actions=[RPS, RPS])
+    return Table.from_payoffs([wins, -wins], name="rock-paper-scissors", actions=[RPS, RPS])
 
 
 def bad_rps() -> Table:
@@ -114,7 +115,7 @@ def bad_rps() -> Table:
     [-2.0, 1.0]
     """
     row = np.array([[0, -2, 1], [1, 0, -2], [-2, 1, 0]])
-    return Table.of([row, row.T], name="bad-rps", actions=[RPS, RPS])
+    return Table.from_payoffs([row, row.T], name="bad-rps", actions=[RPS, RPS])
 
 
 def shapley() -> Table:
@@ -128,7 +129,7 @@ def shapley() -> Table:
     [0.0, 1.0]
     """
     column = np.array([[0, 1, 0], [0, 0, 1], [1, 0, 0]])
-    return Table.of(
+    return Table.from_payoffs(
         [np.eye(3), column], name="shapley", actions=[["top", "middle", "bottom"], ["left", "centre", "right"]]
     )
 
@@ -223,7 +224,9 @@ def penalty_kick() -> Table:
     """
     rates = np.array([[58.30, 94.97], [92.91, 69.92]])
     sides = ["left", "right"]
-    return Table.of([rates, -rates], name="penalty-kick", players=("Kicker", "Goalkeeper"), actions=[sides, sides])
+    return Table.from_payoffs(
+        [rates, -rates], name="penalty-kick", players=("Kicker", "Goalkeeper"), actions=[sides, sides]
+    )
 
 
 def inspection(gain: float = 1.0, fine: float = 4.0, cost: float = 1.0, harm: float = 2.0) -> Table:
@@ -253,7 +256,7 @@ def rock_paper_scissors_well() -> Table:
     [1.0, -1.0]
     """
     wins = np.array([[0, -1, 1, -1], [1, 0, -1, 1], [-1, 1, 0, -1], [1, -1, 1, 0]])
-    return Table.of([wins, -wins], name="rock-paper-scissors-well", actions=[[*RPS, "well"]] * 2)
+    return Table.from_payoffs([wins, -wins], name="rock-paper-scissors-well", actions=[[*RPS, "well"]] * 2)
 
 
 def rock_paper_scissors_lizard_spock() -> Table:
@@ -292,7 +295,7 @@ def zeeman() -> Table:
     [6.0, -3.0]
     """
     row = np.array([[0, 6, -4], [-3, 0, 5], [-1, 3, 0]])
-    return Table.of([row, row.T], name="zeeman")
+    return Table.from_payoffs([row, row.T], name="zeeman")
 
 
 def sparrow(beta: float = 0.7) -> Table:
@@ -311,7 +314,7 @@ def sparrow(beta: float = 0.7) -> Table:
         raise InputError(f"beta must lie between -1 and 1, and {beta} came")
     row = np.array([[1, 0, beta], [beta, 1, 0], [0, beta, 1]])
     column = np.array([[-beta, 1, 0], [0, -beta, 1], [1, 0, -beta]])
-    return Table.of([row, column], name="sparrow")
+    return Table.from_payoffs([row, column], name="sparrow")
 
 
 def feeble_twin(loss: float = 2.0, win: float = 1.0, feebleness: float = 0.05) -> Table:
@@ -331,7 +334,7 @@ def feeble_twin(loss: float = 2.0, win: float = 1.0, feebleness: float = 0.05) -
     three = np.array([[0, -loss, win], [win, 0, -loss], [-loss, win, 0]])
     four = np.pad(three, ((0, 1), (0, 1)), mode="edge")
     four[3] -= feebleness
-    return Table.of([four, four.T], name="feeble-twin", actions=[[*RPS, "twin"]] * 2)
+    return Table.from_payoffs([four, four.T], name="feeble-twin", actions=[[*RPS, "twin"]] * 2)
 
 
 def dominated_twins(lateness: float = 0.1) -> Table:
@@ -376,7 +379,7 @@ def aumann() -> Table:
     payoffs[:, 1, 0, 2] = 0, 1, 0
     payoffs[:, 1, 1, 2] = 0, 0, 3
     actions = [["top", "bottom"], ["left", "right"], ["A", "B", "C"]]
-    return Table.of(payoffs, name="aumann", players=["First", "Second", "Third"], actions=actions)
+    return Table.from_payoffs(payoffs, name="aumann", players=["First", "Second", "Third"], actions=actions)
 
 
 def commitment() -> Table:
@@ -408,7 +411,7 @@ def hide_and_seek(values: Sequence[float] = (1.0, 2.0, 3.0)) -> Table:
     for k, value in enumerate(values):
         positive(f"value {k + 1}", value)
     found = np.diag(np.array(values, dtype=np.float64))
-    return Table.of([found, -found], name="hide-and-seek", players=("Seeker", "Hider"))
+    return Table.from_payoffs([found, -found], name="hide-and-seek", players=("Seeker", "Hider"))
 
 
 def centipede(moves: int = 4) -> Table:

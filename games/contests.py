@@ -4,11 +4,12 @@ from collections.abc import Sequence
 from itertools import permutations, product
 
 import numpy as np
+from gamesim.games.tabulate import crowd, numbered, tabulate
 
-from gamesim.compiled import Integers, Vector
-from gamesim.errors import InputError, positive
+from gamesim.engine.compiled import Integers, Vector
+from gamesim.errors import InputError
 from gamesim.game import Table
-from gamesim.games.tabulate import at_least, crowd, numbered, tabulate
+from gamesim.validation import at_least, positive
 
 
 def _share_of_prize(i: int, bids: list[Integers]) -> Vector:
@@ -198,7 +199,9 @@ def kuhn_poker() -> Table:
             stake = showdown(first[mine], second[2 * other : 2 * other + 2])
             won = stake * (1 if mine > other else -1) if stake > 0 else (1 if stake == 0 else -1)
             payoffs[row, column] += won / 6
-    return Table.of([payoffs, -payoffs], name="kuhn-poker", players=("First", "Second"), actions=[firsts, seconds])
+    return Table.from_payoffs(
+        [payoffs, -payoffs], name="kuhn-poker", players=("First", "Second"), actions=[firsts, seconds]
+    )
 
 
 def guess_two_thirds(players: int = 3, top: int = 10, fraction: float = 2 / 3) -> Table:

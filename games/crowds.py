@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 import numpy as np
+from gamesim.games.tabulate import crowd, numbered, tabulate
 
-from gamesim.compiled import Integers, Vector
-from gamesim.errors import InputError, positive
+from gamesim.engine.compiled import Integers, Vector
+from gamesim.errors import InputError
 from gamesim.game import Table
-from gamesim.games.tabulate import at_least, crowd, numbered, tabulate
+from gamesim.validation import at_least, positive
 
 
 def el_farol(players: int = 5, capacity: int = 3) -> Table:

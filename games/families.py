@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 
 import numpy as np
+from gamesim.games.tabulate import crowd, numbered, table_sizes, tabulate
 
-from gamesim.compiled import Integers, Vector
+from gamesim.engine.compiled import Integers, Vector
 from gamesim.errors import InputError
 from gamesim.game import Table
-from gamesim.games.tabulate import at_least, crowd, numbered, table_sizes, tabulate
+from gamesim.validation import at_least
 
 
 def uniform(players: int = 2, actions: int | Sequence[int] = 4, seed: int = 0) -> Table:
@@ -21,7 +22,7 @@ def uniform(players: int = 2, actions: int | Sequence[int] = 4, seed: int = 0) -
     """
     sizes = table_sizes(players, actions)
     payoffs = np.random.default_rng(seed).random((players, *sizes))
-    return Table.of(payoffs, name="uniform")
+    return Table.from_payoffs(payoffs, name="uniform")
 
 
 def zero_sum(actions: int | Sequence[int] = 4, seed: int = 0) -> Table:
@@ -35,7 +36,7 @@ def zero_sum(actions: int | Sequence[int] = 4, seed: int = 0) -> Table:
     """
     sizes = table_sizes(2, actions)
     won = np.random.default_rng(seed).uniform(-1, 1, sizes)
-    return Table.of([won, -won], name="zero-sum")
+    return Table.from_payoffs([won, -won], name="zero-sum")
 
 
 def covariant(players: int = 2, actions: int | Sequence[int] = 4, correlation: float = 0.0, seed: int = 0) -> Table:
@@ -60,7 +61,7 @@ def covariant(players: int = 2, actions: int | Sequence[int] = 4, correlation: f
     # The mean and the differences from it are independent; weighting them apart sets variance 1 and the correlation.
     together = np.sqrt(max(0.0, 1 + (players - 1) * correlation))
     payoffs = np.sqrt(1 - correlation) * (draws - common) + together * common
-    return Table.of(payoffs, name="covariant")
+    return Table.from_payoffs(payoffs, name="covariant")
 
 
 def potential(players: int = 3, actions: int | Sequence[int] = 3, conflict: float = 1.0, seed: int = 0) -> Table:
@@ -85,7 +86,7 @@ def potential(players: int = 3, actions: int | Sequence[int] = 3, conflict: floa
     for i in range(players):
         without_own = tuple(1 if j == i else size for j, size in enumerate(sizes))
         payoffs[i] = shared + conflict * random.random(without_own)
-    return Table.of(payoffs, name="potential")
+    return Table.from_payoffs(payoffs, name="potential")
 
 
 def congestion(players: int = 3, actions: int = 3, resources: int = 4, seed: int = 0) -> Table:
@@ -129,7 +130,7 @@ def dominance_solvable(players: int = 2, actions: int | Sequence[int] = 4, seed:
     Source: Moulin (1979), "Dominance solvable voting schemes", for the idea.
     Teaches: the one profile left is the only correlated equilibrium; coarse correlated equilibria may keep the dead.
 
-    >>> from gamesim.games.interop import pure_equilibria
+    >>> from gamesim.games.io.interop import pure_equilibria
     >>> pure_equilibria(dominance_solvable(players=3, actions=[2, 3, 4], seed=1)).tolist()  # one only
     [[1, 1, 1]]
     """
@@ -150,7 +151,7 @@ def dominance_solvable(players: int = 2, actions: int | Sequence[int] = 4, seed:
             table[begin:, start == begin] = -np.sort(-table[begin:, start == begin], axis=0)
     for i, size in enumerate(sizes):
         payoffs = np.take(payoffs, random.permutation(size), axis=i + 1)
-    return Table.of(payoffs, name="dominance-solvable")
+    return Table.from_payoffs(payoffs, name="dominance-solvable")
 
 
 def unit_vector(actions: int | Sequence[int] = 4, seed: int = 0) -> Table:
@@ -168,7 +169,7 @@ def unit_vector(actions: int | Sequence[int] = 4, seed: int = 0) -> Table:
     random = np.random.default_rng(seed)
     row = np.zeros((rows, columns))
     row[random.integers(rows, size=columns), np.arange(columns)] = 1
-    return Table.of([row, random.random((rows, columns))], name="unit-vector")
+    return Table.from_payoffs([row, random.random((rows, columns))], name="unit-vector")
 
 
 def symmetric(players: int = 2, actions: int = 4, seed: int = 0) -> Table:
@@ -190,7 +191,7 @@ def symmetric(players: int = 2, actions: int = 4, seed: int = 0) -> Table:
     for i in range(players):
         others = np.sort(np.delete(choices, i, axis=0), axis=0)
         payoffs[i] = values[(choices[i], *others)]
-    return Table.of(payoffs, name="symmetric")
+    return Table.from_payoffs(payoffs, name="symmetric")
 
 
 def ordered_action(
@@ -217,7 +218,7 @@ def ordered_action(
         blur = np.exp(-0.5 * (distance / width) ** 2)
         payoffs = np.moveaxis(np.tensordot(blur, payoffs, axes=(1, axis)), 0, axis)
     low, high = payoffs.min(), payoffs.max()
-    return Table.of((payoffs - low) / (high - low if high > low else 1.0), name="ordered-action")
+    return Table.from_payoffs((payoffs - low) / (high - low if high > low else 1.0), name="ordered-action")
 
 
 def sparse(players: int = 2, actions: int | Sequence[int] = 8, density: float = 0.2, seed: int = 0) -> Table:
@@ -237,4 +238,4 @@ def sparse(players: int = 2, actions: int | Sequence[int] = 8, density: float = 
     random = np.random.default_rng(seed)
     payoffs = random.random((players, *sizes))
     payoffs[random.random(payoffs.shape) >= density] = 0.0
-    return Table.of(payoffs, name="sparse")
+    return Table.from_payoffs(payoffs, name="sparse")

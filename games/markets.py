@@ -1,11 +1,12 @@
 """Markets and bargains: firms that choose quantities, prices or places, and two who divide something."""
 
 import numpy as np
+from gamesim.games.tabulate import crowd, numbered, tabulate
 
-from gamesim.compiled import Integers, Vector
-from gamesim.errors import InputError, positive
+from gamesim.engine.compiled import Integers, Vector
+from gamesim.errors import InputError
 from gamesim.game import Table
-from gamesim.games.tabulate import at_least, crowd, numbered, tabulate
+from gamesim.validation import at_least, positive
 
 
 def cournot(players: int = 2, most: int = 6, demand: float = 12.0, cost: float = 0.0) -> Table:

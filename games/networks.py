@@ -9,13 +9,13 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+from gamesim.games.graphs import graph as make_graph
 from numpy.typing import ArrayLike
 
-from gamesim.compiled import Integers, Vector, kernel
+from gamesim.engine.compiled import Integers, Vector, kernel
 from gamesim.errors import InputError
 from gamesim.game import MEMORY, Game, Table, refuse_beyond_memory
-from gamesim.games.graphs import graph as make_graph
-from gamesim.games.tabulate import at_least
+from gamesim.validation import action_labels, at_least, whole_numbers
 
 Arrays = Mapping[str, np.ndarray[Any, Any]]
 
@@ -65,7 +65,7 @@ class NetworkGame(Game):
         for choices in product(*map(range, self.sizes)):
             cell: Any = (..., *choices)
             payoffs[cell] = self.payoffs_of(choices)
-        return Table.of(payoffs, name=self.name, players=self.players, actions=self.actions)
+        return Table.from_payoffs(payoffs, name=self.name, players=self.players, actions=self.actions)
 
     def welfare(self, profile: ArrayLike) -> float:
         """Return the expected sum of all payoffs a round when all play the strategies of a profile.
@@ -229,7 +229,7 @@ class Polymatrix(NetworkGame):
     ) -> "Polymatrix":
         edges = whole_numbers("edges", arrays["edges"]).reshape(-1, 2)
         bimatrices = np.ascontiguousarray(arrays["bimatrices"], dtype=np.float64)
-        return cls(name, tuple(players), checked_labels(players, actions), edges, bimatrices)
+        return cls(name, tuple(players), action_labels(players, actions), edges, bimatrices)
 
 
 @kernel
@@ -350,7 +350,7 @@ class LocalPublicGoods(NetworkGame):
     ) -> "LocalPublicGoods":
         edges = whole_numbers("edges", arrays["edges"]).reshape(-1, 2)
         benefit = np.ascontiguousarray(arrays["benefit"], dtype=np.float64)
-        labels = checked_labels(players, actions)
+        labels = action_labels(players, actions)
         return cls(name, tuple(players), labels, edges, benefit, float(arrays["cost"][0]))
 
 
@@ -406,7 +406,7 @@ def _edge_games(game: str, settings: dict[str, Any], count: int, seed: int) -> I
         raise InputError(f"polymatrix needs a two-player game on each edge, and {game} is none")
     if 2 * count * first.cells * 8 > MEMORY:
         raise InputError(f"{count} games of {first.cells} action pairs do not fit: take fewer edges or actions")
-    maker = games.names()[game]
+    maker = games.available()[game]
     is_random = "seed" in inspect.signature(maker).parameters and "seed" not in settings
     for number in np.random.default_rng(seed).integers(2**62, size=count).tolist():
         drawn = maker(**settings, seed=number) if is_random else first
@@ -510,17 +510,3 @@ def _check_edges(edges: Integers, players: int) -> None:
         raise InputError(f"edges must be between players 0 to {players - 1}, and {edges.max()} or {edges.min()} came")
     if (edges[:, 0] == edges[:, 1]).any():
         raise InputError("edges must be between two players, and one leads from a player to itself")
-
-
-def whole_numbers(name: str, array: np.ndarray[Any, Any]) -> Integers:
-    """Return an array of a file or record as whole numbers, or say that it is none."""
-    if array.dtype.kind not in "iu":
-        raise InputError(f"{name} must be whole numbers, and an array of {array.dtype} came")
-    return np.ascontiguousarray(array, dtype=np.int64)
-
-
-def checked_labels(players: Sequence[str], actions: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
-    """Return the labels of actions, one non-empty tuple for each player."""
-    if not players or len(players) != len(actions) or not all(len(labels) for labels in actions):
-        raise InputError(f"{len(players)} players need as many lists of actions, none empty, and {len(actions)} came")
-    return tuple(tuple(labels) for labels in actions)

@@ -10,13 +10,13 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+from gamesim.games import graphs
+from gamesim.games.networks import Arrays, NetworkGame, ends
 from numpy.typing import ArrayLike
 
-from gamesim.compiled import Integers, Vector, kernel
+from gamesim.engine.compiled import Integers, Vector, kernel
 from gamesim.errors import InputError, did_you_mean
-from gamesim.games import graphs
-from gamesim.games.networks import Arrays, NetworkGame, checked_labels, ends, whole_numbers
-from gamesim.games.tabulate import at_least
+from gamesim.validation import action_labels, at_least, whole_numbers
 
 DEGREE = 8  # the highest power of the load in a road's time
 _ASSIGNMENTS = 2**18  # how many assignments of players to routes are tried for the best one
@@ -310,7 +310,7 @@ class Routing(NetworkGame):
         return cls(
             name,
             tuple(players),
-            checked_labels(players, actions),
+            action_labels(players, actions),
             tuple(str(node) for node in arrays["nodes"]),
             whole_numbers("roads", arrays["roads"]).reshape(-1, 2),
             np.ascontiguousarray(arrays["coefficients"], dtype=np.float64),

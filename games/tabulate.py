@@ -5,9 +5,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from gamesim.compiled import Integers
+from gamesim.engine.compiled import Integers
 from gamesim.errors import InputError
 from gamesim.game import Table, refuse_beyond_memory
+from gamesim.validation import at_least
 
 Rule = Callable[[int, list[Integers]], NDArray[np.float64]]
 
@@ -26,7 +27,7 @@ def bimatrix(
            [0., 1.]])
     """
     payoffs = np.moveaxis(np.array(cells, dtype=np.float64), -1, 0)
-    return Table.of(payoffs, name=name, players=players, actions=[rows, columns or rows])
+    return Table.from_payoffs(payoffs, name=name, players=players, actions=[rows, columns or rows])
 
 
 def tabulate(name: str, players: Sequence[str], actions: Sequence[Sequence[str]], rule: Rule) -> Table:
@@ -46,7 +47,7 @@ def tabulate(name: str, players: Sequence[str], actions: Sequence[Sequence[str]]
     payoffs = np.empty((len(players), *sizes))
     for i in range(len(players)):
         payoffs[i] = rule(i, choices)
-    return Table.of(payoffs, name=name, players=players, actions=actions)
+    return Table.from_payoffs(payoffs, name=name, players=players, actions=actions)
 
 
 def crowd(players: int, least: int = 2) -> list[str]:
@@ -66,18 +67,6 @@ def numbered(count: int, first: int = 0) -> list[str]:
     ['0', '1', '2']
     """
     return [str(first + k) for k in range(count)]
-
-
-def at_least(name: str, value: float, least: float) -> None:
-    """Refuse a setting below its least value, or not a finite number.
-
-    >>> at_least("players", 1, 2)
-    Traceback (most recent call last):
-        ...
-    gamesim.errors.InputError: players must be at least 2, and 1 came
-    """
-    if not least <= value < float("inf"):
-        raise InputError(f"{name} must be at least {least}, and {value} came")
 
 
 def table_sizes(players: int, actions: int | Sequence[int]) -> tuple[int, ...]:

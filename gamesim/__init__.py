@@ -6,6 +6,7 @@
 True
 """
 
+import os.path
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -16,21 +17,25 @@ if TYPE_CHECKING:
     from gamesim.errors import InputError as InputError
     from gamesim.game import Game as Game
     from gamesim.game import Table as Table
-    from gamesim.player import Guarantee as Guarantee
-    from gamesim.player import Player as Player
+    from gamesim.learner import Guarantee as Guarantee
+    from gamesim.learner import Learner as Learner
     from gamesim.record import Record as Record
     from gamesim.record import load as load
     from gamesim.scenario import Scenario as Scenario
     from gamesim.simulation import Simulation as Simulation
     from gamesim.simulation import simulate as simulate
 
+# In a checkout the folders players, games and scenarios stand beside this one; in an installed package, inside it.
+if not os.path.isdir(os.path.join(os.path.dirname(__file__), "players")):
+    __path__.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
 # Where each name lives: imported when first used, so that `gamesim --help` loads no numerical library.
 _HOME = {
     "InputError": "errors",
     "Game": "game",
     "Table": "game",
-    "Guarantee": "player",
-    "Player": "player",
+    "Guarantee": "learner",
+    "Learner": "learner",
     "Record": "record",
     "load": "record",
     "Scenario": "scenario",
@@ -46,7 +51,12 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(f"gamesim.{_HOME[name]}"), name)
     if name in __all__:
         return import_module(f"gamesim.{name}")
-    raise AttributeError(f"gamesim has no {name!r}")
+    if name == "Player":
+        from gamesim.deprecated import warn
+
+        warn("gamesim.Player", "gamesim.Learner")
+        return __getattr__("Learner")
+    raise AttributeError(f"module 'gamesim' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

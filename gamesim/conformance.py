@@ -1,6 +1,6 @@
 """What every learner is held to: checks that take any learner, ours or yours, without a line of its own.
 
-Each function whose name starts with `check_` takes a learner (a Player, or a class written in Python whose instances
+Each function whose name starts with `check_` takes a learner (a Learner, or a class written in Python whose instances
 have `play()` and `observe(loss)`) and raises AssertionError with a sentence when the learner breaks its contract.
 """
 
@@ -13,10 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from gamesim import games, measures, players, toml_writer
-from gamesim.compiled import Vector
-from gamesim.player import CompiledLearner, Guarantee, Player
+from gamesim import games, players
+from gamesim.engine.compiled import Vector
+from gamesim.learner import CompiledLearner, Guarantee, Learner
+from gamesim.measure import regrets
 from gamesim.record import Record, load
+from gamesim.scenario import toml as toml_writer
 from gamesim.simulation import Simulation, simulate
 
 __all__ = ["checks"]
@@ -51,7 +53,7 @@ class Driver:
     """A learner at work against losses, without a game; bandit learners draw and see one loss only."""
 
     def __init__(self, learner: Any, actions: int, seed: int = 0) -> None:
-        self.learner = learner.start(actions) if isinstance(learner, Player) else learner(actions=actions)
+        self.learner = learner.start(actions) if isinstance(learner, Learner) else learner(actions=actions)
         self.bandit = feedback(learner) == "bandit"
         self.random = np.random.default_rng(seed)
 
@@ -68,19 +70,19 @@ class Driver:
             told[drawn] = loss[drawn]
             loss = told
         if isinstance(self.learner, CompiledLearner):  # past its checks of what people give it: this is tens of
-            self.learner.player.kernels[1](self.learner.settings, self.learner.state, loss)  # thousands of rounds
+            self.learner.learner.kernels[1](self.learner.settings, self.learner.state, loss)  # thousands of rounds
         else:
             self.learner.observe(loss)
 
 
 def feedback(learner: Any) -> str:
     """Return the feedback that a learner is tried with."""
-    return learner.feedback[0] if isinstance(learner, Player) else "expected"
+    return learner.feedback[0] if isinstance(learner, Learner) else "expected"
 
 
 def tuned(learner: Any, rounds: int) -> Any:
     """Return the learner tuned to a horizon, where it wants one."""
-    return learner.over(rounds) if isinstance(learner, Player) else learner
+    return learner.with_horizon(rounds) if isinstance(learner, Learner) else learner
 
 
 def adversaries(actions: int, rounds: int, seed: int = 0) -> dict[str, Callable[[int, Vector, Vector], Vector]]:
@@ -173,8 +175,8 @@ def check_inputs_are_untouched(learner: Any) -> None:
 
 
 def check_settings_round_trip(learner: Any) -> None:
-    """A Player is the same again after TOML."""
-    if isinstance(learner, Player):
+    """A Learner is the same again after TOML."""
+    if isinstance(learner, Learner):
         given = {key: value for key, value in asdict(learner).items() if value is not None}
         assert players.make(learner.name, **tomllib.loads(toml_writer.write(given))) == learner, (
             "TOML does not read back"
@@ -194,7 +196,7 @@ def check_pieces_make_the_whole(learner: Any) -> None:
     simulation = _simulation(learner, 100, seed=5)
     for rounds in (1, 7, 29):
         record = simulation.run(rounds)
-    if isinstance(learner, Player):  # the state of a Python class is its own affair
+    if isinstance(learner, Learner):  # the state of a Python class is its own affair
         with tempfile.TemporaryDirectory() as folder:
             simulation = Simulation.resume(load(record.save(Path(folder) / "record")))
     _same(simulation.run(63), whole)
@@ -223,7 +225,7 @@ def check_declared_bound(learner: Any) -> None:
 
 def check_declared_bound_in_games(learner: Any) -> None:
     """The same in games that are not square, not symmetric, and have three players."""
-    promise = learner.guarantee() if isinstance(learner, Player) else None
+    promise = learner.guarantee() if isinstance(learner, Learner) else None
     for sizes in ((3, 5), (4, 2), (2, 4, 3)) if promise is not None else ():
         others = ["hedge" if feedback(learner) != "bandit" else "uniform"] * (len(sizes) - 1)
         game = games.make("uniform", players=len(sizes), actions=sizes, seed=7)
@@ -237,7 +239,7 @@ def check_declared_bound_in_games(learner: Any) -> None:
 
 def check_bound_is_not_vacuous(learner: Any) -> None:
     """Uniform play would break the declared bound: the bound says something."""
-    promise = tuned(learner, 10**7).guarantee() if isinstance(learner, Player) else None
+    promise = tuned(learner, 10**7).guarantee() if isinstance(learner, Learner) else None
     if promise is None:
         return
     for actions in SIZES:
@@ -249,14 +251,14 @@ def check_bound_is_not_vacuous(learner: Any) -> None:
 
 def _promises(learner: Any) -> Iterator[tuple[int, str, Guarantee, float]]:
     """Yield size, adversary, guarantee and the regret measured."""
-    promise = tuned(learner, ROUNDS).guarantee() if isinstance(learner, Player) else None
+    promise = tuned(learner, ROUNDS).guarantee() if isinstance(learner, Learner) else None
     if promise is None:
         return
     for actions in SIZES:
         for adversary in OBLIVIOUS if promise.expected else adversaries(actions, ROUNDS):
             copies = range(COPIES if promise.expected else 1)
             matrix = np.mean([suffer(learner, actions, ROUNDS, adversary, seed) for seed in copies], axis=0)
-            yield actions, adversary, promise, getattr(measures, promise.regret)(matrix)
+            yield actions, adversary, promise, getattr(regrets, promise.regret)(matrix)
 
 
 def _losses(rounds: int, actions: int) -> Vector:

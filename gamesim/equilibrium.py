@@ -5,10 +5,18 @@ from collections.abc import Iterable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gamesim import distance as total_variation
 from gamesim.game import Game
-from gamesim.incentives import Deviation, Incentives, checked_joint, checked_kind, deviation_matrices, gap, written_out
-from gamesim.polytope import Membership, Polytope
+from gamesim.measure import distance as total_variation
+from gamesim.measure.incentives import (
+    Deviation,
+    Incentives,
+    checked_joint,
+    checked_kind,
+    deviation_matrices,
+    gap,
+    written_out,
+)
+from gamesim.measure.polytope import Membership, Polytope
 
 __all__ = [
     "Deviation",
@@ -30,7 +38,7 @@ def distance(game: Game, joint: ArrayLike, kind: str) -> float:
     It lies between 0 and 1. `joint` has an axis for each player of the `game`, and `kind` is "ce" or "cce".
 
     >>> from gamesim.game import Table
-    >>> pennies = Table.of([[[1, -1], [-1, 1]], [[-1, 1], [1, -1]]])
+    >>> pennies = Table.from_payoffs([[[1, -1], [-1, 1]], [[-1, 1], [1, -1]]])
     >>> round(distance(pennies, [[1, 0], [0, 0]], "ce"), 9)
     0.75
     """
@@ -71,18 +79,18 @@ def polytope(game: Game, kind: str) -> Polytope:
     >>> equilibria.dimension, equilibria.vertices().tolist()  # one point: both defect
     (0, [[[0.0, 0.0], [0.0, 1.0]]])
     """
-    return Polytope.of(game, kind)
+    return Polytope.from_game(game, kind)
 
 
 def welfare_range(game: Game, kind: str) -> tuple[float, float]:
     """Return the least and the largest total payoff over the equilibria of kind "ce" or "cce", in payoff units a round.
 
     >>> from gamesim.game import Table
-    >>> chicken = Table.of([[[6, 2], [7, 0]], [[6, 7], [2, 0]]])
+    >>> chicken = Table.from_payoffs([[[6, 2], [7, 0]], [[6, 7], [2, 0]]])
     >>> tuple(round(total, 6) for total in welfare_range(chicken, "ce"))
     (7.2, 10.5)
     """
-    equilibria = Polytope.of(game, kind)
+    equilibria = Polytope.from_game(game, kind)
     players = len(game.players)
     worst, best = (equilibria.payoffs(equilibria.optimum(np.full(players, sign))).sum() for sign in (-1.0, 1.0))
     return float(worst), float(best)

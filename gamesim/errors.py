@@ -30,15 +30,3 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     known = list(known)
     close = difflib.get_close_matches(word, known, n=1)
     return f"did you mean {close[0]}?" if close else f"choose from {', '.join(known)}"
-
-
-def positive(name: str, value: float | None) -> None:
-    """Refuse a setting that is neither None nor a positive finite number.
-
-    >>> positive("rate", -1.0)
-    Traceback (most recent call last):
-        ...
-    gamesim.errors.InputError: rate must be a positive number, and -1.0 came
-    """
-    if value is not None and not 0 < value < float("inf"):
-        raise InputError(f"{name} must be a positive number, and {value} came")

@@ -12,8 +12,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gamesim.compiled import Integers, Vector, kernel, part
+from gamesim.deprecated import Renamed
+from gamesim.engine.compiled import Integers, Vector, kernel, part
 from gamesim.errors import InputError
+from gamesim.formatting import memory
 
 __all__ = ["Game", "Table"]
 
@@ -100,7 +102,7 @@ class Game:
 
         Only the kernel of the same class knows what they mean; losses in [-1, 1] are among the numbers of a table.
 
-        >>> integers, numbers, scratch = Table.of([[[0, 2, 4]], [[1, 3, 9]]]).kernel_arrays()
+        >>> integers, numbers, scratch = Table.from_payoffs([[[0, 2, 4]], [[1, 3, 9]]]).kernel_arrays()
         >>> integers.tolist(), numbers.tolist(), scratch  # players and sizes; losses, the own action last
         ([2, 1, 3], [1.0, 0.0, -1.0, 1.0, 0.5, -1.0], 0)
         """
@@ -220,7 +222,7 @@ class Table(Game):
 
     Axis 0 is the player who is paid; axis j + 1 is player j's action, always.
 
-    >>> game = Table.of([[[3, 0], [5, 1]], [[3, 5], [0, 1]]], name="dilemma")
+    >>> game = Table.from_payoffs([[[3, 0], [5, 1]], [[3, 5], [0, 1]]], name="dilemma")
     >>> game.sizes, game.cells
     ((2, 2), 4)
     >>> game.payoffs[0, 1, 0]  # the first player defects on a cooperating second
@@ -232,7 +234,7 @@ class Table(Game):
     kernel = _table_losses
 
     @classmethod
-    def of(
+    def from_payoffs(
         cls,
         payoffs: ArrayLike | Sequence[ArrayLike],
         *,
@@ -245,9 +247,10 @@ class Table(Game):
         Payoffs are in any units that the player cares about, the same for all of its actions. The `name` is the
         game's; names of `players` and labels of `actions` that are left out are made up.
 
-        >>> Table.of([[[1, 2, 3]], [[4, 5, 6]]], players=["One", "Two"], actions=[["only"], ["a", "b", "c"]]).sizes
+        >>> labels = [["only"], ["a", "b", "c"]]
+        >>> Table.from_payoffs([[[1, 2, 3]], [[4, 5, 6]]], players=["One", "Two"], actions=labels).sizes
         (1, 3)
-        >>> Table.of([[[1, 2, 3]], [[4, 5, 6]]], actions=[["only"], ["a", "b", "a"]])
+        >>> Table.from_payoffs([[[1, 2, 3]], [[4, 5, 6]]], actions=[["only"], ["a", "b", "a"]])
         Traceback (most recent call last):
             ...
         gamesim.errors.InputError: the names of Column must differ from one another, and a, b, a came
@@ -274,6 +277,8 @@ class Table(Game):
         stacked += 0.0  # -0.0 is 0.0: files and records then give back every bit
         return cls(name, tuple(map(str, players)), labels, stacked)
 
+    of = Renamed("from_payoffs")
+
     def arrays(self) -> dict[str, np.ndarray[Any, Any]]:  # noqa: D102
         return {"payoffs": self.payoffs}
 
@@ -285,7 +290,7 @@ class Table(Game):
         actions: Sequence[Sequence[str]],
         arrays: Mapping[str, np.ndarray[Any, Any]],
     ) -> "Table":
-        return cls.of(arrays["payoffs"], name=name, players=players, actions=actions)
+        return cls.from_payoffs(arrays["payoffs"], name=name, players=players, actions=actions)
 
     @cached_property
     def range(self) -> tuple[Vector, Vector]:  # noqa: D102
@@ -296,7 +301,7 @@ class Table(Game):
     def losses(self) -> NDArray[np.float64]:
         """The payoffs as learners see them: losses in [-1, 1].
 
-        >>> Table.of([[[0, 2, 4]], [[1, 3, 9]]]).losses.tolist()
+        >>> Table.from_payoffs([[[0, 2, 4]], [[1, 3, 9]]]).losses.tolist()
         [[[1.0, 0.0, -1.0]], [[1.0, 0.5, -1.0]]]
         """
         shape = (-1, *[1] * len(self.players))
@@ -371,16 +376,7 @@ def refuse_beyond_memory(sizes: Sequence[int]) -> None:
     if needed > _allowed.get():
         profiles = f"{Decimal(prod(sizes)):.2g}".lower()
         raise InputError(
-            f"a table for {len(sizes)} players with {profiles} action profiles needs {_bytes(needed)}, "
-            f"and {_bytes(_allowed.get())} is the limit: take fewer players or actions, "
+            f"a table for {len(sizes)} players with {profiles} action profiles needs {memory(needed)}, "
+            f"and {memory(_allowed.get())} is the limit: take fewer players or actions, "
             f"or a network game, which needs no table"
         )
-
-
-def _bytes(number: int) -> str:
-    size = Decimal(number)  # the size of what does not fit may be beyond every float
-    for unit in ("bytes", "KiB", "MiB", "GiB"):
-        if size < 1024:
-            return f"{size:.3g} {unit}"
-        size /= 1024
-    return f"{size:.3g} TiB".replace("E", "e")

@@ -6,8 +6,6 @@ written to a temporary folder that is renamed at the end, so a folder under its 
 
 import json
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -19,11 +17,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gamesim import equilibrium, games, measures
-from gamesim.compiled import Vector
+from gamesim import equilibrium, games
+from gamesim.atomic import write_folder
+from gamesim.deprecated import Renamed
+from gamesim.engine.compiled import Vector
 from gamesim.errors import InputError, did_you_mean
 from gamesim.game import Game, Table
-from gamesim.player import Player
+from gamesim.learner import Learner
+from gamesim.measure import regrets
 
 __all__ = ["Curve", "Record", "load"]
 
@@ -60,15 +61,15 @@ class Moment:
             raise InputError("quantile regret takes epsilon=..., phi regret takes phi=..., and the others take neither")
         if kind == "quantile":
             assert epsilon is not None
-            regrets = [measures.quantile(matrix, epsilon) for matrix in self.matrices]
+            found = [regrets.quantile(matrix, epsilon) for matrix in self.matrices]
         elif kind == "phi":
             maps = [phi] * len(self.matrices) if np.ndim(phi[0]) == 1 else phi
             if len(maps) != len(self.matrices):
                 raise InputError(f"{len(self.matrices)} players need a φ each, and {len(maps)} came")
-            regrets = [measures.against(matrix, one) for matrix, one in zip(self.matrices, maps, strict=True)]
+            found = [regrets.against(matrix, one) for matrix, one in zip(self.matrices, maps, strict=True)]
         else:
-            return _of_each(self.game, self.counterfactuals, getattr(measures, kind)) * self.game.scale
-        return np.array(regrets) * self.game.scale
+            return _of_each(self.game, self.counterfactuals, getattr(regrets, kind)) * self.game.scale
+        return np.array(found) * self.game.scale
 
     def gap(self, kind: str) -> float:
         """The largest incentive to deviate, per round and in payoff units; 0 in equilibrium."""
@@ -153,7 +154,7 @@ class Curve:
         """The CE or CCE gap at each checkpoint, in payoff units a round; `kind` is "ce" or "cce".
 
         >>> import gamesim
-        >>> curve = gamesim.simulate("shapley", "hedge", rounds=10_000, perturb=0.2).since(1000)
+        >>> curve = gamesim.simulate("shapley", "hedge", rounds=10_000, perturb=0.2).curve_from(1000)
         >>> curve.gap("cce")[[0, -1]].round(4).tolist()
         [0.0058, 0.0008]
         >>> curve.gap("ce")[[0, -1]].round(2).tolist()  # it stays
@@ -211,7 +212,7 @@ class Curve:
 class Record:
     """What a run leaves: arrays only, and measures that are functions of them.
 
-    The `game`, its `players` (a Player each, or a class of the user's own), the `rounds` played, the `seed` and the
+    The `game`, its `learners` (a Learner each, or a class of the user's own), the `rounds` played, the `seed` and the
     `feedback` say which run it was, and `started` whose first strategy was given or perturbed. It is `single` where no
     replicas were asked for; otherwise every measure has a leading axis, one entry a replica, and `record[r]` is the
     record of one. `arrays` and `settings` are what is kept on disk, and what a continued run needs.
@@ -227,7 +228,7 @@ class Record:
     """
 
     game: Game
-    players: tuple[Any, ...]
+    learners: tuple[Any, ...]
     rounds: int
     seed: int
     feedback: str
@@ -237,7 +238,7 @@ class Record:
     settings: dict[str, Any]  # what only a continued run needs
 
     def __repr__(self) -> str:
-        described = map(_describe, self.players)
+        described = map(_describe, self.learners)
         learners = dict.fromkeys(str(one["learner"] if "learner" in one else one["python"]) for one in described)
         replicas = "" if self.single else f", {self.replicas} replicas"
         named = f"{self.game.name}, {' and '.join(learners)}"
@@ -354,7 +355,7 @@ class Record:
         return result
 
     def profile(self, player: int | str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The regret profile of one player, by number or name, in payoff units and in total: see `measures.profile`.
+        """The regret profile of one player, by number or name, in payoff units and in total: see `regrets.profile`.
 
         >>> import gamesim
         >>> record = gamesim.simulate("shapley", "hedge", rounds=1000, perturb=0.2)
@@ -370,7 +371,7 @@ class Record:
         i = names.index(player) if isinstance(player, str) else player
         scale = self.game.scale[i]
         together, alone = np.moveaxis(
-            np.array(self._over(lambda moment: np.array(measures.profile(moment.matrices[i])))), -2, 0
+            np.array(self._over(lambda moment: np.array(regrets.profile(moment.matrices[i])))), -2, 0
         )
         return scale * together, scale * alone
 
@@ -391,12 +392,12 @@ class Record:
         >>> gamesim.simulate("shapley", "hedge", rounds=200).bound(0, "swap") is None
         True
         """
-        learner = self.players[player]
-        promise = learner.guarantee() if isinstance(learner, Player) else None
+        learner = self.learners[player]
+        promise = learner.guarantee() if isinstance(learner, Learner) else None
         if promise is None:
             return None
         at = self.rounds if rounds is None else rounds
-        losses = promise.on(kind, at, self.game.sizes[player], self.started[player])
+        losses = promise.bound_on(kind, at, self.game.sizes[player], self.started[player])
         return None if losses is None else float(losses * self.game.scale[player])
 
     def certificate(self, player: int, phi: Any) -> float | None:
@@ -416,12 +417,12 @@ class Record:
         """
         if not self.single:
             raise InputError("a certificate is of one run: take record[replica]")
-        learner = self.players[player]
+        learner = self.learners[player]
         if not hasattr(learner, "certificate"):
             return None
         sizes = [
-            one.first_state(actions).size if isinstance(one, Player) else 0
-            for one, actions in zip(self.players, self.game.sizes, strict=True)
+            one.first_state(actions).size if isinstance(one, Learner) else 0
+            for one, actions in zip(self.learners, self.game.sizes, strict=True)
         ]
         state = np.split(self.arrays["continue_state"][0], np.cumsum(sizes)[:-1])[player]
         losses = learner.certificate(state, phi)
@@ -444,7 +445,7 @@ class Record:
         """
         if not self.single:
             raise InputError("a deviation is of one run: take record[replica]")
-        return measures.best_deviation(self._moment(0).matrices[player], kind)
+        return regrets.best_deviation(self._moment(0).matrices[player], kind)
 
     def gap(self, kind: str) -> Any:
         """The CE gap (largest swap regret a round) or CCE gap (largest external regret a round), in payoff units.
@@ -492,14 +493,14 @@ class Record:
         >>> record.curve.rounds[:5].tolist(), int(record.curve.rounds[-1])
         ([1, 2, 3, 4, 5], 200)
         """
-        return self.since(1)
+        return self.curve_from(1)
 
-    def since(self, first: int) -> Curve:
+    def curve_from(self, first: int) -> Curve:
         """The curve from round `first` on: all rounds count in its measures, but earlier checkpoints are left out.
 
         >>> import gamesim
         >>> record = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=200)
-        >>> record.since(150).rounds.tolist()
+        >>> record.curve_from(150).rounds.tolist()
         [158, 200]
         """
         grid = [int(r) for r in self.arrays["checkpoints"]]
@@ -514,15 +515,18 @@ class Record:
             return np.array(rows[0] if self.single else rows)
 
         def gaps(kind: str) -> Any:
-            measure, rows = getattr(measures, _regret_of(kind)), []
+            measure, rows = getattr(regrets, _regret_of(kind)), []
             for replica in range(self.replicas):  # all checkpoints in one go, not a moment each
                 kept = self.arrays["checkpoint_counterfactuals"][replica, len(grid) - len(at) + at.count(None) :]
                 last = self.arrays["counterfactuals"][replica : replica + 1]
-                regrets = _of_each(self.game, np.concatenate([kept, last]) if None in at else kept, measure)
-                rows.append(np.maximum(0.0, (regrets * self.game.scale).max(axis=-1) / np.array(rounds)))
+                totals = _of_each(self.game, np.concatenate([kept, last]) if None in at else kept, measure)
+                rows.append(np.maximum(0.0, (totals * self.game.scale).max(axis=-1) / np.array(rounds)))
             return rows[0] if self.single else np.array(rows)
 
         return Curve(np.array(rounds, dtype=np.int64), over, gaps)
+
+    since = Renamed("curve_from")
+    players = Renamed("learners")
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
         """Write the record as a new folder at this path and return it; an existing one is kept unless `force`.
@@ -562,7 +566,7 @@ class Record:
                 "actions": self.game.actions,
                 "arrays": sorted(self.game.arrays()),
             },
-            "players": [_describe(player) for player in self.players],
+            "players": [_describe(player) for player in self.learners],
             "rounds": self.rounds,
             "seed": self.seed,
             "feedback": self.feedback,
@@ -598,13 +602,13 @@ def load(path: str | os.PathLike[str]) -> Record:
         raise InputError(f"{folder} has record format {manifest.get('format')}, and this version reads {FORMAT}")
     try:
         of_game = manifest["game"]
-        games.names()  # imports every kind of game
+        games.available()  # imports every kind of game
         parts = {name: np.load(folder / f"game_{name}.npy", allow_pickle=False) for name in of_game["arrays"]}
         labels = tuple(tuple(of_player) for of_player in of_game["actions"])
         game = Game.kinds()[of_game["kind"]].from_arrays(of_game["name"], tuple(of_game["players"]), labels, parts)
         return Record(
             game=game,
-            players=tuple(
+            learners=tuple(
                 players.make(one["learner"], **one["settings"]) if "learner" in one else one["python"]
                 for one in manifest["players"]
             ),
@@ -632,30 +636,7 @@ def no_distance(game: Game) -> str | None:
     return None
 
 
-def write_folder(path: str | os.PathLike[str], write: Callable[[Path], None], *, force: bool) -> Path:
-    """Make a folder whole or not at all: write it under another name beside its place, then rename it."""
-    target = Path(path)
-    if target.exists() and not force:
-        raise InputError(f"{target} exists already: choose another place, or overwrite it with force")
-    target.parent.mkdir(parents=True, exist_ok=True)
-    temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
-    try:
-        temporary.chmod(0o755)
-        write(temporary)
-        if target.exists():
-            old = Path(tempfile.mkdtemp(prefix=f".{target.name}-old-", dir=target.parent))
-            os.replace(target, old / "old")
-            os.replace(temporary, target)
-            shutil.rmtree(old)
-        else:
-            os.replace(temporary, target)
-    except BaseException:
-        shutil.rmtree(temporary, ignore_errors=True)
-        raise
-    return target
-
-
 def _describe(player: Any) -> dict[str, Any]:
-    if isinstance(player, Player):
+    if isinstance(player, Learner):
         return {"learner": player.name, "settings": asdict(player)}
     return {"python": player if isinstance(player, str) else getattr(player, "__qualname__", repr(player))}

@@ -13,11 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
-from gamesim import loop, own_learner
-from gamesim.compiled import GAME_KERNEL, LEARNER_KERNEL, Vector, address
+from gamesim import user_learners, validation
+from gamesim.engine import loop
+from gamesim.engine.compiled import GAME_KERNEL, LEARNER_KERNEL, Vector, address
 from gamesim.errors import InputError, did_you_mean
 from gamesim.game import Game
-from gamesim.player import Player, as_player
+from gamesim.learner import Learner, as_learner
 from gamesim.record import Moment, Record
 
 __all__ = ["Simulation", "simulate"]
@@ -34,7 +35,7 @@ CONTINUED = ("state", "starts", "strategies", "losses", "average", "counterfactu
 
 def simulate(
     game: Game | str,
-    players: Sequence[Any] | str,
+    learners: Sequence[Any] | str,
     rounds: int,
     *,
     seed: int = 0,
@@ -45,8 +46,8 @@ def simulate(
 ) -> Record:
     """Let these players play a game for this many rounds and return the record.
 
-    `game` is a Game or the name of one. `players` names a learner for each player (a name, a Player, or a class of your
-    own with `play()` and `observe(loss)`), or one learner for all; learners that are tuned to a number of rounds are
+    `game` is a Game or the name of one. `learners` has a learner for each player (a name, a Learner, or a class of
+    your own with `play()` and `observe(loss)`), or is one for all; learners that are tuned to a number of rounds are
     tuned to `rounds`. With `replicas`, that many copies run, copy r with `seed` + r. By `feedback` learners are told,
     of each action, the loss "expected" against the others' strategies, the loss against their drawn actions
     ("sampled"), or only the own drawn action's ("bandit"). `start` gives first strategies, None where the learner's own
@@ -60,13 +61,13 @@ def simulate(
     """
     simulation = Simulation(
         game,
-        players,
+        learners,
         seed=seed,
         feedback=feedback,
         replicas=replicas,
         start=start,
         perturb=perturb,
-        horizon=whole_number("rounds", rounds, least=1),
+        horizon=validation.whole_number("rounds", rounds, least=1),
     )
     return simulation.run(rounds)
 
@@ -88,7 +89,7 @@ class Simulation:
     def __init__(
         self,
         game: Game | str,
-        players: Sequence[Any] | str,
+        learners: Sequence[Any] | str,
         *,
         seed: int = 0,
         feedback: str = "expected",
@@ -101,21 +102,21 @@ class Simulation:
         from gamesim import games
 
         self.game = games.make(game) if isinstance(game, str) else game
-        self.seed = whole_number("seed", seed, least=0)
+        self.seed = validation.whole_number("seed", seed, least=0)
         if feedback not in FEEDBACK:
             raise InputError(f"there is no feedback called {feedback!r}: {did_you_mean(feedback, FEEDBACK)}")
         self.feedback = feedback
         self.single = replicas is None
-        self.replicas = 1 if replicas is None else whole_number("replicas", replicas, least=1)
+        self.replicas = 1 if replicas is None else validation.whole_number("replicas", replicas, least=1)
         count = len(self.game.players)
-        chosen = [players] * count if isinstance(players, str | Player | type) else list(players)
+        chosen = [learners] * count if isinstance(learners, str | Learner | type) else list(learners)
         if len(chosen) != count:
             raise InputError(f"{self.game.name} has {count} players, and learners came for {len(chosen)}")
-        self.players = [as_player(learner) for learner in chosen]
+        self.learners = [as_learner(learner) for learner in chosen]
         if horizon is not None:
-            self.players = [p.over(horizon) if isinstance(p, Player) else p for p in self.players]
-        for player in self.players:
-            if isinstance(player, Player) and feedback not in player.feedback:
+            self.learners = [p.with_horizon(horizon) if isinstance(p, Learner) else p for p in self.learners]
+        for player in self.learners:
+            if isinstance(player, Learner) and feedback not in player.feedback:
                 raise InputError(
                     f"{player.name} does not work with {feedback} feedback, "
                     f"only with {' or '.join(player.feedback)}: choose another learner or feedback"
@@ -123,7 +124,7 @@ class Simulation:
         self.rounds = 0
         self._spent = [0.0] * self.replicas
         self._offsets = [0, *accumulate(self.game.sizes)]
-        self._per_decade = self._plan_checkpoints(whole_number("checkpoints", checkpoints, least=1))
+        self._per_decade = self._plan_checkpoints(validation.whole_number("checkpoints", checkpoints, least=1))
         self._setup = self._compile()
         self._tracks = self._allocate()
         self._begin(start, perturb)
@@ -144,10 +145,12 @@ class Simulation:
         >>> seen, record.rounds  # three rounds were enough
         ([1, 2, 3], 3)
         """
-        end = self.rounds + whole_number("rounds", rounds, least=1)
-        pace, most = 1, 2**20 // (1 if self.feedback == "expected" else len(self.players)) + 1
+        end = self.rounds + validation.whole_number("rounds", rounds, least=1)
+        pace, most = 1, 2**20 // (1 if self.feedback == "expected" else len(self.learners)) + 1
         most_threads = 1 if any(self._python) else min(self.replicas, cpu_count() or 1)
-        threads = most_threads if threads is None else min(whole_number("threads", threads, least=0), most_threads)
+        if threads is None:
+            threads = most_threads
+        threads = min(validation.whole_number("threads", threads, least=0), most_threads)
         with ThreadPoolExecutor(max(threads, 1)) as workers, _blas().limit(limits=1):
             pool = workers if threads else None
             while self.rounds < end:
@@ -185,7 +188,7 @@ class Simulation:
             arrays[f"continue_{part}"] = np.stack([getattr(track, part) for track in self._tracks])
         return Record(
             game=self.game,
-            players=tuple(self.players),
+            learners=tuple(self.learners),
             rounds=self.rounds,
             seed=self.seed,
             feedback=self.feedback,
@@ -233,15 +236,15 @@ class Simulation:
         >>> bool((Simulation.resume(first).run(40).joint == whole.joint).all())
         True
         """
-        for player in record.players:
-            if not isinstance(player, Player):
+        for player in record.learners:
+            if not isinstance(player, Learner):
                 raise InputError(
                     f"a run with a learner written in Python ({player}) cannot be continued: "
                     f"its state is not in the record"
                 )
         simulation = cls(
             record.game,
-            record.players,
+            record.learners,
             seed=record.seed,
             feedback=record.feedback,
             replicas=None if record.single else record.replicas,
@@ -296,12 +299,12 @@ class Simulation:
 
     def _compile(self) -> loop.Setup:
         """Lay all players' settings and states side by side and look up the kernels' addresses."""
-        plan = np.zeros((len(self.players), 9), dtype=np.int64)
+        plan = np.zeros((len(self.learners), 9), dtype=np.int64)
         settings: list[Vector] = []
         states: list[Vector] = []
-        for row, player, actions, first in zip(plan, self.players, self.game.sizes, self._offsets, strict=False):
+        for row, player, actions, first in zip(plan, self.learners, self.game.sizes, self._offsets, strict=False):
             row[loop.ACTIONS : loop.ACTIONS_END + 1] = first, first + actions
-            if isinstance(player, Player):
+            if isinstance(player, Learner):
                 settings.append(player.kernel_settings(actions))
                 states.append(player.first_state(actions))
                 row[loop.PLAY] = address(player.kernels[0], LEARNER_KERNEL)
@@ -327,7 +330,7 @@ class Simulation:
                 starts=np.full(total, np.nan),
                 strategies=np.zeros((loop.BLOCK, total)),
                 losses=np.zeros((loop.BLOCK, total)),
-                drawn=np.zeros(len(self.players), dtype=np.int64),
+                drawn=np.zeros(len(self.learners), dtype=np.int64),
                 profile=np.zeros(total),
                 seen=np.zeros(total),
                 average=np.zeros(total),
@@ -343,7 +346,7 @@ class Simulation:
 
     def _begin(self, start: Sequence[ArrayLike | None] | None, perturb: Sequence[float] | float) -> None:
         """Make the random streams of each replica, the Python learners, and the first round's given strategies."""
-        count = len(self.players)
+        count = len(self.learners)
         given = [None] * count if start is None else list(start)
         shares = [float(perturb)] * count if isinstance(perturb, int | float) else list(perturb)
         if len(given) != count or len(shares) != count:
@@ -354,8 +357,8 @@ class Simulation:
             first_round, draws = np.random.SeedSequence(self.seed + replica).spawn(2)
             self._random.append(np.random.Generator(np.random.PCG64(draws)))
             random = np.random.Generator(np.random.PCG64(first_round))
-            learners = {i: self._made(i) for i, p in enumerate(self.players) if not isinstance(p, Player)}
-            self._python.append(learners)
+            in_python = {i: self._made(i) for i, p in enumerate(self.learners) if not isinstance(p, Learner)}
+            self._python.append(in_python)
             for i, (strategy, share) in enumerate(zip(given, shares, strict=True)):
                 noise = random.dirichlet(np.ones(self.game.sizes[i]))
                 if not 0 <= share <= 1:
@@ -363,11 +366,11 @@ class Simulation:
                 if strategy is None and share == 0:
                     continue
                 if strategy is not None:
-                    first = _as_strategy(strategy, self.game.sizes[i], self.game.players[i])
-                elif i in learners:
-                    first = self._played(i, learners[i], 0)
+                    first = validation.strategy(strategy, self.game.sizes[i], self.game.players[i])
+                elif i in in_python:
+                    first = self._played(i, in_python[i], 0)
                 else:
-                    first = self.players[i].start(self.game.sizes[i]).play()
+                    first = self.learners[i].start(self.game.sizes[i]).play()
                 track.starts[self._offsets[i] : self._offsets[i + 1]] = (1 - share) * first + share * noise
 
     def _next_checkpoint(self) -> int:
@@ -398,7 +401,7 @@ class Simulation:
     def _uniforms(self, replica: int, rounds: int) -> NDArray[np.float64]:
         if self.feedback == "expected":
             return np.zeros((1, 1))
-        return self._random[replica].random((rounds, len(self.players)))
+        return self._random[replica].random((rounds, len(self.learners)))
 
     def _advance(self, replica: int, rounds: int) -> None:
         uniforms = self._uniforms(replica, rounds)
@@ -430,7 +433,7 @@ class Simulation:
     def _made(self, i: int) -> Any:
         """Make a player's learner that is written in Python."""
         try:
-            return self.players[i](actions=self.game.sizes[i])
+            return self.learners[i](actions=self.game.sizes[i])
         except Exception as error:
             raise self._failure(i, "when it was made", error) from error
 
@@ -440,10 +443,10 @@ class Simulation:
             strategy = learner.play()
         except Exception as error:
             raise self._failure(i, f"in round {round + 1:,}", error) from error
-        return _as_strategy(strategy, self.game.sizes[i], self.game.players[i])
+        return validation.strategy(strategy, self.game.sizes[i], self.game.players[i])
 
     def _failure(self, i: int, when: str, error: Exception) -> InputError:
-        return own_learner.failure(self.game.players[i], self.players[i], when, error)
+        return user_learners.failure(self.game.players[i], self.learners[i], when, error)
 
     def _sums(self, track: loop.Track) -> tuple[Vector, Vector, Vector]:
         """Return the sums up to now, with the block that is not full yet; the track's own stay as they are."""
@@ -458,31 +461,6 @@ def _blas() -> ThreadpoolController:
     import scipy.linalg.cython_blas  # noqa: F401  # what compiled kernels call: found only once it is loaded
 
     return ThreadpoolController()
-
-
-def whole_number(name: str, value: Any, least: int) -> int:
-    """Return a count that a person gave, or say what is wrong with it.
-
-    >>> whole_number("rounds", 0, least=1)
-    Traceback (most recent call last):
-        ...
-    gamesim.errors.InputError: rounds must be a whole number of at least 1, and 0 came
-    """
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least}, and {value!r} came")
-    return int(value)
-
-
-def _as_strategy(strategy: ArrayLike, actions: int, player: str) -> Vector:
-    try:
-        vector = np.asarray(strategy, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise InputError(f"{player}'s strategy must be {actions} numbers, and {strategy!r} came") from None
-    if vector.shape != (actions,) or not (vector >= 0).all() or abs(vector.sum() - 1) > 1e-9:
-        raise InputError(
-            f"{player}'s strategy must be {actions} numbers, none negative, that sum to 1, and {vector.tolist()} came"
-        )
-    return vector
 
 
 def _stack(rows: list[list[Vector]], width: int) -> NDArray[np.float64]:

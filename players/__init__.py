@@ -1,11 +1,12 @@
-"""The learners, one a file. Adding one is a file and one line here; everything else goes by `names`."""
+"""The learners, one a file. Adding one is a file and one line here; everything else goes by `available`."""
+
+if __name__ == "players":  # this folder is on the path in a checkout
+    raise ImportError("this folder is the package gamesim.players: import gamesim.players")
 
 from dataclasses import fields
 from functools import cache
 from typing import Any
 
-from gamesim.errors import InputError, did_you_mean
-from gamesim.player import Player
 from gamesim.players.adahedge import AdaHedge as AdaHedge
 from gamesim.players.adanormal_hedge import AdaNormalHedge as AdaNormalHedge
 from gamesim.players.adversary import Adversary as Adversary
@@ -37,25 +38,35 @@ from gamesim.players.uniform import Uniform as Uniform
 from gamesim.players.wavelet import Wavelet as Wavelet
 from gamesim.players.wavelet import WaveletContinuous as WaveletContinuous
 
-_LEARNERS: dict[str, type[Player]] = {
+from gamesim.deprecated import warn
+from gamesim.errors import InputError, did_you_mean
+from gamesim.learner import Learner
+
+_LEARNERS: dict[str, type[Learner]] = {
     name: thing
     for name, thing in globals().items()
     if isinstance(thing, type) and thing.__module__.startswith(__name__)
 }
 
-__all__ = ["make", "names", *_LEARNERS]  # noqa: PLE0604  # they are strings
+__all__ = ["make", "available", *_LEARNERS]  # noqa: PLE0604  # they are strings
 
 
-def names() -> dict[str, type[Player]]:
+def available() -> dict[str, type[Learner]]:
     """Return every learner by the name that scenarios use.
 
-    >>> names()["hedge"]
+    >>> available()["hedge"]
     <class 'gamesim.players.hedge.Hedge'>
     """
     return {learner.name: learner for learner in _LEARNERS.values()}
 
 
-def make(name: str, **settings: Any) -> Player:
+def names() -> Any:
+    """Deprecated: `available` under its old name."""
+    warn("gamesim.players.names", "gamesim.players.available")
+    return available()
+
+
+def make(name: str, **settings: Any) -> Learner:
     """Return a learner by name, with these settings.
 
     >>> make("hedge", rate=0.1)
@@ -63,7 +74,7 @@ def make(name: str, **settings: Any) -> Player:
     """
     from pydantic import ValidationError
 
-    known = names()
+    known = available()
     if name not in known:
         raise InputError(f"there is no learner called {name!r}: {did_you_mean(name, known)}")
     allowed = [field.name for field in fields(known[name])]
@@ -72,7 +83,7 @@ def make(name: str, **settings: Any) -> Player:
             has = did_you_mean(key, allowed) if allowed else "it has no settings"
             raise InputError(f"{name} has no setting {key!r}: {has}")
     try:
-        player: Player = _adapters()[name].validate_python(settings)
+        player: Learner = _adapters()[name].validate_python(settings)
     except ValidationError as error:
         first = error.errors()[0]
         if isinstance(cause := first.get("ctx", {}).get("error"), InputError):
@@ -87,4 +98,4 @@ def _adapters() -> dict[str, Any]:
     """Return what checks the types of each learner's settings; making it takes longer than using it."""
     from pydantic import TypeAdapter
 
-    return {name: TypeAdapter(learner) for name, learner in names().items()}
+    return {name: TypeAdapter(learner) for name, learner in available().items()}

@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from math import log, sqrt
 
 import numpy as np
-
-from gamesim.compiled import Vector, kernel
-from gamesim.player import Guarantee, Player
-from gamesim.players.arithmetic import exponential, smallest, sum_of
+from gamesim.players._kernels.numeric import exponential, smallest, sum_of
 from gamesim.players.best_response import uniform_on_least
 from gamesim.players.hedge import softmin
 from gamesim.players.regret_matching import ROUNDING, recall, uniform_then
+
+from gamesim.engine.compiled import Vector, kernel
+from gamesim.learner import Guarantee, Learner
 
 NEGLIGIBLE = 1e-150  # products of smaller numbers would be so small that they are slow to reckon with
 
@@ -44,7 +44,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 
 @dataclass(frozen=True)
-class AdaHedge(Player):
+class AdaHedge(Learner):
     """Play as Hedge, with the rate that the losses so far would have wanted.
 
     With L the losses so far, p ∝ exp(-η L). The mixability gap of a round is δ = <p, l> + ln(Σ p exp(-η l)) / η; with Δ

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from math import log, sqrt
 
 import numpy as np
-
-from gamesim.compiled import Vector, kernel
-from gamesim.player import Guarantee, Player
 from gamesim.players.regret_matching import ROUNDING, expected_loss, recall, uniform_then
+
+from gamesim.engine.compiled import Vector, kernel
+from gamesim.learner import Guarantee, Learner
 
 
 @kernel
@@ -37,7 +37,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 
 @dataclass(frozen=True)
-class AdaNormalHedge(Player):
+class AdaNormalHedge(Learner):
     """Play by regret and by how much each action's regret has moved: no rate, no horizon.
 
     On losses mapped to [0, 1], with R the regret for each action and C = Σ |r|,

@@ -3,13 +3,14 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gamesim.compiled import Vector
-from gamesim.player import Player
 from gamesim.players.best_response import BestResponse
+
+from gamesim.engine.compiled import Vector
+from gamesim.learner import Learner
 
 
 @dataclass(frozen=True)
-class Adversary(Player):
+class Adversary(Learner):
     """Play the action that is best against the strategies that the others are playing now.
 
     It is told this round's loss l before it plays, and its strategy is uniform on {i : l_i ≤ min l + 1e-12}. In a

@@ -3,10 +3,10 @@
 from dataclasses import dataclass
 
 import numpy as np
+from gamesim.players._kernels.numeric import copy
 
-from gamesim.compiled import Vector, kernel
-from gamesim.player import Player
-from gamesim.players.arithmetic import copy
+from gamesim.engine.compiled import Vector, kernel
+from gamesim.learner import Learner
 
 ROUNDING = 1e-12  # losses this close to the least count as tied: rounding must not choose among equal actions
 
@@ -35,7 +35,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 
 @dataclass(frozen=True)
-class BestResponse(Player):
+class BestResponse(Learner):
     """Play the action that was best against the last round's strategies.
 
     With l the last loss, the strategy is uniform on {i : l_i ≤ min l + 1e-12}, and on all actions in the first round.

@@ -4,11 +4,12 @@ from dataclasses import dataclass
 from math import log, sqrt
 
 import numpy as np
+from gamesim.players._kernels.reduction import MatrixLearner, first_reduction, own_part, strategy_part
 
-from gamesim.compiled import LEARNER_KERNEL, Vector, address, call_learner, kernel
-from gamesim.errors import InputError, positive
-from gamesim.player import Guarantee, Player
-from gamesim.players.reduction import MatrixLearner, first_reduction, own_part, strategy_part
+from gamesim.engine.compiled import LEARNER_KERNEL, Vector, address, call_learner, kernel
+from gamesim.errors import InputError
+from gamesim.learner import Guarantee, Learner
+from gamesim.validation import positive
 
 NEGLIGIBLE = 1e-120  # products of smaller numbers would be so small that they are slow to reckon with
 
@@ -94,11 +95,11 @@ class BlumMansour(MatrixLearner):
         return Guarantee("swap", *BOUNDS[self.rows]) if self.rows in BOUNDS else None
 
 
-def row_learner(name: str, rounds: int | None = None) -> Player:
+def row_learner(name: str, rounds: int | None = None) -> Learner:
     """Return the learner that rows or nodes are made of: any that sees every loss."""
     from gamesim import players
 
     learner = players.make(name)
     if "expected" not in learner.feedback or learner.informed:
         raise InputError(f"{name} cannot be a learner for rows: it does not learn from the loss of every action")
-    return learner if rounds is None else learner.over(rounds)
+    return learner if rounds is None else learner.with_horizon(rounds)

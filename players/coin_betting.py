@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from math import log, sqrt
 
 import numpy as np
-
-from gamesim.compiled import Vector, kernel
-from gamesim.errors import positive
-from gamesim.player import Guarantee, Player
 from gamesim.players.regret_matching import ROUNDING, expected_loss, recall, uniform_then
+
+from gamesim.engine.compiled import Vector, kernel
+from gamesim.learner import Guarantee, Learner
+from gamesim.validation import positive
 
 
 @kernel
@@ -37,7 +37,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 
 @dataclass(frozen=True)
-class CoinBetting(Player):
+class CoinBetting(Learner):
     """Let a bettor an action bet on it, and play in proportion to the bets.
 
     On losses mapped to [0, 1], the bettor of action i sees the coin g_i = <p, l> - l_i, or its positive part where it
@@ -62,12 +62,12 @@ class CoinBetting(Player):
         positive("horizon", self.horizon)
 
     def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
-        return np.array([self.needed_horizon()], dtype=np.float64)
+        return np.array([self.required_horizon()], dtype=np.float64)
 
     def first_state(self, actions: int) -> Vector:  # noqa: D102
         return uniform_then(actions, 2 * actions + 1)
 
     def guarantee(self) -> Guarantee:  # noqa: D102
-        return Guarantee("external", "2 √(3 T (3 + ln d))", lambda T, d: 2 * sqrt(3 * T * (3 + log(d)))).up_to(
+        return Guarantee("external", "2 √(3 T (3 + ln d))", lambda T, d: 2 * sqrt(3 * T * (3 + log(d)))).tuned_to(
             self.horizon
         )

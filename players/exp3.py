@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from math import log, sqrt
 
 import numpy as np
-
-from gamesim.compiled import Vector, kernel
-from gamesim.errors import positive
-from gamesim.player import Guarantee, Player
 from gamesim.players.hedge import softmin
 from gamesim.players.regret_matching import recall, uniform_then
+
+from gamesim.engine.compiled import Vector, kernel
+from gamesim.learner import Guarantee, Learner
+from gamesim.validation import positive
 
 
 @kernel
@@ -29,7 +29,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 
 @dataclass(frozen=True)
-class Exp3(Player):
+class Exp3(Learner):
     """Play as Hedge on losses that are estimated from the one that was seen.
 
     On losses mapped to [0, 1], the loss of action i is estimated as l_i / p_i if i was played and 0 otherwise, which is
@@ -55,12 +55,12 @@ class Exp3(Player):
         positive("horizon", self.horizon)
 
     def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
-        return np.array([sqrt(2 * log(actions) / (actions * self.needed_horizon())), 0.0])
+        return np.array([sqrt(2 * log(actions) / (actions * self.required_horizon())), 0.0])
 
     def first_state(self, actions: int) -> Vector:  # noqa: D102
         return uniform_then(actions, actions)
 
     def guarantee(self) -> Guarantee:  # noqa: D102
-        return Guarantee("external", "2 √(2 d T ln d)", lambda T, d: 2 * sqrt(2 * d * T * log(d)), expected=True).up_to(
-            self.horizon
-        )
+        return Guarantee(
+            "external", "2 √(2 d T ln d)", lambda T, d: 2 * sqrt(2 * d * T * log(d)), expected=True
+        ).tuned_to(self.horizon)

@@ -4,15 +4,15 @@ from dataclasses import dataclass
 from math import log, sqrt
 
 import numpy as np
-
-from gamesim.compiled import Vector
-from gamesim.errors import positive
-from gamesim.player import Guarantee, Player
 from gamesim.players.exp3 import Exp3
+
+from gamesim.engine.compiled import Vector
+from gamesim.learner import Guarantee, Learner
+from gamesim.validation import positive
 
 
 @dataclass(frozen=True)
-class Exp3IX(Player):
+class Exp3IX(Learner):
     """Play as Exp3, with losses estimated as l_i / (p_i + rate / 2): too low, but never very large.
 
     On losses mapped to [0, 1], with L the sum of the estimates l_i / (p_i + rate / 2) of what was played,
@@ -39,13 +39,13 @@ class Exp3IX(Player):
         positive("horizon", self.horizon)
 
     def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
-        rate = sqrt(2 * log(actions) / (actions * self.needed_horizon()))
+        rate = sqrt(2 * log(actions) / (actions * self.required_horizon()))
         return np.array([rate, rate / 2])
 
     def first_state(self, actions: int) -> Vector:  # noqa: D102
         return Exp3().first_state(actions)
 
     def guarantee(self) -> Guarantee:  # noqa: D102
-        return Guarantee("external", "3 √(2 d T ln d)", lambda T, d: 3 * sqrt(2 * d * T * log(d)), expected=True).up_to(
-            self.horizon
-        )
+        return Guarantee(
+            "external", "3 √(2 d T ln d)", lambda T, d: 3 * sqrt(2 * d * T * log(d)), expected=True
+        ).tuned_to(self.horizon)

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-
-from gamesim.compiled import Vector, kernel
-from gamesim.player import Player
 from gamesim.players.best_response import ROUNDING, uniform_on_least
 from gamesim.players.hedge import Hedge
+
+from gamesim.engine.compiled import Vector, kernel
+from gamesim.learner import Learner
 
 
 @kernel
@@ -16,7 +16,7 @@ def _play(settings: Vector, state: Vector, strategy: Vector) -> None:
 
 
 @dataclass(frozen=True)
-class FictitiousPlay(Player):
+class FictitiousPlay(Learner):
     """Play the action that would have been best so far; follow the leader.
 
     With L the loss of each action in t rounds, the strategy is uniform on {i : L_i / t ≤ min L / t + 1e-12}, and on all

@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from math import log, sqrt
 
 import numpy as np
-
-from gamesim.compiled import Vector, kernel
-from gamesim.player import Guarantee, Player
 from gamesim.players.hedge import Hedge
+
+from gamesim.engine.compiled import Vector, kernel
+from gamesim.learner import Guarantee, Learner
 
 
 @kernel
@@ -20,7 +20,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 
 @dataclass(frozen=True)
-class FirstOrderHedge(Player):
+class FirstOrderHedge(Learner):
     """Play as Hedge, with a rate that falls only in rounds where something is at stake.
 
     With L the losses so far, p ∝ exp(-η L), η = sqrt(2 ln d / (1 + Λ)) and Λ = Σ max |l| over the past rounds, where

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
+from gamesim.players._kernels.numeric import copy
 
-from gamesim.compiled import Vector, kernel
+from gamesim.engine.compiled import Vector, kernel
 from gamesim.errors import InputError
-from gamesim.player import Player
-from gamesim.players.arithmetic import copy
+from gamesim.learner import Learner
 
 
 @kernel
@@ -21,7 +21,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 
 @dataclass(frozen=True)
-class Fixed(Player):
+class Fixed(Learner):
     """Play one given strategy in every round, whatever happens.
 
     The probabilities in `strategy` are one for each action; left out, all actions are alike. No guarantee.

@@ -5,13 +5,14 @@ from math import log, sqrt
 from typing import Literal
 
 import numpy as np
-
-from gamesim.compiled import Vector, kernel
-from gamesim.errors import InputError, positive
-from gamesim.player import Guarantee, Player
 from gamesim.players.gradient import project
 from gamesim.players.hedge import softmin
 from gamesim.players.regret_matching import recall, uniform_then
+
+from gamesim.engine.compiled import Vector, kernel
+from gamesim.errors import InputError
+from gamesim.learner import Guarantee, Learner
+from gamesim.validation import positive
 
 ENTROPIC, EUCLIDEAN, LOG_BARRIER = range(3)
 REGULARISERS = ("entropic", "euclidean", "log-barrier")
@@ -73,7 +74,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 
 @dataclass(frozen=True)
-class FTRL(Player):
+class FTRL(Learner):
     """Minimise the losses so far plus a regulariser that keeps the strategy inside.
 
     With L the losses so far and m what is expected next, p = argmin <L + m, p> + ψ(p) / rate; m is the last loss if

@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
-
-from gamesim.compiled import Vector, kernel
-from gamesim.errors import positive
-from gamesim.player import Guarantee, Player
 from gamesim.players.regret_matching import recall, uniform_then
+
+from gamesim.engine.compiled import Vector, kernel
+from gamesim.learner import Guarantee, Learner
+from gamesim.validation import positive
 
 
 @kernel
@@ -46,7 +46,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 
 @dataclass(frozen=True)
-class Gradient(Player):
+class Gradient(Learner):
     """Step against the loss, then back to the nearest strategy.
 
     With Π the Euclidean projection on the strategies, p ← Π(p - rate · l). Without a given `rate`, round t steps with

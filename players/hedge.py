@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from math import log, sqrt
 
 import numpy as np
+from gamesim.players._kernels.numeric import exponential, smallest, sum_of
 
-from gamesim.compiled import Vector, kernel
-from gamesim.errors import positive
-from gamesim.player import Guarantee, Player
-from gamesim.players.arithmetic import exponential, smallest, sum_of
+from gamesim.engine.compiled import Vector, kernel
+from gamesim.learner import Guarantee, Learner
+from gamesim.validation import positive
 
 
 @kernel
@@ -38,7 +38,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 
 @dataclass(frozen=True)
-class Hedge(Player):
+class Hedge(Learner):
     """Play each action in proportion to exp(-rate · its loss so far).
 
     With L the loss of each action so far, the strategy is p ∝ exp(-rate · L). Without a given `rate`, round t plays

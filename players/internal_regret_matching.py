@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
-
-from gamesim.compiled import Vector, kernel
-from gamesim.player import Guarantee
-from gamesim.players.reduction import MatrixLearner, first_reduction, own_part, strategy_part
+from gamesim.players._kernels.reduction import MatrixLearner, first_reduction, own_part, strategy_part
 from gamesim.players.regret_matching import ROUNDING
+
+from gamesim.engine.compiled import Vector, kernel
+from gamesim.learner import Guarantee
 
 
 @kernel

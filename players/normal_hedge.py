@@ -4,11 +4,11 @@ from dataclasses import dataclass
 from math import log, sqrt
 
 import numpy as np
-
-from gamesim.compiled import Vector, kernel
-from gamesim.player import Guarantee, Player
-from gamesim.players.arithmetic import fill
+from gamesim.players._kernels.numeric import fill
 from gamesim.players.regret_matching import ROUNDING, expected_loss, recall, uniform_then
+
+from gamesim.engine.compiled import Vector, kernel
+from gamesim.learner import Guarantee, Learner
 
 
 @kernel
@@ -55,7 +55,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 
 @dataclass(frozen=True)
-class NormalHedge(Player):
+class NormalHedge(Learner):
     """Play by regret through the half-normal potential: no rate to tune, and it competes with the best few too.
 
     With R the regret for each action, c solves mean_i exp([R_i]₊² / 2c) = e, and p_i ∝ [R_i]₊ / c · exp([R_i]₊² / 2c);

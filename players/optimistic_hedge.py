@@ -2,14 +2,15 @@
 
 from dataclasses import dataclass
 
-from gamesim.compiled import Vector
-from gamesim.errors import positive
-from gamesim.player import Guarantee, Player
 from gamesim.players.ftrl import FTRL
+
+from gamesim.engine.compiled import Vector
+from gamesim.learner import Guarantee, Learner
+from gamesim.validation import positive
 
 
 @dataclass(frozen=True)
-class OptimisticHedge(Player):
+class OptimisticHedge(Learner):
     """Play as Hedge would if the last loss were about to come again.
 
     With L the losses so far and l the last one, p ∝ exp(-rate · (L + l)). Without a given `rate`, rate_t =

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from math import sqrt
 
-from gamesim.compiled import Vector, kernel
-from gamesim.player import Guarantee, Player
 from gamesim.players.regret_matching import expected_loss, match, recall, uniform_then
+
+from gamesim.engine.compiled import Vector, kernel
+from gamesim.learner import Guarantee, Learner
 
 
 @kernel
@@ -21,7 +22,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 
 @dataclass(frozen=True)
-class PredictiveRegretMatchingPlus(Player):
+class PredictiveRegretMatchingPlus(Learner):
     """Play in proportion to regret as it will be if the last round comes again.
 
     With r = <p, l> 1 - l and Q ← [Q + r]₊ as in regret matching⁺, the strategy is p ∝ [Q + r]₊, and uniform where that

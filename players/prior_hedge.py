@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from math import ceil, log, log2, sqrt
 
 import numpy as np
-
-from gamesim.compiled import Vector, kernel, multiply_add, part, phase
-from gamesim.errors import positive
-from gamesim.player import Guarantee
-from gamesim.players.arithmetic import exponential, smallest, sum_of
-from gamesim.players.fixed_point import times
+from gamesim.players._kernels.fixed_point import times
+from gamesim.players._kernels.numeric import exponential, smallest, sum_of
+from gamesim.players._kernels.reduction import MatrixLearner, first_reduction, own_part, strategy_part
 from gamesim.players.hedge import softmin
-from gamesim.players.reduction import MatrixLearner, first_reduction, own_part, strategy_part
+
+from gamesim.engine.compiled import Vector, inlined, kernel, multiply_add, part
+from gamesim.learner import Guarantee
+from gamesim.validation import positive
 
 NEGLIGIBLE = 1e-150  # products of smaller numbers would be so small that they are slow to reckon with
 FARTHEST = 345.0  # exp(-345) is about that small
@@ -20,14 +20,14 @@ ONE = 1023 << 52  # the bits of 1.0: no fraction, and the exponent 0
 FRACTION = (1 << 52) - 1
 
 
-@phase
+@inlined
 def row_of(matrix: Vector, i: int, d: int) -> Vector:
     """Return row i of a matrix with d columns."""
     view: Vector = part(matrix, i * d, i * d + d)
     return view
 
 
-@phase
+@inlined
 def posterior(weights: Vector, spreads: Vector, stays: Vector, exponents: Vector, result: Vector) -> None:
     """Write what the weights leave of the prior of each default: each constant, and last to stay.
 
@@ -167,8 +167,8 @@ class PriorHedge(MatrixLearner):
         positive("horizon", self.horizon)
 
     def matrix_settings(self, actions: int) -> Vector:  # noqa: D102
-        rates = _rates(self.needed_horizon(), actions)
-        top = sqrt(2 * log(len(rates)) / self.needed_horizon())
+        rates = _rates(self.required_horizon(), actions)
+        top = sqrt(2 * log(len(rates)) / self.required_horizon())
         return np.array([top, rates[0], len(rates)], dtype=np.float64)
 
     def first_state(self, actions: int) -> Vector:  # noqa: D102
@@ -184,7 +184,7 @@ class PriorHedge(MatrixLearner):
             prior = log(2) + 2 * actions * log(actions)
             return sqrt(2 * rounds * log(len(rates))) + min(prior / rate + rate * rounds / 2 for rate in rates)
 
-        return Guarantee("swap", "√(2 T ln K) + min_k (ln(2 d^(2d)) / η_k + η_k T / 2)", bound).up_to(self.horizon)
+        return Guarantee("swap", "√(2 T ln K) + min_k (ln(2 d^(2d)) / η_k + η_k T / 2)", bound).tuned_to(self.horizon)
 
 
 def _rates(rounds: int, actions: int) -> list[float]:

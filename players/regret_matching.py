@@ -4,10 +4,10 @@ from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
+from gamesim.players._kernels.numeric import copy, smallest
 
-from gamesim.compiled import Vector, kernel
-from gamesim.player import Guarantee, Player
-from gamesim.players.arithmetic import copy, smallest
+from gamesim.engine.compiled import Vector, kernel
+from gamesim.learner import Guarantee, Learner
 
 ROUNDING = 1e-10  # a regret up to here counts as none: noise of the additions must not decide a tie
 
@@ -60,7 +60,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 
 @dataclass(frozen=True)
-class RegretMatching(Player):
+class RegretMatching(Learner):
     """Play each action in proportion to how much better it would have done so far.
 
     With R = Σ (<p, l> 1 - l) the regret for each action, the strategy is p ∝ [R]₊, and uniform where no regret is

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from math import sqrt
 
-from gamesim.compiled import Vector, kernel
-from gamesim.player import Guarantee, Player
 from gamesim.players.regret_matching import expected_loss, match, recall, uniform_then
+
+from gamesim.engine.compiled import Vector, kernel
+from gamesim.learner import Guarantee, Learner
 
 
 @kernel
@@ -18,7 +19,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 
 @dataclass(frozen=True)
-class RegretMatchingPlus(Player):
+class RegretMatchingPlus(Learner):
     """Play in proportion to regret that is set back to 0 whenever it would become negative.
 
     With Q ← [Q + <p, l> 1 - l]₊ after each round, the strategy is p ∝ Q, and uniform where Q = 0. Q is at least the

@@ -3,10 +3,11 @@
 from dataclasses import dataclass
 from math import log
 
-from gamesim.compiled import Vector, kernel
-from gamesim.errors import InputError
-from gamesim.player import Guarantee, Player
 from gamesim.players.regret_matching import expected_loss, recall, uniform_then
+
+from gamesim.engine.compiled import Vector, kernel
+from gamesim.errors import InputError
+from gamesim.learner import Guarantee, Learner
 
 EXTINCT = 1e-290  # no share falls below: rounding to 0 would keep an action out for ever
 
@@ -24,7 +25,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 
 @dataclass(frozen=True)
-class Replicator(Player):
+class Replicator(Learner):
     """Let each action grow at the rate by which it does better than the strategy.
 
     The replicator equation dp_i/ds = p_i (<p, l> - l_i) in Euler steps: p_i ← p_i (1 + step · (<p, l> - l_i)). It

@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 
 import numpy as np
-
-from gamesim.compiled import Vector, kernel
-from gamesim.errors import positive
-from gamesim.player import Player
 from gamesim.players.hedge import Hedge, softmin
+
+from gamesim.engine.compiled import Vector, kernel
+from gamesim.learner import Learner
+from gamesim.validation import positive
 
 
 @kernel
@@ -16,7 +16,7 @@ def _play(settings: Vector, state: Vector, strategy: Vector) -> None:
 
 
 @dataclass(frozen=True)
-class SmoothFictitiousPlay(Player):
+class SmoothFictitiousPlay(Learner):
     """Play each action in proportion to exp(-its mean loss so far / temperature).
 
     With L the loss of each action in t rounds, p ∝ exp(-L / (t · temperature)): the logit answer to the others' play

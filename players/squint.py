@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from math import log, pi, sqrt
 
 import numpy as np
+from gamesim.players._kernels.numeric import exponential, smallest, sum_of
+from gamesim.players.regret_matching import expected_loss, recall, uniform_then
 from scipy.special import erfcx as erfcx_of_scipy
 
-from gamesim.compiled import Vector, kernel, multiply_add, part, phase
-from gamesim.player import Guarantee, Player
-from gamesim.players.arithmetic import exponential, smallest, sum_of
-from gamesim.players.regret_matching import expected_loss, recall, uniform_then
+from gamesim.engine.compiled import Vector, inlined, kernel, multiply_add, part
+from gamesim.learner import Guarantee, Learner
 
 SHIFT, TERMS = 3.0, 18  # of the polynomial below: it is then right to 1e-12
 
@@ -26,7 +26,7 @@ SMALL = 0.25  # a variance below this is small
 NOT_ZERO = 1e-290  # added where a variance of 0 would divide 0 by 0
 
 
-@phase
+@inlined
 def erfcx(x: float) -> float:
     """Return exp(x²) erfc(x) for x ≥ 0; even and odd powers apart, so that they do not wait for one another."""
     inverse = 1 / (x + SHIFT)
@@ -93,7 +93,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 
 @dataclass(frozen=True)
-class Squint(Player):
+class Squint(Learner):
     """Play by regret and its variance, averaged over all rates at once.
 
     On losses mapped to [0, 1], with r the regret of a round, R = Σ r and V = Σ r² for each action,

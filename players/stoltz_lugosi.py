@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from math import log, sqrt
 
 import numpy as np
-
-from gamesim.compiled import Vector, kernel
-from gamesim.player import Guarantee
+from gamesim.players._kernels.reduction import MatrixLearner, first_reduction, own_part, strategy_part
 from gamesim.players.hedge import softmin
 from gamesim.players.internal_regret_matching import add_pair_losses
-from gamesim.players.reduction import MatrixLearner, first_reduction, own_part, strategy_part
+
+from gamesim.engine.compiled import Vector, kernel
+from gamesim.learner import Guarantee
 
 
 @kernel

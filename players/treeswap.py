@@ -4,13 +4,13 @@ from dataclasses import dataclass
 from math import log, sqrt
 
 import numpy as np
-
-from gamesim.compiled import LEARNER_KERNEL, Vector, address, call_learner, kernel
-from gamesim.errors import positive
-from gamesim.player import Guarantee, Player
 from gamesim.players.blum_mansour import row_learner
 from gamesim.players.hedge import Hedge
 from gamesim.players.regret_matching import recall, uniform_then
+
+from gamesim.engine.compiled import LEARNER_KERNEL, Vector, address, call_learner, kernel
+from gamesim.learner import Guarantee, Learner
+from gamesim.validation import positive
 
 
 @kernel
@@ -55,7 +55,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 
 @dataclass(frozen=True)
-class TreeSwap(Player):
+class TreeSwap(Learner):
     """Play the average of `depth` learners, each on blocks `base` times as long as the next one's.
 
     Let T = M^D with M the `base` and D the `depth`. Round t, written with D digits in base M, passes on level h through
@@ -111,20 +111,20 @@ class TreeSwap(Player):
         """Return base and depth: as given, or best for the horizon."""
         if self.base is not None and self.depth is not None:
             return self.base, self.depth
-        rounds = rounds or self.needed_horizon()
+        rounds = rounds or self.required_horizon()
         if self.base is not None:
             return self.base, next(depth for depth in range(1, rounds + 1) if max(self.base, 2) ** depth >= rounds)
         depths = range(1, 1 + max(1, (rounds - 1).bit_length())) if self.depth is None else [self.depth]
         return min(((_root(rounds, depth), depth) for depth in depths), key=lambda shape: self._bound(actions, *shape))
 
-    def _row(self, actions: int, base: int) -> Player:
+    def _row(self, actions: int, base: int) -> Learner:
         if self.rows == "hedge" and actions > 1:
             return Hedge(rate=sqrt(2 * log(actions) / base))
         return row_learner(self.rows, base)
 
     def _bound(self, actions: int, base: int, depth: int) -> float:
         promised = self._row(actions, base).guarantee()
-        bound = promised.on("external", base, actions) if promised is not None else None
+        bound = promised.bound_on("external", base, actions) if promised is not None else None
         external = 2 * base if bound is None else bound
         return float(base**depth * ((1 - 1 / depth) * external / base + 2 / depth))
 

@@ -4,12 +4,12 @@ from dataclasses import dataclass
 from math import sqrt
 
 import numpy as np
-
-from gamesim.compiled import Vector, kernel
-from gamesim.player import Guarantee, Player
 from gamesim.players.exp3 import estimate
 from gamesim.players.ftrl import inverse_power
 from gamesim.players.regret_matching import recall, uniform_then
+
+from gamesim.engine.compiled import Vector, kernel
+from gamesim.learner import Guarantee, Learner
 
 
 @kernel
@@ -22,7 +22,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 
 @dataclass(frozen=True)
-class TsallisINF(Player):
+class TsallisINF(Learner):
     """Follow the regularised leader on estimated losses, with the regulariser -4 Σ √p; no horizon.
 
     On losses mapped to [0, 1], with L the sum of the estimates l_i / p_i of what was played, round t plays

@@ -2,13 +2,14 @@
 
 from dataclasses import dataclass
 
-from gamesim.compiled import Vector
-from gamesim.player import Player
 from gamesim.players.fixed import Fixed
+
+from gamesim.engine.compiled import Vector
+from gamesim.learner import Learner
 
 
 @dataclass(frozen=True)
-class Uniform(Player):
+class Uniform(Learner):
     """Play every action with the same probability, whatever happens.
 
     The strategy is p_i = 1 / d. No guarantee: the yardstick that a learner has to beat.

@@ -5,14 +5,9 @@ from math import sqrt
 from typing import ClassVar, Literal
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
-
-from gamesim.compiled import Vector, kernel, part, phase
-from gamesim.errors import InputError, positive
-from gamesim.player import Guarantee, Player
-from gamesim.players.arithmetic import copy, fill, sum_of
-from gamesim.players.haar import forward, interval, level_of, merge, restore
-from gamesim.players.reduction import (
+from gamesim.players._kernels.haar import forward, interval, level_of, merge, restore
+from gamesim.players._kernels.numeric import copy, fill, sum_of
+from gamesim.players._kernels.reduction import (
     default_part,
     first_reduction,
     matrix_part,
@@ -21,8 +16,8 @@ from gamesim.players.reduction import (
     settle,
     strategy_part,
 )
-from gamesim.players.relabelling import owners, shares, spread_evenly, spread_to_self
-from gamesim.players.scalar import (
+from gamesim.players._kernels.relabelling import owners, shares, spread_evenly, spread_to_self
+from gamesim.players._kernels.scalar import (
     BLOCKS,
     CONTINUOUS,
     FULL,
@@ -32,6 +27,12 @@ from gamesim.players.scalar import (
     conjugate,
     regret_bound,
 )
+from numpy.typing import ArrayLike, NDArray
+
+from gamesim.engine.compiled import Vector, inlined, kernel, part
+from gamesim.errors import InputError
+from gamesim.learner import Guarantee, Learner
+from gamesim.validation import positive
 
 # Rounding must not decide: symmetric games are full of exact ties.
 NO_ENTRY = 1e-14  # an improper entry this small is 0
@@ -46,12 +47,12 @@ RUN = 8  # columns that are restored together: one cache line
 #   predictions (F), clock times (F), negative gradient sums (F), and for blocks: open sums (F), open masses (F).
 
 
-@phase
+@inlined
 def _start_of_flags(size: int) -> int:
     return size * size + size + (level_of(0, size) + 1) * size + size
 
 
-@phase
+@inlined
 def _start_of_features(size: int) -> int:
     return _start_of_flags(size) + 4 * size
 
@@ -82,7 +83,7 @@ def restore_improper(own: Vector, size: int) -> bool:
     return changed > 0
 
 
-@phase
+@inlined
 def _restore_block(own: Vector, size: int, begin_row: int, end_row: int, column: int, end: int) -> int:
     """Restore a block of the improper matrix; mark the rows whose positive part changed.
 
@@ -109,7 +110,7 @@ def _restore_block(own: Vector, size: int, begin_row: int, end_row: int, column:
     return changed
 
 
-@phase
+@inlined
 def project(own: Vector, default: Vector, matrix: Vector, size: int) -> None:
     """Turn the marked rows of the improper matrix into distributions: the positive part, divided by its sum."""
     flags = _start_of_flags(size)
@@ -151,7 +152,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
         settle(state, size)
 
 
-@phase
+@inlined
 def load(settings: Vector, own: Vector, loss: Vector, size: int) -> None:
     """Give each augmented index the loss of its owner."""
     start = _start_of_flags(size) - size
@@ -206,7 +207,7 @@ def learn(settings: Vector, own: Vector, strategy: Vector, default: Vector, size
     return changed > 0
 
 
-@phase
+@inlined
 def write_gradient(row: Vector, positive: float, usual: float, seen: Vector, mass: float, target: Vector) -> None:
     """Write p_i (l_j - <φ_i, l>); where the improper entry is negative, only if that asks for more.
 
@@ -247,7 +248,7 @@ def _advance(settings: Vector, own: Vector, size: int, number: int, gradients: V
     return changed
 
 
-@phase
+@inlined
 def _mark(own: Vector, size: int, number: int, moved: Vector) -> None:
     """Note in which rows the columns of the moved predictions change: the interval of their Haar vector."""
     flags = _start_of_flags(size)
@@ -267,7 +268,7 @@ def _mark(own: Vector, size: int, number: int, moved: Vector) -> None:
 
 
 @dataclass(frozen=True)
-class Wavelet(Player):
+class Wavelet(Learner):
     """Learn an action modification rule in a Haar wavelet basis, and play its fixed point.
 
     The paper's Algorithm 1. The d actions are relabelled by D = 2^⌈log2 d⌉ augmented indices. A matrix is predicted as

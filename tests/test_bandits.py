@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from gamesim.players.exp3 import estimate
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from gamesim import players
 from gamesim.errors import InputError
-from gamesim.players.exp3 import estimate
 
 BANDITS = ["exp3", "exp3-ix", "tsallis-inf"]
 
@@ -72,14 +72,14 @@ def test_expected_regret_is_within_the_bound_where_that_of_uniform_play_is_not(n
     sequence = np.where(random.random((rounds, d)) < [0.95, 0.95, 0.05], 1.0, -1.0)
     regrets = []
     for seed in range(runs):
-        learner = players.make(name).over(rounds).start(d, seed=seed)
+        learner = players.make(name).with_horizon(rounds).start(d, seed=seed)
         total = 0.0
         for loss in sequence:
             action = learner.draw()
             total += loss[action]
             learner.observe(seen(loss, action))
         regrets.append(total - sequence.sum(0).min())
-    guarantee = players.make(name).over(rounds).guarantee()
+    guarantee = players.make(name).with_horizon(rounds).guarantee()
     assert guarantee is not None
     assert guarantee.expected
     assert str(guarantee).startswith("expected external regret ≤")
@@ -92,7 +92,7 @@ def test_expected_regret_is_within_the_bound_where_that_of_uniform_play_is_not(n
 def test_bandits_play_one_action_and_take_only_bandit_feedback(name: str) -> None:
     import gamesim
 
-    learner = players.make(name).over(10).start(1)
+    learner = players.make(name).with_horizon(10).start(1)
     learner.observe([0.3])
     np.testing.assert_array_equal(learner.play(), [1.0])
     with pytest.raises(InputError, match=name):

@@ -13,8 +13,10 @@ import numpy as np
 import pytest
 
 import gamesim
-from gamesim import cli, scenario, study
-from gamesim.report import number
+from gamesim import scenario
+from gamesim.cli.main import main
+from gamesim.formatting import number
+from gamesim.study import model as study
 
 GOOD = """
 rounds = 30
@@ -36,7 +38,7 @@ def in_an_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
     def call(*arguments: str) -> tuple[int, str, str]:
-        code = cli.main(list(arguments))
+        code = main(list(arguments))
         out, err = capsys.readouterr()
         return code, out, err
 
@@ -58,7 +60,7 @@ def test_a_shipped_scenario_runs(run: Run, name: str) -> None:
     record = gamesim.load(Path("runs") / f"{name}-{told['seed']}" / "record")
     assert told["rounds"] == record.rounds == 50
     assert [one["name"] for one in told["players"]] == list(record.game.players)
-    assert [one["learner"] for one in told["players"]] == [player.name for player in record.players]
+    assert [one["learner"] for one in told["players"]] == [player.name for player in record.learners]
     for kind in ("ce", "cce"):
         assert told["gap"][kind] == pytest.approx(np.mean(record.gap(kind)), abs=1e-12)
     for i, one in enumerate(told["players"]):
@@ -111,7 +113,7 @@ def test_80_columns_break_no_learner(run: Run, monkeypatch: pytest.MonkeyPatch) 
     assert {*learners, "regret-matching-plus"} <= set(out.split())
     assert "…" not in out and max(map(len, out.splitlines())) <= 80
     listed = run("list", "players")[1]
-    assert set(gamesim.players.names()) <= set(listed.split())
+    assert set(gamesim.players.available()) <= set(listed.split())
 
 
 @pytest.mark.parametrize("columns", [30, 60, 80])
@@ -340,8 +342,8 @@ def test_check_runs_nothing(run: Run) -> None:
 
 def test_lists_name_everything(run: Run) -> None:
     for what, known in (
-        ("players", gamesim.players.names()),
-        ("games", gamesim.games.names()),
+        ("players", gamesim.players.available()),
+        ("games", gamesim.games.available()),
         ("scenarios", scenario.shipped()),
         ("studies", study.shipped()),
     ):
@@ -383,15 +385,15 @@ def test_show_tells_of_a_network_game_in_a_file(run: Run) -> None:
     assert "Players: " in run("show", "mine.npz")[1]
 
 
-@pytest.mark.parametrize("name", sorted({**gamesim.players.names(), **gamesim.games.names()}))
+@pytest.mark.parametrize("name", sorted({**gamesim.players.available(), **gamesim.games.available()}))
 def test_everything_can_be_shown(run: Run, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gamesim.catalogue.why_left_out", lambda *_: "the linear programs are tested elsewhere")
+    monkeypatch.setattr("gamesim.cli.listing.why_left_out", lambda *_: "the linear programs are tested elsewhere")
     code, out, _ = run("show", name)
     assert code == 0 and name in out
 
 
 def in_a_process(*arguments: str, **options: Any) -> subprocess.Popen[str]:
-    call = [sys.executable, "-c", "import sys; from gamesim.cli import main; sys.exit(main())", *arguments]
+    call = [sys.executable, "-c", "import sys; from gamesim.cli.main import main; sys.exit(main())", *arguments]
     return subprocess.Popen(call, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **options)
 
 
@@ -438,7 +440,8 @@ def test_a_broken_pipe_is_no_accident(arguments: list[str]) -> None:
 
 def test_help_loads_no_numerical_library() -> None:
     code = (
-        "import sys; from gamesim.cli import main; main(['run', '--help']); print({'numpy', 'rich'} & set(sys.modules))"
+        "import sys; from gamesim.cli.main import main; main(['run', '--help']); "
+        "print({'numpy', 'rich'} & set(sys.modules))"
     )
     answer = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert answer.stdout.endswith("set()\n")

@@ -8,8 +8,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gamesim import InputError, compare, games, load, loop, simulation
-from gamesim.cli import main
+from gamesim import InputError, games, load, simulation
+from gamesim.cli.main import main
+from gamesim.engine import loop
+from gamesim.formatting import two_digits
+from gamesim.report import compare
 from gamesim.scenario import Scenario, read
 
 
@@ -22,7 +25,7 @@ def test_contenders_carry_their_settings() -> None:
 
 
 def test_a_variant_changes_the_learners_and_nothing_else() -> None:
-    scenario = Scenario.of(
+    scenario = Scenario.from_dict(
         {
             "rounds": 50,
             "seed": 3,
@@ -87,7 +90,7 @@ def test_80_columns_break_no_name_and_no_number(
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     for one in summary["learners"]:
         swap = one["players"][0]["regret"]["swap"] / 300 if against else one["gap"]["ce"]
-        assert {compare._short(one["gap"]["ce"]), compare._short(swap)} <= set(out.split())
+        assert {two_digits(one["gap"]["ce"]), two_digits(swap)} <= set(out.split())
     assert "…" not in out and max(map(len, out.splitlines())) <= 80
 
 
@@ -118,9 +121,9 @@ def test_who_hardly_moved_is_named(capsys: pytest.CaptureFixture[str], tmp_path:
 def test_the_distance_moved_is_the_mean_over_the_run() -> None:
     """A dominant action is played from the second round on: half of the weight moves there, and stays."""
     raw = {"rounds": 9, "game": {"name": "prisoners-dilemma"}, "everyone": {"learner": "hedge", "start": [1.0, 0.0]}}
-    (one,) = compare.compare(Scenario.of(raw), compare.contenders("best-response"))
+    (one,) = compare.compare(Scenario.from_dict(raw), compare.contenders("best-response"))
     assert one.moved == 0.5 and not one.still
-    (one,) = compare.compare(Scenario.of({**raw, "replicas": 2}), compare.contenders("uniform"))
+    (one,) = compare.compare(Scenario.from_dict({**raw, "replicas": 2}), compare.contenders("uniform"))
     assert one.moved == 0.0 and one.still  # also where the first strategy was given
 
 
@@ -137,10 +140,10 @@ def test_microseconds_count_neither_the_start_nor_what_watches(monkeypatch: pyte
     monkeypatch.setattr(loop, "advance", slow)
     raw = {"rounds": 2000, "game": {"name": "chicken"}, "everyone": {"learner": "hedge"}}
     (one,) = compare.compare(
-        Scenario.of(raw), compare.contenders("hedge"), progress=lambda _: clock.__setitem__(0, clock[0] + 7)
+        Scenario.from_dict(raw), compare.contenders("hedge"), progress=lambda _: clock.__setitem__(0, clock[0] + 7)
     )
     assert 0.001 < one.seconds < 0.0015
-    assert compare._short(1e6 * one.seconds) == f"{1e6 * one.seconds:,.0f}"
+    assert two_digits(1e6 * one.seconds) == f"{1e6 * one.seconds:,.0f}"
 
 
 def test_convert_goes_there_and_back(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

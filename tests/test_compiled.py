@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from gamesim import compiled
+from gamesim.engine import compiled
 
 MODULE = """
 import numpy as np
-from gamesim.compiled import announce_compilation, kernel
+from gamesim.engine.compiled import announce_compilation, kernel
 
 @kernel
 def double(vector):

@@ -5,23 +5,23 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from gamesim import conformance, players
-from gamesim.player import Guarantee, Player
 from gamesim.players.hedge import Hedge
 from gamesim.players.uniform import Uniform
 
-LEARNERS = players.names()
+from gamesim import conformance, players
+from gamesim.learner import Guarantee, Learner
+
+LEARNERS = players.available()
 
 
 @pytest.mark.parametrize("check", conformance.checks().values(), ids=lambda check: check.__name__)
 @pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
-def test_contract(learner: type[Player], check: Callable[[Any], None]) -> None:
+def test_contract(learner: type[Learner], check: Callable[[Any], None]) -> None:
     check(learner())
 
 
 @pytest.mark.parametrize("learner", LEARNERS.values(), ids=LEARNERS)
-def test_repr_reads_back(learner: type[Player]) -> None:
+def test_repr_reads_back(learner: type[Learner]) -> None:
     assert eval(repr(learner()), {learner.__name__: learner}) == learner()
 
 

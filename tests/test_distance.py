@@ -7,14 +7,14 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
-from gamesim import distance as total_variation
 from gamesim import equilibrium
 from gamesim.game import Table
-from gamesim.incentives import Incentives
-from gamesim.programs import INTERIOR, SIMPLEX
+from gamesim.measure import distance as total_variation
+from gamesim.measure.incentives import Incentives
+from gamesim.measure.linear_programs import INTERIOR, SIMPLEX
 from tests.test_equilibrium import random_game, random_joint
 
-PENNIES = Table.of([[[1, -1], [-1, 1]], [[-1, 1], [1, -1]]])
+PENNIES = Table.from_payoffs([[[1, -1], [-1, 1]], [[-1, 1], [1, -1]]])
 SIZES = st.lists(st.integers(1, 4), min_size=2, max_size=4).map(tuple)
 
 
@@ -70,7 +70,7 @@ def test_distances_by_hand() -> None:
     assert equilibrium.distance(PENNIES, [[1, 0], [0, 0]], "ce") == pytest.approx(0.75, abs=1e-9)
     assert equilibrium.distance(PENNIES, [[0.5, 0], [0, 0.5]], "cce") == pytest.approx(0.5, abs=1e-9)
     # Chicken, both dare: the CE that keeps most of it is (0, 2/5, 2/5, 1/5), where (D, D) holds 1/5.
-    chicken = Table.of([[[6, 2], [7, 0]], [[6, 7], [2, 0]]])
+    chicken = Table.from_payoffs([[[6, 2], [7, 0]], [[6, 7], [2, 0]]])
     assert equilibrium.distance(chicken, [[0, 0], [0, 1]], "ce") == pytest.approx(0.8, abs=1e-9)
 
 
@@ -101,7 +101,7 @@ def test_the_search_agrees_with_the_whole_program(sizes: tuple[int, ...], kind: 
 @pytest.mark.parametrize("kind", ["ce", "cce"])
 @pytest.mark.parametrize("seed", range(3))
 def test_learned_play_is_searched_to_the_end_and_agrees(kind: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    game = Table.of(np.random.default_rng(seed).random((2, 24, 20)))
+    game = Table.from_payoffs(np.random.default_rng(seed).random((2, 24, 20)))
     incentives, (early, joint) = Incentives(game, kind), learned_play(game, 2000, (200,))
     whole = [total_variation.direct(incentives, x, INTERIOR).distance for x in (early, joint)]
     monkeypatch.setattr(total_variation, "direct", None)  # the search must not need it
@@ -114,7 +114,7 @@ def test_learned_play_is_searched_to_the_end_and_agrees(kind: str, seed: int, mo
 
 
 def test_the_checkpoints_of_a_run_have_the_distances_of_each_alone() -> None:
-    game = Table.of(np.random.default_rng(8).random((2, 30, 40)))
+    game = Table.from_payoffs(np.random.default_rng(8).random((2, 30, 40)))
     joints = learned_play(game, 1000, (10, 100, 400))
     together = equilibrium.distances(game, joints, "cce")
     assert together == pytest.approx([equilibrium.distance(game, joint, "cce") for joint in joints], abs=1e-9)

@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from gamesim import schema
-from gamesim.cli import _parser, main
+from gamesim.cli.main import _parser, main
 from gamesim.scenario import Scenario
+from gamesim.study import schema
 
 ROOT = Path(__file__).parents[1]
 PAGES = [

@@ -14,13 +14,13 @@ from gamesim.errors import InputError
 from gamesim.game import Game, Table
 
 BAD = np.array([[0, -2, 1], [1, 0, -2], [-2, 1, 0]])
-CHICKEN = Table.of([[[6, 2], [7, 0]], [[6, 7], [2, 0]]], name="chicken", actions=[["Chicken", "Dare"]] * 2)
-SHAPLEY = Table.of([np.eye(3), np.eye(3)[[1, 2, 0]]])
+CHICKEN = Table.from_payoffs([[[6, 2], [7, 0]], [[6, 7], [2, 0]]], name="chicken", actions=[["Chicken", "Dare"]] * 2)
+SHAPLEY = Table.from_payoffs([np.eye(3), np.eye(3)[[1, 2, 0]]])
 SIZES = st.lists(st.integers(1, 4), min_size=1, max_size=4).map(tuple)
 
 
 def random_game(sizes: tuple[int, ...], seed: int) -> Table:
-    return Table.of(np.random.default_rng(seed).normal(size=(len(sizes), *sizes)))
+    return Table.from_payoffs(np.random.default_rng(seed).normal(size=(len(sizes), *sizes)))
 
 
 def random_joint(sizes: tuple[int, ...], seed: int) -> NDArray[np.float64]:
@@ -45,7 +45,7 @@ def with_mixed_nash(sizes: tuple[int, ...], seed: int) -> tuple[Table, NDArray[n
     for i in range(len(sizes)):
         others = product_of([np.ones(1) if j == i else x for j, x in enumerate(strategies)])
         payoffs[i] -= (payoffs[i] * others).sum(axis=tuple(j for j in range(len(sizes)) if j != i), keepdims=True)
-    return Table.of(payoffs), product_of(strategies)
+    return Table.from_payoffs(payoffs), product_of(strategies)
 
 
 @given(SIZES, st.integers(0, 10**6))
@@ -84,9 +84,9 @@ def test_gaps_are_the_best_of_all_maps_and_of_all_actions(sizes: tuple[int, ...]
     [
         (CHICKEN, (7.2, 10.5), (7.2, 10.5), 12),
         (SHAPLEY, (2 / 3, 1), (2 / 3, 1), 1),
-        (Table.of([BAD, BAD.T]), (-2 / 3, -2 / 3), (-2 / 3, 0), 0),
-        (Table.of([[[3, 0], [0, 2]], [[2, 0], [0, 3]]]), (2.4, 5), (2.4, 5), 5),
-        (Table.of([[[3, 0], [5, 1]], [[3, 5], [0, 1]]]), (2, 2), (2, 2), 6),
+        (Table.from_payoffs([BAD, BAD.T]), (-2 / 3, -2 / 3), (-2 / 3, 0), 0),
+        (Table.from_payoffs([[[3, 0], [0, 2]], [[2, 0], [0, 3]]]), (2.4, 5), (2.4, 5), 5),
+        (Table.from_payoffs([[[3, 0], [5, 1]], [[3, 5], [0, 1]]]), (2, 2), (2, 2), 6),
     ],
     ids=["chicken", "shapley", "bad-rps", "battle-of-the-sexes", "dilemma"],
 )
@@ -100,7 +100,7 @@ def test_welfare_ranges_are_the_known_ones(
 
 def test_welfare_does_not_depend_on_the_units_of_a_player() -> None:
     worst, best = equilibrium.welfare_range(CHICKEN, "ce")
-    scaled = Table.of(CHICKEN.payoffs * 1e6 + 1e7)
+    scaled = Table.from_payoffs(CHICKEN.payoffs * 1e6 + 1e7)
     assert equilibrium.welfare_range(scaled, "ce") == pytest.approx((worst * 1e6 + 2e7, best * 1e6 + 2e7), rel=1e-9)
 
 

@@ -28,11 +28,11 @@ from gamesim.figures.profile import _cut_off
 from gamesim.figures.study import study
 from gamesim.figures.tetrahedron import edges, flat, seen
 from gamesim.figures.triangles import CORNERS
-from gamesim.fits import Results
-from gamesim.store import Row
-from gamesim.trend import power
+from gamesim.measure.trend import power
+from gamesim.study.results import Results
+from gamesim.study.store import Row
 
-ODD = Table.of(
+ODD = Table.from_payoffs(
     np.array([[[1, 2, 3], [2, 1, 0.5]], [[0, 1, 30], [3, 1, 2]]]),
     name="A $very$ long name of a game_with <odd> & letters 鶏",
     players=["_Somebody with a long name", "Ünß"],
@@ -97,8 +97,8 @@ SHAPES: dict[str, Callable[[], Record]] = {
     "twenty actions": lambda: run("uniform", actions=(3, 20)),
     "eight players": lambda: run("el-farol", players=8),
     "replicas": lambda: run("chicken", "regret-matching", replicas=3),
-    "one player": lambda: gamesim.simulate(Table.of([[1.0, 2.0, 3.0]]), "hedge", rounds=20),
-    "one action": lambda: gamesim.simulate(Table.of([[[1.0]], [[2.0]]]), "hedge", rounds=20),
+    "one player": lambda: gamesim.simulate(Table.from_payoffs([[1.0, 2.0, 3.0]]), "hedge", rounds=20),
+    "one action": lambda: gamesim.simulate(Table.from_payoffs([[[1.0]], [[2.0]]]), "hedge", rounds=20),
     "network": lambda: run("network-coordination"),
     "larger network": lambda: run("polymatrix", rounds=40),
 }
@@ -509,7 +509,7 @@ def test_the_tetrahedron_shows_the_equilibria_and_the_path_of_chicken() -> None:
 
 
 def test_the_corners_of_the_tetrahedron_are_named_by_their_cells() -> None:
-    game = Table.of([[[1, 2], [3, 0]], [[0, 1], [2, 5]]], actions=[["a", "b"], ["c", "d"]])
+    game = Table.from_payoffs([[[1, 2], [3, 0]], [[0, 1], [2, 5]]], actions=[["a", "b"], ["c", "d"]])
     record = gamesim.simulate(game, "hedge", rounds=10)
     axes = drawn(figures.figure_functions()["tetrahedron"](record)).axes[0]
     places = {text.get_text(): text.xy for text in axes.texts}  # type: ignore[attr-defined]

@@ -2,11 +2,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from gamesim.players._kernels.fixed_point import DIRECT, fixed_point, scratch_size
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
-
-from gamesim.players.fixed_point import DIRECT, fixed_point, scratch_size
 
 Array = NDArray[np.float64]
 

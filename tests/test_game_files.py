@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from gamesim.games.io import gam, nfg, sheets
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gamesim import games
 from gamesim.errors import InputError
 from gamesim.game import Game, Table
-from gamesim.games import gam, nfg, sheets
 
 # The one worked example of Gambit's manual, in both forms: player 1 has three strategies, player 2 has two.
 SELTEN_PAYOFFS = (
@@ -27,7 +27,7 @@ SELTEN_OUTCOMES = """NFG 1 R "Selten (IJGT, 75), Figure 2, normal form" { "Playe
 { { "" 1, 1 } { "" 0, 2 } { "" 0 2 } { "" 1, 1 } { "" 0, 3 } { "" 2, 0 } }
 1 2 3 4 5 6"""
 
-TABLES = [name for name in games.names() if isinstance(games.make(name), Table)]
+TABLES = [name for name in games.available() if isinstance(games.make(name), Table)]
 
 
 def same(one: Game, other: Game) -> None:
@@ -91,7 +91,7 @@ def test_every_game_comes_back_exactly(name: str, ending: str, tmp_path: Path) -
         same(back, game)
 
 
-@pytest.mark.parametrize("name", [name for name in games.names() if name not in TABLES])
+@pytest.mark.parametrize("name", [name for name in games.available() if name not in TABLES])
 def test_network_games_come_back_from_npz_and_say_that_they_have_no_table(name: str, tmp_path: Path) -> None:
     game = games.make(name)
     games.save(game, tmp_path / "game.npz")
@@ -118,7 +118,7 @@ def tables(draw: st.DrawFn) -> Table:
     payoffs = np.array(draw(st.lists(FLOATS, min_size=cells, max_size=cells))).reshape(count, *sizes)
     players = draw(st.lists(NAMES, min_size=count, max_size=count, unique=True))
     actions = [draw(st.lists(NAMES, min_size=size, max_size=size, unique=True)) for size in sizes]
-    return Table.of(payoffs, name=draw(NAMES), players=players, actions=actions)
+    return Table.from_payoffs(payoffs, name=draw(NAMES), players=players, actions=actions)
 
 
 @given(tables())

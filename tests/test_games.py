@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gamesim.games import classics, contests, crowds, families, markets
+from gamesim.games.io import interop
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
@@ -13,12 +15,11 @@ import gamesim
 from gamesim import equilibrium, games
 from gamesim.errors import InputError
 from gamesim.game import Game, Table
-from gamesim.games import classics, contests, crowds, families, interop, markets
 
 NAMED = [
     name
     for module in (classics, contests, markets, crowds)
-    for name, maker in games.names().items()
+    for name, maker in games.available().items()
     if maker.__module__ == module.__name__
 ]
 SMALL = [name for name in NAMED if games.make(name).cells <= 36]
@@ -84,7 +85,7 @@ def pure_by_brute_force(game: Table) -> list[tuple[int, ...]]:
 
 def test_there_are_more_than_forty_named_games_and_each_says_what_it_is() -> None:
     assert len(NAMED) >= 40
-    for name, maker in games.names().items():
+    for name, maker in games.available().items():
         text = inspect.getdoc(maker) or ""
         assert text.splitlines()[0].endswith("."), name
         assert "Source:" in text and "Teaches:" in text, name
@@ -434,7 +435,7 @@ def test_dominance_leaves_no_equilibrium_out() -> None:
 
 
 def test_every_game_says_itself_in_arrays() -> None:
-    for name in games.names():
+    for name in games.available():
         game: Game = games.make(name)
         back = type(game).from_arrays(game.name, game.players, game.actions, game.arrays())
         profile = np.concatenate([np.random.default_rng(0).dirichlet(np.ones(size)) for size in game.sizes])

@@ -17,11 +17,11 @@ import numpy as np
 import pytest
 
 import gamesim
-from gamesim import sweep
-from gamesim.continuing import partial
+from gamesim.cli.checkpoints import partial
 from gamesim.scenario import read
-from gamesim.store import FILE, Store
-from gamesim.study import read as read_study
+from gamesim.study import sweep
+from gamesim.study.model import read as read_study
+from gamesim.study.store import FILE, Store
 from tests.test_sweep import content, here
 
 KILLS = int(os.environ.get("GAMESIM_KILLS", "3"))
@@ -46,7 +46,7 @@ everyone = { learner = "hedge", perturb = 0.5 }
 
 
 def command(*arguments: str) -> subprocess.Popen[bytes]:
-    call = [sys.executable, "-c", "import sys; from gamesim.cli import main; sys.exit(main())", *arguments]
+    call = [sys.executable, "-c", "import sys; from gamesim.cli.main import main; sys.exit(main())", *arguments]
     return subprocess.Popen(call, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
 
@@ -198,20 +198,20 @@ def test_a_stopped_run_is_resumed_and_an_ended_one_goes_on(tmp_path: Path, monke
     quiet = ("--quiet", "--no-figures")
     Path("mine.toml").write_text(SCENARIO.replace("2000000", "30000").replace("hedge", "coin-betting"))
     for call in (("run", "mine.toml"), ("run", "mine.toml", "--rounds", "50000")):
-        assert gamesim.cli.main([*call, "--out", "mine", *quiet]) == 0
+        assert gamesim.cli.main.main([*call, "--out", "mine", *quiet]) == 0
     # Tuned to 30,000 rounds, it goes on so; its scenario says that, and repeats the whole run.
     assert "horizon = 30000" in Path("mine/scenario.toml").read_text()
-    assert gamesim.cli.main(["run", "mine/scenario.toml", "--out", "again", *quiet]) == 0
+    assert gamesim.cli.main.main(["run", "mine/scenario.toml", "--out", "again", *quiet]) == 0
     for part in Path("mine/record").iterdir():
         assert part.read_bytes() == (Path("again/record") / part.name).read_bytes(), part.name
     # Once more from there, though the scenario that is given does not say the horizon.
-    assert gamesim.cli.main(["run", "mine.toml", "--rounds", "60000", "--out", "mine", *quiet]) == 0
+    assert gamesim.cli.main.main(["run", "mine.toml", "--rounds", "60000", "--out", "mine", *quiet]) == 0
     assert gamesim.load("mine/record").rounds == 60000
-    assert gamesim.cli.main(["resume", "mine", *quiet]) == 0  # nothing left to do
+    assert gamesim.cli.main.main(["resume", "mine", *quiet]) == 0  # nothing left to do
     # Another seed is another run, which is not overwritten.
-    assert gamesim.cli.main(["run", "mine.toml", "--seed", "1", "--rounds", "70000", "--out", "mine", *quiet]) == 2
+    assert gamesim.cli.main.main(["run", "mine.toml", "--seed", "1", "--rounds", "70000", "--out", "mine", *quiet]) == 2
     assert gamesim.load("mine/record").rounds == 60000
-    assert gamesim.cli.main(["resume", "nothing"]) == 2
+    assert gamesim.cli.main.main(["resume", "nothing"]) == 2
 
 
 def test_ctrl_c_leaves_a_run_that_resumes_to_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -224,7 +224,7 @@ def test_ctrl_c_leaves_a_run_that_resumes_to_the_same(tmp_path: Path, monkeypatc
     process.communicate(timeout=120)
     stopped = gamesim.load("mine/record").rounds
     assert (process.returncode == 130) == (stopped < 2000000)
-    assert gamesim.cli.main(["resume", "mine", "--quiet", "--no-figures"]) == 0
+    assert gamesim.cli.main.main(["resume", "mine", "--quiet", "--no-figures"]) == 0
     scenario = read("mine.toml")
     expected, record = scenario.simulation().run(scenario.rounds), gamesim.load("mine/record")
     for name, part in expected.arrays.items():

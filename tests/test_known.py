@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from gamesim import equilibrium, games, players, simulate
-from gamesim.compiled import Vector
+from gamesim.engine.compiled import Vector
 
 
 @pytest.mark.parametrize(

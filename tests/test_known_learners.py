@@ -6,7 +6,7 @@ from numpy.typing import NDArray
 
 import gamesim
 from gamesim import players
-from gamesim.compiled import LEARNER_KERNEL, Vector, address, call_learner, kernel
+from gamesim.engine.compiled import LEARNER_KERNEL, Vector, address, call_learner, kernel
 
 Array = NDArray[np.float64]
 

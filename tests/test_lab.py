@@ -26,10 +26,11 @@ from websockets.sync.client import connect
 from websockets.typing import Origin
 
 import gamesim
-from gamesim import cli, equilibrium, figures, record
+from gamesim import equilibrium, figures, record
+from gamesim.cli.main import main
 from gamesim.figures import curves
+from gamesim.formatting import number
 from gamesim.lab import choices, limits, server, session
-from gamesim.report import number
 from gamesim.scenario import Scenario, read, shipped
 from tests.chromium import wait
 from tests.lab_server import Lab, running_lab
@@ -59,7 +60,7 @@ def lab() -> Iterator[Lab]:
 
 
 def simulated(scenario: Any) -> gamesim.Record:
-    made = Scenario.of(scenario)
+    made = Scenario.from_dict(scenario)
     return made.simulation().run(made.rounds)
 
 
@@ -104,7 +105,7 @@ def test_a_page_is_sent_what_the_command_line_measures(lab: Lab, scenario: Any) 
 
 def _last_strategies(scenario: Any) -> Any:
     """Return the strategies of the last round, from averages one round apart."""
-    made = Scenario.of(scenario)
+    made = Scenario.from_dict(scenario)
     simulation = made.simulation()
     before = simulation.run(made.rounds - 1)
     after = simulation.run(1)
@@ -158,8 +159,8 @@ def test_bounds_are_in_payoff_units_and_count_a_given_start(lab: Lab) -> None:
     with lab.page() as page:
         page.begin(TABLE)
         row, column = page.shape["runs"][0]["bounds"]
-    made = Scenario.of(TABLE).simulation()
-    for bound, player, size, scale in zip((row, column), made.players, (2, 3), (2.0, 2.5), strict=True):
+    made = Scenario.from_dict(TABLE).simulation()
+    for bound, player, size, scale in zip((row, column), made.learners, (2, 3), (2.0, 2.5), strict=True):
         assert bound["regret"] == "external" and bound["rounds"][-1] == 500
         assert bound["values"][-1] == pytest.approx(scale * (player.guarantee().bound(500, size) + 2))
 
@@ -182,7 +183,7 @@ def test_the_saved_scenario_and_the_record_repeat_the_run(
         assert get(lab, f"/runs/{page.session}/1/record.zip")[0] == 404
     assert (status, told) == (200, 200)
     run = ["run", str(tmp_path / "saved.toml"), "--json", "--quiet", "--no-figures", "--out", str(tmp_path / "out")]
-    assert cli.main(run) == 0
+    assert main(run) == 0
     repeated = json.loads(capsys.readouterr().out)
     assert {kind: number(state[f"gap_{kind}"]) for kind in ("ce", "cce")} == {
         kind: number(value) for kind, value in repeated["gap"].items()
@@ -517,22 +518,22 @@ def test_more_pages_than_fit_are_told_so(lab: Lab, monkeypatch: pytest.MonkeyPat
 
 
 def test_what_cannot_be_served_is_refused(tmp_path: Path, capsys: Any) -> None:
-    assert cli.main(["lab", "--host", "0.0.0.0", "--no-browser"]) == 2
+    assert main(["lab", "--host", "0.0.0.0", "--no-browser"]) == 2
     assert "--allow-network" in capsys.readouterr().err
-    assert cli.main(["lab", "--port", "99999", "--no-browser"]) == 2
+    assert main(["lab", "--port", "99999", "--no-browser"]) == 2
     assert "port" in capsys.readouterr().err
     large = tmp_path / "large.toml"
     large.write_text(
         'rounds = 5\ngame = { name = "uniform", settings = { actions = 99 } }\neveryone.learner = "hedge"\n'
     )
-    assert cli.main(["lab", str(large), "--no-browser"]) == 2
+    assert main(["lab", str(large), "--no-browser"]) == 2
     assert "at most 64 actions" in capsys.readouterr().err
-    assert cli.main(["lab", "no-such-scenario", "--no-browser"]) == 2
+    assert main(["lab", "no-such-scenario", "--no-browser"]) == 2
     assert "no scenario called" in capsys.readouterr().err
 
 
 def test_the_command_serves_until_interrupted() -> None:
-    command = [sys.executable, "-m", "gamesim.cli", "lab", "shapley", "--no-browser", "--port", "0"]
+    command = [sys.executable, "-m", "gamesim", "lab", "shapley", "--no-browser", "--port", "0"]
     command += ["--host", "0.0.0.0", "--allow-network"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
@@ -563,7 +564,7 @@ def test_the_command_serves_until_interrupted() -> None:
 def test_a_part_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     monkeypatch.delitem(sys.modules, "gamesim.lab.server")
-    assert cli.main(["lab"]) == 2
+    assert main(["lab"]) == 2
     assert "pip install 'gamesim[lab]'" in capsys.readouterr().err
 
 

@@ -11,9 +11,9 @@ from urllib.parse import quote
 
 import pytest
 
-from gamesim import cli
+from gamesim.cli.main import main
+from gamesim.formatting import number
 from gamesim.lab.session import cores
-from gamesim.report import number
 from gamesim.scenario import Scenario
 from tests.chromium import PROGRAM, Page, wait
 from tests.lab_server import Lab, running_lab
@@ -28,7 +28,7 @@ ALL = ["strategies", "tetrahedron", "regrets", "joint", "payoffs", "profile"]
 @pytest.fixture(scope="module")
 def lab() -> Iterator[Lab]:
     for scenario in (CHICKEN, SHAPLEY):
-        Scenario.of(scenario).simulation().run(10)  # compiles what the pages would else wait for
+        Scenario.from_dict(scenario).simulation().run(10)  # compiles what the pages would else wait for
     with running_lab() as running:
         yield running
 
@@ -80,9 +80,9 @@ def scenario_in_address(page: Page) -> Any:
 def measured(scenario: Any, tmp_path: Path, capsys: Any) -> dict[str, Any]:
     """Return what `gamesim run` prints of a scenario file."""
     path = tmp_path / "scenario.toml"
-    path.write_text(scenario if isinstance(scenario, str) else Scenario.of(scenario).to_toml(), encoding="utf-8")
+    path.write_text(scenario if isinstance(scenario, str) else Scenario.from_dict(scenario).to_toml(), encoding="utf-8")
     run = ["run", str(path), "--json", "--quiet", "--no-figures", "--force", "--out", str(tmp_path / "out")]
-    assert cli.main(run) == 0
+    assert main(run) == 0
     told: dict[str, Any] = json.loads(capsys.readouterr().out)
     return told
 
@@ -250,7 +250,9 @@ def test_play_that_rests_where_it_began_can_be_set_going(page: Page, lab: Lab) -
     assert scenario_in_address(page) == {**still, "players": [{"learner": "hedge", "perturb": 0.1}] * 2}
     page.until("document.querySelector('#play-word').textContent === 'Again'")  # it plays by itself
     assert page.run("document.querySelector('#rest').hidden")
-    assert text(page, "#gap_ce-0") == number(Scenario.of(scenario_in_address(page)).simulation().run(2000).gap("ce"))
+    assert text(page, "#gap_ce-0") == number(
+        Scenario.from_dict(scenario_in_address(page)).simulation().run(2000).gap("ce")
+    )
     assert page.run("document.querySelector('#scenario-perturb').value") == "0.1"
 
 
@@ -558,7 +560,7 @@ def test_frames_keep_coming_at_full_speed(page: Page, lab: Lab) -> None:
     frames = page.run("Number(/(\\d+) frames/.exec(document.querySelector('#rate').textContent)[1])")
     speed = (int(text(page, "#round").replace(",", "")) - first) / (time.monotonic() - began)
     click(page, "#play")
-    simulation = Scenario.of(SHAPLEY).simulation()
+    simulation = Scenario.from_dict(SHAPLEY).simulation()
     simulation.run(100_000)
     began = time.monotonic()
     simulation.run(1_000_000)

@@ -8,6 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from gamesim.players._kernels.numeric import exponential
+from gamesim.players.ftrl import inverse_power
+from gamesim.players.gradient import project
+from gamesim.players.squint import erfcx, evidence
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -18,12 +22,8 @@ from scipy.special import erfcx as scipy_erfcx
 from scipy.special import logsumexp
 
 from gamesim import players
-from gamesim.compiled import LEARNER_KERNEL, Vector, address, call_learner, kernel
+from gamesim.engine.compiled import LEARNER_KERNEL, Vector, address, call_learner, kernel
 from gamesim.errors import InputError
-from gamesim.players.arithmetic import exponential
-from gamesim.players.ftrl import inverse_power
-from gamesim.players.gradient import project
-from gamesim.players.squint import erfcx, evidence
 
 Array = NDArray[np.float64]
 
@@ -425,8 +425,8 @@ def test_fictitious_play_and_best_response_share_among_the_tied() -> None:
 
 def test_ties_stay_ties_in_the_noise_of_rounding() -> None:
     """Equal actions in every round, with losses that binary fractions do not hold: nobody may prefer one of them."""
-    for name in players.names():
-        player = players.make(name).over(600)
+    for name in players.available():
+        player = players.make(name).with_horizon(600)
         if player.feedback == ("bandit",) or player.ordered:
             continue
         learner = player.start(3)
@@ -459,13 +459,13 @@ def _long_run(
     return worst
 
 
-@pytest.mark.parametrize("name", players.names())
+@pytest.mark.parametrize("name", players.available())
 def test_a_long_run_stays_finite(name: str) -> None:
     player = players.make(name)
     if player.feedback == ("bandit",) or name.startswith("wavelet"):
         pytest.skip("the losses of this test are all seen; the wavelet has long runs of its own")
     rounds = 10**5 if name in ("blum-mansour", "prior-hedge", "stoltz-lugosi") else 10**6
-    player = player.over(rounds)
+    player = player.with_horizon(rounds)
     play, observe = (address(function, LEARNER_KERNEL) for function in player.kernels)
     for kind in range(3):
         strategy = np.zeros(3)
@@ -479,8 +479,8 @@ def test_a_long_run_stays_finite(name: str) -> None:
 def test_a_learner_tuned_to_a_horizon_says_so(name: str) -> None:
     with pytest.raises(InputError, match=f"{name} is tuned to a number of rounds"):
         players.make(name).start(2)
-    player = players.make(name).over(50)
-    assert player.over(70) == player  # what is set stays
+    player = players.make(name).with_horizon(50)
+    assert player.with_horizon(70) == player  # what is set stays
 
 
 @pytest.mark.parametrize(

@@ -179,7 +179,7 @@ def test_swap_learners_learn(name: str) -> None:
         moved = played.T @ sequence
         return float((np.diag(moved) - moved.min(1)).sum() / rounds)
 
-    player = players.make(name).over(rounds)
+    player = players.make(name).with_horizon(rounds)
     learner, played = player.start(d), []
     for loss in sequence:
         played.append(learner.play())

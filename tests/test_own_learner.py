@@ -10,12 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from gamesim import compare, conformance, simulate
-from gamesim.cli import main
+from gamesim import conformance, simulate
+from gamesim.cli.main import main
 from gamesim.errors import InputError
 from gamesim.record import load
+from gamesim.report import compare
 from gamesim.scenario import Scenario, read
-from gamesim.study import Study
+from gamesim.study.model import Study
 
 LEARNER = """\
 import numpy as np
@@ -80,7 +81,7 @@ def test_allowed_it_plays_as_the_learner_that_it_is(scenario: Path) -> None:
     raw = {"rounds": 300, "seed": 4, "game": {"name": "shapley"}}
     ours = [{"learner": "hedge", "settings": {"rate": 0.2}, "perturb": 0.3}]
     theirs = [{"learner": "hedge", "settings": {"rate": 0.05}}]
-    expected = Scenario.of({**raw, "players": ours + theirs}).simulation().run(300)
+    expected = Scenario.from_dict({**raw, "players": ours + theirs}).simulation().run(300)
     record = load("out/record")
     assert np.allclose(record.arrays["counterfactuals"], expected.arrays["counterfactuals"], atol=1e-9)
     summary = json.loads(Path("out/summary.json").read_text())
@@ -93,7 +94,13 @@ def test_allowed_it_plays_as_the_learner_that_it_is(scenario: Path) -> None:
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
 def test_a_stopped_run_says_that_it_cannot_go_on(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    call = [sys.executable, "-c", "import sys; from gamesim.cli import main; sys.exit(main())", "run", str(scenario)]
+    call = [
+        sys.executable,
+        "-c",
+        "import sys; from gamesim.cli.main import main; sys.exit(main())",
+        "run",
+        str(scenario),
+    ]
     options = ["--rounds", "1e12", "--no-figures", "--allow-local-code", "--out", "out"]
     with subprocess.Popen([*call, *options], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
@@ -141,14 +148,14 @@ def test_compare_takes_it_by_its_path(scenario: Path, capsys: pytest.CaptureFixt
         (LEARNER, "other.py:MyHedge", "there is no file"),
         ("import nothing_like_it\n", "mylearner.py:MyHedge", "line 1: ModuleNotFoundError"),
         ("x = 1\nclass A:\n  def\n", "mylearner.py:A", "line 3: SyntaxError"),
-        ("from gamesim.players import Hedge\n", "mylearner.py:Hedge", "is a Player"),
+        ("from gamesim.players import Hedge\n", "mylearner.py:Hedge", "is a Learner"),
     ],
 )
 def test_mistakes_are_told(tmp_path: Path, file: str, learner: str, told: str) -> None:
     (tmp_path / "mylearner.py").write_text(file)
     raw = {"rounds": 10, "game": {"name": "chicken"}, "everyone": {"learner": learner}}
     with pytest.raises(InputError, match=told):
-        Scenario.of(raw, folder=tmp_path, local_code=True)
+        Scenario.from_dict(raw, folder=tmp_path, local_code=True)
 
 
 @pytest.mark.parametrize(
@@ -162,7 +169,7 @@ def test_mistakes_are_told(tmp_path: Path, file: str, learner: str, told: str) -
 def test_settings_are_checked_against_the_class(scenario: Path, settings: dict[str, object], told: str) -> None:
     entry = {"learner": "mylearner.py:MyHedge", "settings": settings}
     with pytest.raises(InputError, match=told):
-        Scenario.of(
+        Scenario.from_dict(
             {"rounds": 10, "game": {"name": "chicken"}, "everyone": entry}, folder=Path("mine"), local_code=True
         )
 
@@ -246,7 +253,7 @@ def test_what_was_never_allowed_is_refused_in_a_comparison(scenario: Path) -> No
 
 def test_a_study_never_runs_it(scenario: Path) -> None:
     with pytest.raises(InputError, match="allow-local-code"):
-        Study.of({"base": "own.toml", "seeds": 2}, folder=Path("mine"))
+        Study.from_dict({"base": "own.toml", "seeds": 2}, folder=Path("mine"))
     assert not Path("mine/ran").exists()
 
 

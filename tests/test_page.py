@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 import gamesim
-from gamesim import Record, Table, figures, games, page, report
+from gamesim import Record, Table, figures, games
+from gamesim.formatting import number
+from gamesim.report import html as page
+from gamesim.report import summary as report
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>&amp;"
 EMPTY = {"meta", "link", "br", "img"}
@@ -73,10 +76,10 @@ def test_the_report_tells_the_whole_run(text: str) -> None:
     summary = report.summarise(record)
     assert summary.verdict in reader.text
     for value in (*summary.gap.values(), *summary.distance.values(), summary.welfare):
-        assert report.number(value) in reader.text
+        assert number(value) in reader.text
     for one in summary.players:
-        assert f"{one.name} {one.learner} {report.number(one.payoff)}" in reader.text
-        assert report.number(one.regret["swap"] / record.rounds) in reader.text
+        assert f"{one.name} {one.learner} {number(one.payoff)}" in reader.text
+        assert number(one.regret["swap"] / record.rounds) in reader.text
     assert 'title = "Shapley"' in reader.text
     assert f"gamesim run scenario.toml --seed {record.seed}" in reader.text
     for name, version in summary.versions.items():
@@ -88,7 +91,7 @@ def test_the_most_profitable_deviations_are_named(text: str) -> None:
     joint = shapley().joint
     assert joint is not None
     best = gamesim.equilibrium.polytope(shapley().game, "ce").deviations(joint, 1)[0]
-    assert f"{best.player} {best.told} {best.to} {report.number(best.gain)}" in Reader(text).text
+    assert f"{best.player} {best.told} {best.to} {number(best.gain)}" in Reader(text).text
 
 
 def test_figures_keep_their_names_apart_and_their_sentences(text: str) -> None:
@@ -120,7 +123,7 @@ def test_trends_and_what_a_run_proves_are_told_as_on_the_terminal() -> None:
     assert "stays (rounds −0.05 )" in told
     proved = summary.players[1].certificate["swap"]
     assert proved is not None
-    assert f"proved {report.number(proved / record.rounds)}" in told
+    assert f"proved {number(proved / record.rounds)}" in told
     assert "proved is what its gradients in this run prove" in told
 
 
@@ -136,7 +139,7 @@ def test_nothing_is_loaded_from_anywhere(text: str) -> None:
 
 
 def test_what_people_write_stays_text(tmp_path: Path) -> None:
-    game = Table.of(
+    game = Table.from_payoffs(
         [[[1, 2], [3, 0]], [[0, 1], [2, 5]]],
         name=HOSTILE,
         players=[f"{HOSTILE}1", f"{HOSTILE}2"],
@@ -182,7 +185,7 @@ def test_a_comparison_has_a_row_for_each_run() -> None:
     best = min(summaries, key=lambda label: summaries[label].gap["ce"])
     assert f"{best} ends nearest to a correlated equilibrium" in reader.text
     for label, one in summaries.items():
-        assert f"{label} 500 {report.number(one.gap['ce'])}" in reader.text
+        assert f"{label} 500 {number(one.gap['ce'])}" in reader.text
         assert one.verdict in reader.text
 
 

@@ -10,14 +10,14 @@ import pytest
 from scipy.optimize import linprog, minimize
 
 from gamesim import equilibrium
-from gamesim.compiled import Vector
+from gamesim.engine.compiled import Vector
 from gamesim.errors import InputError
 from gamesim.game import Table
-from gamesim.incentives import Incentives
-from gamesim.separable import HalfSquares, NegativeEntropy, minimise_sum, on_simplex
+from gamesim.measure.incentives import Incentives
+from gamesim.measure.interior_point import HalfSquares, NegativeEntropy, minimise_sum, on_simplex
 from tests.test_equilibrium import BAD, CHICKEN, SHAPLEY, random_game, random_joint, with_mixed_nash
 
-UNEVEN = Table.of([[[4, 1, 0], [5, 0, 2]], [[3, 4, 1], [2, 0, 5]]])
+UNEVEN = Table.from_payoffs([[[4, 1, 0], [5, 0, 2]], [[3, 4, 1], [2, 0, 5]]])
 KINDS = pytest.mark.parametrize("kind", ["ce", "cce"])
 
 
@@ -85,14 +85,20 @@ def test_the_corners_of_chicken() -> None:
 @pytest.mark.parametrize(
     ("game", "kind", "dimension", "corners", "volume"),
     [
-        (Table.of(np.zeros((2, 2, 2))), "ce", 3, 4, 1 / 3),  # all joints: √4 / 3!
-        (Table.of([[[1, -1], [-1, 1]], [[-1, 1], [1, -1]]]), "ce", 0, 1, 1.0),
-        (Table.of([[[3, 0], [5, 1]], [[3, 5], [0, 1]]]), "cce", 0, 1, 1.0),
-        (Table.of([BAD, BAD.T]), "ce", 0, 1, 1.0),
-        (Table.of([[[0, 0]], [[1, 1]]]), "ce", 1, 2, np.sqrt(2)),  # one player with two actions that pay the same
-        (Table.of([[2.0, 2.0, 1.0]]), "ce", 1, 2, np.sqrt(2)),  # alone, with two best actions
+        (Table.from_payoffs(np.zeros((2, 2, 2))), "ce", 3, 4, 1 / 3),  # all joints: √4 / 3!
+        (Table.from_payoffs([[[1, -1], [-1, 1]], [[-1, 1], [1, -1]]]), "ce", 0, 1, 1.0),
+        (Table.from_payoffs([[[3, 0], [5, 1]], [[3, 5], [0, 1]]]), "cce", 0, 1, 1.0),
+        (Table.from_payoffs([BAD, BAD.T]), "ce", 0, 1, 1.0),
         (
-            Table.of([[[0, 0, 0], [0, 0, 0]], [[1, 1, 1], [1, 1, 0]]]),
+            Table.from_payoffs([[[0, 0]], [[1, 1]]]),
+            "ce",
+            1,
+            2,
+            np.sqrt(2),
+        ),  # one player with two actions that pay the same
+        (Table.from_payoffs([[2.0, 2.0, 1.0]]), "ce", 1, 2, np.sqrt(2)),  # alone, with two best actions
+        (
+            Table.from_payoffs([[[0, 0, 0], [0, 0, 0]], [[1, 1, 1], [1, 1, 0]]]),
             "ce",
             4,
             5,
@@ -188,7 +194,7 @@ def test_the_most_random_equilibria_are_those_of_a_generic_solver(game: Table, k
 
 
 def test_the_most_random_equilibrium_may_be_the_only_one() -> None:
-    dilemma = equilibrium.polytope(Table.of([[[3, 0], [5, 1]], [[3, 5], [0, 1]]]), "ce")
+    dilemma = equilibrium.polytope(Table.from_payoffs([[[3, 0], [5, 1]], [[3, 5], [0, 1]]]), "ce")
     assert dilemma.max_entropy() == pytest.approx(np.array([[0, 0], [0, 1]]), abs=1e-8)
     assert dilemma.max_gini() == pytest.approx(np.array([[0, 0], [0, 1]]), abs=1e-8)
 
@@ -236,7 +242,7 @@ def test_a_joint_inside_is_its_own_nearest() -> None:
 
 
 def test_a_large_projection_adds_constraints_as_they_are_violated() -> None:
-    game = Table.of(np.random.default_rng(2).random((2, 25, 22)))
+    game = Table.from_payoffs(np.random.default_rng(2).random((2, 25, 22)))
     incentives = Incentives(game, "ce")
     assert incentives.proper.size > 1000
     joint = random_joint(game.sizes, 3)
@@ -257,6 +263,6 @@ def test_what_cannot_be_asked_is_refused() -> None:
     with pytest.raises(InputError, match="one weight for each of 2 players"):
         found.optimum([1, 1, 1])
     with pytest.raises(InputError, match="vertices are listed up to 10 dimensions"):
-        equilibrium.polytope(Table.of(np.zeros((2, 4, 4))), "ce").vertices()
+        equilibrium.polytope(Table.from_payoffs(np.zeros((2, 4, 4))), "ce").vertices()
     with pytest.raises(InputError, match="kind ce or cce"):
         equilibrium.polytope(CHICKEN, "nash")

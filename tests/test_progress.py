@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from gamesim.progress import Stop, run_watched
+from gamesim.cli.progress import Stop, run_watched
 from gamesim.simulation import Simulation
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")

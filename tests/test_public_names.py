@@ -19,12 +19,12 @@ from types import ModuleType
 from typing import Any, NamedTuple, get_type_hints
 
 import pytest
+from gamesim.games.io import interop
 
 import gamesim
 from gamesim import figures, games, players
 from gamesim.game import Game
-from gamesim.games import interop
-from gamesim.player import Player
+from gamesim.learner import Learner
 from tests.test_docs import PAGES, blocks
 from tests.test_peers_games import peer
 
@@ -80,14 +80,19 @@ def _documented() -> list[Any]:
 
 def _kinds() -> Iterator[type]:
     """Give the kinds of games that the games are, and what these are kinds of."""
-    for make in games.names().values():
+    for make in games.available().values():
         yield from (kind for kind in get_type_hints(make)["return"].__mro__ if issubclass(kind, Game))
 
 
 def _public() -> list[Any]:
     """Return all public functions and classes, each once."""
     found = [getattr(module, name) for module in (gamesim, *_public_modules()) for name in module.__all__]
-    found += [*players.names().values(), *games.names().values(), *_kinds(), *figures.figure_functions().values()]
+    found += [
+        *players.available().values(),
+        *games.available().values(),
+        *_kinds(),
+        *figures.figure_functions().values(),
+    ]
     return list(dict.fromkeys(thing for thing in found if not inspect.ismodule(thing)))
 
 
@@ -105,13 +110,17 @@ def _function(member: Any) -> Callable[..., Any] | None:
 def _members(kind: type) -> Iterator[Name]:
     """Give the public methods and properties that a class says something of its own about.
 
-    Of a learner these are the ones of every Player, and those that its page speaks of.
+    Of a learner these are the ones of every Learner, and those that its page speaks of.
     """
     for name, member in vars(kind).items():
         function = _function(member)
         if name.startswith("_") or function is None or not function.__module__.startswith("gamesim"):
             continue
-        if kind in players.names().values() and not hasattr(Player, name) and f"`{name}`" not in (kind.__doc__ or ""):
+        if (
+            kind in players.available().values()
+            and not hasattr(Learner, name)
+            and f"`{name}`" not in (kind.__doc__ or "")
+        ):
             continue
         inherited = any(name in vars(base) for base in kind.__mro__[1:])
         if inherited and function.__doc__ is None:
@@ -227,7 +236,7 @@ def test_examples_with_other_libraries(function: Callable[..., Any]) -> None:
 
 
 def test_the_python_page_shows_precisely_the_public_names() -> None:
-    with_pages = {*players.names().values(), *games.names().values()}
+    with_pages = {*players.available().values(), *games.available().values()}
     shown = set(_documented())
     missing = [f"{thing.__module__}.{thing.__name__}" for thing in _public() if thing not in shown | with_pages]
     assert not missing, f"docs/reference/python.md lacks {missing}"

@@ -11,14 +11,15 @@ import pytest
 from numpy.typing import NDArray
 
 import gamesim
-from gamesim import players, report
+from gamesim import players
 from gamesim.game import Table
-from gamesim.player import Guarantee
+from gamesim.learner import Guarantee
+from gamesim.report import summary as report
 
 Array = NDArray[np.float64]
 
 # Non-square and asymmetric, with payoff ranges of 4 and 10: a unit of loss is worth 2 and 5.
-GAME = Table.of([[[0, 4, 1], [2, 0, 3]], [[5, 0, 10], [0, 7, 1]]], name="uneven")
+GAME = Table.from_payoffs([[[0, 4, 1], [2, 0, 3]], [[5, 0, 10], [0, 7, 1]]], name="uneven")
 
 
 def test_bounds_are_in_payoff_units_and_a_given_start_costs_two_losses() -> None:
@@ -70,7 +71,8 @@ def test_what_a_promise_implies_of_other_regrets_holds_and_could_not_be_less(act
         regrets = {kind: largest_regret(strategies, losses, kind) for kind in report.KINDS}
         for promised, asked in product(report.KINDS, repeat=2):
             most = max(regrets[promised], 0.0)
-            bound = Guarantee(promised, "as measured", partial(lambda most, T, d: most, most)).on(asked, 6, actions)
+            promise = Guarantee(promised, "as measured", partial(lambda most, T, d: most, most))
+            bound = promise.bound_on(asked, 6, actions)
             assert (bound is None) == (promised == "external" != asked and actions > 2)
             if bound is not None:
                 assert regrets[asked] <= bound + 1e-9, (promised, asked)
@@ -91,10 +93,10 @@ def test_a_given_start_adds_what_it_can_cost(kind: str) -> None:
     own, given = (gamesim.simulate(GAME, ["hedge", "wavelet"], 50, start=[None, one]) for one in (None, [0, 0, 1]))
     added = (given.bound(1, kind) or 0) - (own.bound(1, kind) or 0)
     assert added == pytest.approx(5 * max(cost_of_a_start(one) for one in maps(kind, 3)))
-    state = given.arrays["continue_state"][0, -given.players[1].first_state(3).size :]
+    state = given.arrays["continue_state"][0, -given.learners[1].first_state(3).size :]
     for one in maps(kind, 3):
         phi = np.eye(3)[list(one)]
-        proved = given.players[1].certificate(state, phi) + cost_of_a_start(one)
+        proved = given.learners[1].certificate(state, phi) + cost_of_a_start(one)
         assert given.certificate(1, phi) == pytest.approx(5 * proved)
 
 

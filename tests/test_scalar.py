@@ -4,11 +4,7 @@ from math import log, sqrt
 
 import numpy as np
 import pytest
-from numpy.typing import NDArray
-from scipy.special import dawsn, erfi
-
-from gamesim.compiled import kernel
-from gamesim.players.scalar import (
+from gamesim.players._kernels.scalar import (
     BLOCKS,
     CONTINUOUS,
     LARGEST,
@@ -20,6 +16,10 @@ from gamesim.players.scalar import (
     predict,
     regret_bound,
 )
+from numpy.typing import NDArray
+from scipy.special import dawsn, erfi
+
+from gamesim.engine.compiled import kernel
 
 Array = NDArray[np.float64]
 G = 2.0

@@ -9,13 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gamesim import scenario, toml_writer
+from gamesim import scenario
 from gamesim.errors import InputError
-from gamesim.incentives import written_out
+from gamesim.measure.incentives import written_out
+from gamesim.measure.trend import trend
 from gamesim.record import Record
-from gamesim.scenario import Scenario
+from gamesim.scenario import Scenario, model
+from gamesim.scenario import toml as toml_writer
 from gamesim.simulation import Simulation
-from gamesim.trend import trend
 
 PENNIES: dict[str, Any] = {"payoffs": [[[1, -1], [-1, 1]], [[-1, 1], [1, -1]]]}
 LABELLED: dict[str, Any] = {
@@ -29,7 +30,7 @@ HEDGE = {"learner": "hedge"}
 
 def scenario_of(**changes: Any) -> Scenario:
     raw = {"rounds": 10, "game": {"name": "chicken"}, "everyone": HEDGE} | changes
-    return Scenario.of({key: value for key, value in raw.items() if value is not None})
+    return Scenario.from_dict({key: value for key, value in raw.items() if value is not None})
 
 
 def test_it_simulates_what_it_says() -> None:
@@ -51,7 +52,7 @@ def test_it_simulates_what_it_says() -> None:
     assert record.game.players == ("A", "Stone")
     assert record.game.name == "mine"
     np.testing.assert_array_equal(written_out(record.game).payoffs, asymmetric["payoffs"])
-    assert [repr(player) for player in record.players] == ["Hedge(rate=0.25)", "Fixed(strategy=(0.5, 0.0, 0.5))"]
+    assert [repr(player) for player in record.learners] == ["Hedge(rate=0.25)", "Fixed(strategy=(0.5, 0.0, 0.5))"]
     assert (record.seed, record.replicas, record.single, record.feedback) == (3, 2, False, "sampled")
     assert record.started == (True, False)
     np.testing.assert_array_equal(record.trajectory[1][0][:, 0], [[0.9, 0.1]] * 2)
@@ -188,7 +189,7 @@ def test_changes_are_checked() -> None:
 
 
 def same_when_read_back(shown: Scenario) -> bool:
-    return Scenario.of(tomllib.loads(shown.to_toml())).model_dump() == shown.model_dump()
+    return Scenario.from_dict(tomllib.loads(shown.to_toml())).model_dump() == shown.model_dump()
 
 
 names = st.text(st.characters(codec="utf-8"), min_size=1, max_size=8).filter(str.isprintable)
@@ -233,7 +234,7 @@ def test_a_shipped_scenario_opens_with_what_to_look_for_and_survives_a_round_tri
     assert 2 <= len(shown.comment.splitlines()) <= 4
     assert shown.title
     assert same_when_read_back(shown)
-    assert scenario.opening_comment(shown.to_toml()) == shown.comment
+    assert model.opening_comment(shown.to_toml()) == shown.comment
 
 
 def test_ten_scenarios_are_shipped() -> None:

@@ -109,7 +109,7 @@ def test_save_load_and_continue(tmp_path: Path) -> None:
         record = simulation.run(1234)
         read = load(record.save(tmp_path / feedback))
         assert same_bits(record, read)
-        assert (read.seed, read.rounds, read.players, read.feedback) == (1, 1234, record.players, feedback)
+        assert (read.seed, read.rounds, read.learners, read.feedback) == (1, 1234, record.learners, feedback)
         assert isinstance(read.game, Table)
         assert np.array_equal(read.game.payoffs, game.payoffs)
         assert read.game.actions == game.actions
@@ -233,9 +233,9 @@ def test_a_joint_that_does_not_fit_is_left_out() -> None:
     [
         ({"rounds": 0}, "rounds must be a whole number of at least 1"),
         ({"rounds": 1.5}, "rounds must be a whole number"),
-        ({"players": ["hedge"]}, "2 players, and learners came for 1"),
-        ({"players": ["hegde", "hedge"]}, "did you mean hedge"),
-        ({"players": [3, "hedge"]}, "a learner is a name"),
+        ({"learners": ["hedge"]}, "2 players, and learners came for 1"),
+        ({"learners": ["hegde", "hedge"]}, "did you mean hedge"),
+        ({"learners": [3, "hedge"]}, "a learner is a name"),
         ({"game": "chiken"}, "did you mean chicken"),
         ({"feedback": "smapled"}, "did you mean sampled"),
         ({"seed": -1}, "seed must be a whole number"),
@@ -247,7 +247,7 @@ def test_a_joint_that_does_not_fit_is_left_out() -> None:
     ],
 )
 def test_mistakes_are_told(given: dict[str, Any], message: str) -> None:
-    arguments: dict[str, Any] = {"game": "chicken", "players": ["hedge", "hedge"], "rounds": 10} | given
+    arguments: dict[str, Any] = {"game": "chicken", "learners": ["hedge", "hedge"], "rounds": 10} | given
     with pytest.raises(InputError, match=message):
         simulate(**arguments)
 

@@ -17,16 +17,18 @@ from rich.console import Console
 from scipy.stats import linregress
 from scipy.stats import t as student
 
-from gamesim import fits, games, point, study
-from gamesim.cli import main
+from gamesim import games
+from gamesim.cli.main import main
+from gamesim.cli.studies import show_results
 from gamesim.errors import InputError
 from gamesim.figures.study import draw_study
-from gamesim.fits import Results
-from gamesim.report import summarise
+from gamesim.report.summary import summarise
 from gamesim.scenario import Scenario
-from gamesim.store import Row
-from gamesim.study import Study
-from gamesim.study_commands import show_results
+from gamesim.study import model as study
+from gamesim.study import worker
+from gamesim.study.model import Study
+from gamesim.study.results import Results, mean, slope, write_csv, write_parquet
+from gamesim.study.store import Row
 
 BASE: dict[str, Any] = {
     "rounds": 60,
@@ -45,15 +47,15 @@ def test_a_grid_and_a_list_of_changes_are_combined() -> None:
             {"label": "drawn", "game": {"name": "uniform"}, "grid": {"game.settings.seed": {"first": 7, "count": 3}}},
         ],
     }
-    points = list(Study.of(raw).points())
-    assert len(points) == Study.of(raw).count == 2 * 2 * (1 + 3) * 2
+    points = list(Study.from_dict(raw).points())
+    assert len(points) == Study.from_dict(raw).count == 2 * 2 * (1 + 3) * 2
     assert len({one.key for one in points}) == len(points)
     last = points[-1]
     assert last.labels == {"game": "drawn", "game.settings.seed": 9, "rounds": 20, "start": "random"}
     assert last.seed == 4
     assert last.scenario["game"] == {"name": "uniform", "settings": {"seed": 9}}  # a table replaces the whole table
     assert last.scenario["everyone"] == {"learner": "hedge", "perturb": 1.0, "settings": {}}
-    assert [one.role for one in Study.of(raw).axes] == ["game", "other", "rounds", "other"]
+    assert [one.role for one in Study.from_dict(raw).axes] == ["game", "other", "rounds", "other"]
     assert BASE["game"] == {"name": "uniform", "settings": {"actions": [2, 3]}}  # nothing given is changed
 
 
@@ -61,21 +63,21 @@ def test_keys_reach_into_lists_and_tables() -> None:
     players = [{"learner": "hedge"}, {"learner": "uniform"}]
     base = {"rounds": 5, "game": {"name": "chicken"}, "players": players}
     grid = {"players[2].settings.rate": [0.5], "players[2].learner": ["hedge"]}
-    (one,) = Study.of({"base": base, "grid": grid}).points()
+    (one,) = Study.from_dict({"base": base, "grid": grid}).points()
     assert one.scenario["players"][1]["settings"] == {"rate": 0.5}
     assert one.scenario["players"][0]["settings"] == {}
-    (one,) = Study.of({"base": base, "grid": {"everyone": [{"learner": "hedge"}]}}).points()
+    (one,) = Study.from_dict({"base": base, "grid": {"everyone": [{"learner": "hedge"}]}}).points()
     assert "players" not in one.scenario
 
 
 def test_a_dotted_key_needs_no_quotes_in_a_grid() -> None:
-    (axis,) = Study.of({"base": BASE, "grid": {"game": {"settings": {"seed": [1, 2]}}}}).grid
+    (axis,) = Study.from_dict({"base": BASE, "grid": {"game": {"settings": {"seed": [1, 2]}}}}).grid
     assert (axis.name, len(axis.choices)) == ("game.settings.seed", 2)
 
 
 def test_the_key_is_of_everything_that_decides_the_run() -> None:
     def key(**changes: Any) -> str:
-        (one,) = Study.of({"base": {**BASE, **changes}}).points()
+        (one,) = Study.from_dict({"base": {**BASE, **changes}}).points()
         return one.key
 
     first = key()
@@ -88,7 +90,7 @@ def test_the_key_is_of_everything_that_decides_the_run() -> None:
 
 
 def test_another_version_has_other_keys(monkeypatch: pytest.MonkeyPatch) -> None:
-    (one,) = Study.of({"base": BASE}).points()
+    (one,) = Study.from_dict({"base": BASE}).points()
     before = one.key
     monkeypatch.setattr(study, "version", lambda name: "9.9")
     assert one.key != before
@@ -103,7 +105,7 @@ def test_a_game_from_a_file_is_read_in(tmp_path: Path) -> None:
     read = study.read(tmp_path / "study.toml")
     (one,) = read.points()
     assert read.comment == "Look."
-    played = Scenario.of(one.scenario).played_game
+    played = Scenario.from_dict(one.scenario).played_game
     assert played.actions == game.actions
     assert np.array_equal(played.arrays()["payoffs"], game.arrays()["payoffs"])
     games.save(games.make("uniform", actions=[2, 4], seed=4), tmp_path / "mine.nfg")
@@ -138,7 +140,7 @@ def test_a_game_from_a_file_is_read_in(tmp_path: Path) -> None:
 )
 def test_mistakes_are_told(raw: dict[str, Any], words: list[str]) -> None:
     with pytest.raises(InputError) as told:
-        Study.of(raw, source="mine.toml")
+        Study.from_dict(raw, source="mine.toml")
     assert str(told.value).startswith("mine.toml: ")
     for word in words:
         assert word in str(told.value)
@@ -147,7 +149,7 @@ def test_mistakes_are_told(raw: dict[str, Any], words: list[str]) -> None:
 def test_all_mistakes_are_told_at_once() -> None:
     raw = {"base": BASE, "grit": {}, "seeds": 0, "measures": ["ce-gab"], "grid": {"rounds": []}}
     with pytest.raises(InputError) as told:
-        Study.of(raw, source="mine.toml")
+        Study.from_dict(raw, source="mine.toml")
     first, *others = str(told.value).splitlines()
     assert first == "mine.toml has 4 mistakes:"
     assert [line.strip().partition(":")[0] for line in others] == ["grit", "seeds", "measures", "grid.rounds"]
@@ -155,13 +157,13 @@ def test_all_mistakes_are_told_at_once() -> None:
 
 def test_values_that_fit_some_combination_are_no_mistake() -> None:
     grid = {"feedback": ["expected", "bandit"], "everyone.learner": ["hedge", "exp3"]}
-    assert Study.of({"base": BASE, "grid": grid}).count == 4
+    assert Study.from_dict({"base": BASE, "grid": grid}).count == 4
 
 
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=12))
 def test_seeds_that_follow_each_other_run_together(seeds: list[int]) -> None:
-    jobs = [point.Job(str(i), "one", seed) for i, seed in enumerate(seeds)]
-    series = list(point._series(jobs))
+    jobs = [worker.Job(str(i), "one", seed) for i, seed in enumerate(seeds)]
+    series = list(worker._series(jobs))
     assert [job for one in series for job in one] == jobs
     for one in series:
         assert [job.seed for job in one] == list(range(one[0].seed, one[0].seed + len(one)))
@@ -169,11 +171,11 @@ def test_seeds_that_follow_each_other_run_together(seeds: list[int]) -> None:
 
 @pytest.mark.parametrize("feedback", ["expected", "sampled"])
 def test_replicas_measure_what_runs_alone_measure(feedback: str) -> None:
-    whole = Study.of({"base": {**BASE, "feedback": feedback}, "seeds": 5, "measures": list(point.MEASURES)})
-    jobs = [point.Job(one.key, one.text, one.seed) for one in whole.points()]
-    together = point.run(jobs, whole.measures, version("gamesim"))
+    whole = Study.from_dict({"base": {**BASE, "feedback": feedback}, "seeds": 5, "measures": list(worker.MEASURES)})
+    jobs = [worker.Job(one.key, one.text, one.seed) for one in whole.points()]
+    together = worker.run(jobs, whole.measures, version("gamesim"))
     for one, outcome in zip(whole.points(), together, strict=True):
-        scenario = Scenario.of({**one.scenario, "seed": one.seed})
+        scenario = Scenario.from_dict({**one.scenario, "seed": one.seed})
         record = scenario.simulation().run(scenario.rounds)
         assert outcome.values is not None
         found = dict(zip(whole.measures, outcome.values, strict=True))
@@ -225,7 +227,7 @@ def test_slopes_are_of_each_run_and_their_interval_over_runs() -> None:
 def test_the_slope_of_one_run_is_least_squares(noise: list[float]) -> None:
     x = [2.0**k for k in range(1, len(noise) + 1)]
     y = [a**-0.5 * np.exp(e) for a, e in zip(x, noise, strict=True)]
-    found, expected = fits.slope(x, y), linregress([log(a) for a in x], [log(b) for b in y])
+    found, expected = slope(x, y), linregress([log(a) for a in x], [log(b) for b in y])
     assert found is not None
     assert found.value == pytest.approx(expected.slope, abs=1e-9)
     # SciPy's error comes from 1 - r², which a nearly perfect fit leaves with half its digits.
@@ -233,9 +235,9 @@ def test_the_slope_of_one_run_is_least_squares(noise: list[float]) -> None:
 
 
 def test_no_slope_where_there_is_none() -> None:
-    assert fits.slope([1, 10], [0.5, None]) is None
-    assert fits.slope([1, 10], [0.5, 0.0]) is None
-    assert fits.mean([None]) is None
+    assert slope([1, 10], [0.5, None]) is None
+    assert slope([1, 10], [0.5, 0.0]) is None
+    assert mean([None]) is None
 
 
 def test_tables_exports_and_figures_say_the_same(tmp_path: Path) -> None:
@@ -258,7 +260,7 @@ def test_tables_exports_and_figures_say_the_same(tmp_path: Path) -> None:
     assert [row[0] for row in slopes.rows] == ["a", "b"]
     assert slopes.rows[0][1].startswith("-1")
 
-    fits.write_csv(results, tmp_path / "mine.csv")
+    write_csv(results, tmp_path / "mine.csv")
     with (tmp_path / "mine.csv").open() as file:
         lines = list(csv.DictReader(file))
     assert [float(line["m"]) for line in lines if line["m"]] == [row.measures["m"] for row in results.done]
@@ -324,7 +326,7 @@ def test_parquet_holds_what_the_csv_holds(tmp_path: Path) -> None:
         ({"x": "two", "T": 6}, 1, None),
     ]
     results = results_of(rows, axes)
-    fits.write_parquet(results, tmp_path / "mine.parquet")
+    write_parquet(results, tmp_path / "mine.parquet")
     table = parquet.read_table(tmp_path / "mine.parquet").to_pydict()
     assert table["m"] == [0.25, None]
     assert table["x"] == ["1", "two"]

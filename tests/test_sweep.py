@@ -15,14 +15,14 @@ from typing import Any
 
 import pytest
 
-from gamesim import point, sweep
-from gamesim.cli import main
+from gamesim.cli.main import main
 from gamesim.errors import InputError
-from gamesim.point import Job, Outcome
 from gamesim.scenario import Scenario
-from gamesim.store import FILE, Store
-from gamesim.study import Study
-from gamesim.sweep import Open, Pool, local
+from gamesim.study import sweep, worker
+from gamesim.study.model import Study
+from gamesim.study.store import FILE, Store
+from gamesim.study.sweep import Open, Pool, local
+from gamesim.study.worker import Job, Outcome
 
 BASE: dict[str, Any] = {
     "rounds": 50,
@@ -55,7 +55,7 @@ def here() -> Pool:
 
 def swept(path: Path, raw: dict[str, Any], open_pool: Open = here) -> Store:
     """Sweep a study into a store and return that, open for reading."""
-    study = Study.of(raw)
+    study = Study.from_dict(raw)
     with Store(path, write=True) as store:
         store.register(study)
         sweep.sweep(store, study.measures, open_pool)
@@ -71,10 +71,10 @@ def test_the_store_holds_what_single_runs_measure(tmp_path: Path) -> None:
     with swept(tmp_path / FILE, STUDY) as store:
         rows = list(store.rows())
         assert store.counts() == {"todo": 0, "done": 16, "failed": 0}
-    points = list(Study.of(STUDY).points())
+    points = list(Study.from_dict(STUDY).points())
     assert [row.key for row in rows] == [one.key for one in points]
     for row, one in zip(rows, points, strict=True):
-        scenario = Scenario.of({**one.scenario, "seed": one.seed})
+        scenario = Scenario.from_dict({**one.scenario, "seed": one.seed})
         record = scenario.simulation().run(scenario.rounds)
         assert row.measures == {"ce-gap": record.gap("ce"), "welfare": record.welfare}
         assert row.labels == {"rounds": scenario.rounds, "everyone.learner": one.scenario["everyone"]["learner"]}
@@ -95,13 +95,13 @@ def test_processes_and_threads_leave_the_same_store(tmp_path: Path) -> None:
 
 def test_only_what_is_new_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[Job] = []
-    run = point.run
+    run = worker.run
 
     def counted(jobs: Any, *rest: Any) -> list[Outcome]:
         ran.extend(jobs)
         return run(jobs, *rest)
 
-    monkeypatch.setattr(point, "run", counted)
+    monkeypatch.setattr(worker, "run", counted)
     swept(tmp_path / FILE, STUDY).close()
     assert len(ran) == 16
     swept(tmp_path / FILE, STUDY).close()
@@ -204,7 +204,7 @@ def test_a_point_that_takes_its_worker_with_it_fails_alone(tmp_path: Path) -> No
 
 
 def test_a_worker_of_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(point, "version", lambda name: "0.0.9")
+    monkeypatch.setattr(worker, "version", lambda name: "0.0.9")
     with pytest.raises(InputError, match=r"a worker has gamesim 0\.0\.9"):
         swept(tmp_path / FILE, STUDY)
     with Store(tmp_path / FILE) as store:
@@ -213,7 +213,7 @@ def test_a_worker_of_another_version_is_refused(tmp_path: Path, monkeypatch: pyt
 
 def test_a_second_sweep_on_the_same_store_is_refused(tmp_path: Path) -> None:
     with Store(tmp_path / FILE, write=True) as store:
-        store.register(Study.of(STUDY))
+        store.register(Study.from_dict(STUDY))
         with pytest.raises(InputError, match="another sweep is working on"):
             Store(tmp_path / FILE, write=True)
         with Store(tmp_path / FILE) as reader:  # looking is free
@@ -248,11 +248,11 @@ def test_a_file_of_something_else_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_loses_nothing_that_was_finished(tmp_path: Path) -> None:
-    study = Study.of(STUDY)
+    study = Study.from_dict(STUDY)
     with Store(tmp_path / FILE, write=True) as store:
         store.register(study)
         jobs = list(store.todo())
-        store.finish(point.run(jobs[:8], study.measures, "0.1.0"), study.measures)
+        store.finish(worker.run(jobs[:8], study.measures, "0.1.0"), study.measures)
         (pages,) = store._db.execute("PRAGMA page_count").fetchone()
         store._db.execute(f"PRAGMA max_page_count = {pages}")  # SQLite then answers as on a full disk
         huge = [Outcome(job.key, None, "x" * 5000, 0.0) for job in jobs[8:]]
@@ -269,7 +269,7 @@ def test_a_file_that_cannot_grow_is_told_by_the_command(tmp_path: Path) -> None:
     )
     limited = (
         "import resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000)); "
-        "from gamesim.cli import main; sys.exit(main(sys.argv[1:]))"
+        "from gamesim.cli.main import main; sys.exit(main(sys.argv[1:]))"
     )
     call = [sys.executable, "-c", limited, "sweep", "mine.toml", "--workers", "1"]
     done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
@@ -332,7 +332,7 @@ def test_a_cluster_leaves_the_same_store_also_when_a_worker_is_killed(tmp_path: 
                 time.sleep(0.2)
             return pool
 
-        whole = Study.of(study)
+        whole = Study.from_dict(study)
         seen = 0
 
         def kill_one(outcomes: Any) -> None:

@@ -11,20 +11,30 @@ from typing import Any
 
 import numpy as np
 import pytest
-
-from gamesim import measures
-from gamesim.cli import main
-from gamesim.compiled import Vector
-from gamesim.errors import InputError
 from gamesim.players.blum_mansour import BlumMansour
 from gamesim.players.hedge import Hedge
 from gamesim.players.wavelet import Wavelet, WaveletContinuous
-from gamesim.theorem import cost, interpolation, order, play, quantile, rates, run
-from gamesim.theorem.drivers import Matrix, play_alone, play_game
-from gamesim.theorem.findings import compare, said, table, told_apart
-from gamesim.theorem.instances import FIRST_ORDER, HEDGE, OURS, PAPER, edge, favouring, rule, seed_of, uniform_regret
-from gamesim.theorem.points import Point, Results, Store, measure, results
-from gamesim.theorem.points import run as run_points
+
+from gamesim.cli.main import main
+from gamesim.engine.compiled import Vector
+from gamesim.errors import InputError
+from gamesim.measure import regrets
+from gamesim.wavelet_theorem import cost, interpolation, order, play, quantile, rates, run
+from gamesim.wavelet_theorem.drivers import Matrix, play_alone, play_game
+from gamesim.wavelet_theorem.findings import compare, said, table, told_apart
+from gamesim.wavelet_theorem.instances import (
+    FIRST_ORDER,
+    HEDGE,
+    OURS,
+    PAPER,
+    edge,
+    favouring,
+    rule,
+    seed_of,
+    uniform_regret,
+)
+from gamesim.wavelet_theorem.points import Point, Results, Store, measure, results
+from gamesim.wavelet_theorem.points import run as run_points
 from tests.algorithm_one import AlgorithmOne
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -60,8 +70,8 @@ def test_the_game_is_the_game_played_round_by_round(player: Hedge) -> None:
     played = play_game(player, means, rounds, seed)
     phi = rule("permutation", actions, 1, 4)
     assert np.allclose(played.suffered, suffered) and np.allclose(played.expected, expected)
-    assert played.regret(phi) == pytest.approx(measures.against(suffered, phi))
-    assert played.mean_regret(phi) == pytest.approx(measures.against(expected, phi))
+    assert played.regret(phi) == pytest.approx(regrets.against(suffered, phi))
+    assert played.mean_regret(phi) == pytest.approx(regrets.against(expected, phi))
 
 
 def test_alone_each_row_of_blum_mansour_is_a_hedge_of_its_own() -> None:

@@ -7,8 +7,9 @@ from scipy.stats import linregress
 from scipy.stats import t as student
 
 import gamesim
-from gamesim import players, report
-from gamesim.trend import SURE, exponent_of, power, trend
+from gamesim import players
+from gamesim.measure.trend import SURE, exponent_of, power, trend
+from gamesim.report import summary as report
 
 Rounds = NDArray[np.int64]
 Values = NDArray[np.float64]

@@ -2,15 +2,15 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from gamesim.players import make
+from gamesim.players._kernels.reduction import reduction_size
+from gamesim.players._kernels.relabelling import owners
+from gamesim.players.wavelet import Wavelet, WaveletContinuous
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import erfi
 
 from gamesim.errors import InputError
-from gamesim.players import make
-from gamesim.players.reduction import reduction_size
-from gamesim.players.relabelling import owners
-from gamesim.players.wavelet import Wavelet, WaveletContinuous
 from tests.algorithm_one import AlgorithmOne
 
 Array = NDArray[np.float64]

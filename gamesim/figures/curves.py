@@ -26,10 +26,10 @@ from gamesim.figures.style import (
     say,
     short,
     styled,
-    superscript,
 )
+from gamesim.formatting import superscript
+from gamesim.measure.trend import CONFIDENCE, Power, power
 from gamesim.record import Record, no_distance
-from gamesim.trend import CONFIDENCE, Power, power
 
 Rounds = NDArray[np.int64]
 Values = NDArray[np.float64]
@@ -179,7 +179,7 @@ def regrets(record: Record) -> Figure | None:
             look = palette(owners[0]) | {"linewidth": 0.9} | ({"color": SHARED} if len(owners) > 1 else {})
             handles += panel.plot(curve.rounds, bound, **look, marker="_", markevery=4)
             whose = ", ".join(short(record.game.players[i], 9) for i in owners)
-            labels.append("declared bound" if len(owners) == len(record.players) else f"bound of {whose}")
+            labels.append("declared bound" if len(owners) == len(record.learners) else f"bound of {whose}")
         panel.set_title(f"{kind} regret\n({meaning})")
         explain(panel, handles, labels)
     limits = [log_axes(panel, curve.rounds, "total regret (payoff units)") for panel in panels]
@@ -204,7 +204,7 @@ def _players(record: Record, values: Values) -> tuple[list[Values], list[str]]:
 def _bounds(record: Record, kind: str, rounds: Rounds) -> list[tuple[Values, list[int]]]:
     """Return the declared bounds on this kind of regret, each with the numbers of the players who have it."""
     found: dict[tuple[float, ...], list[int]] = {}
-    everyone = len(record.players)
+    everyone = len(record.learners)
     for i in range(everyone if everyone <= FEW else 0):
         promises = [record.bound(i, kind, int(t)) for t in rounds]
         bound = tuple(promise for promise in promises if promise is not None)

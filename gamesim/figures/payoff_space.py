@@ -11,7 +11,7 @@ from scipy.spatial import ConvexHull
 from gamesim import equilibrium
 from gamesim.figures.style import COLOURS, TIME, WIDTH, canvas, number, short, styled
 from gamesim.game import Table
-from gamesim.games.interop import nash_equilibria
+from gamesim.games.io.interop import nash_equilibria
 from gamesim.record import Record
 
 Points = NDArray[np.float64]

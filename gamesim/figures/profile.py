@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from gamesim.figures.curves import ZERO, band, replicas_first
 from gamesim.figures.style import DARK, FEW, WIDTH, canvas, number, palette, person, rounds_of, short, styled
-from gamesim.player import Player
+from gamesim.learner import Learner
 from gamesim.record import Record
 
 FAMILIES = ("one new action for all but k − 1 actions", "new actions for k actions, the others stay")
@@ -74,7 +74,7 @@ def _panel(panel: Axes, record: Record, i: int) -> None:
     if start > 0:
         panel.plot(k, start * np.sqrt(k), color=DARK, linewidth=0.9, linestyle=(0, (1, 1.5)), label="growth like √k")
     title = short(record.game.players[i], 26)
-    promise = record.players[i].guarantee() if isinstance(record.players[i], Player) else None
+    promise = record.learners[i].guarantee() if isinstance(record.learners[i], Learner) else None
     kind = promise.regret if promise is not None else ""
     bound = record.bound(i, kind)
     if bound is not None:

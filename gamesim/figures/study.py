@@ -10,7 +10,7 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from gamesim.figures.curves import log_axes, log_ticks
 from gamesim.figures.style import COLOURS, MARKERS, WIDTH, canvas, palette, short, styled, write
-from gamesim.fits import SYMBOLS, Results, curve
+from gamesim.study.results import SYMBOLS, Results, curve
 
 LEAST = 1e-6  # on a logarithmic axis, smaller values are drawn here: below lies rounding
 NOT_NEGATIVE = ("gap", "gap-share", "distance", "internal-regret", "swap-regret")  # ends of the names of such measures

@@ -8,7 +8,7 @@ drawn as paths: it looks the same in every browser, editor and printer, whatever
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
+from functools import partial, wraps
 from io import BytesIO
 from pathlib import Path
 from textwrap import wrap
@@ -24,9 +24,12 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 from numpy.typing import NDArray
 
+from gamesim import formatting
+
 COLOURS = ("#0072B2", "#D55E00", "#000000", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)), (0, (3, 1)), (0, (6, 1, 1, 1, 1, 1)))
 MARKERS = "os^Dv<>p"
+number = partial(formatting.number, typeset=True)
 LIGHT, DARK = "#DDDDDD", "#444444"
 WIDTH = 7.2  # inches: a text column; scripts and pages scale it
 FEW = 6  # players or lines that can be told apart in one picture
@@ -135,35 +138,6 @@ def person(name: str, most: int = 24) -> str:
     ('Row', 'player 17')
     """
     return f"player {name}" if name.isdigit() else short(name, most)
-
-
-def number(value: float) -> str:
-    """Return a number as a person writes it: three figures that count, and no powers unless needed.
-
-    >>> [number(x) for x in (-2e-13, 12345, 0.25, 0.001234, -3.0e-7)]
-    ['0', '12,345', '0.25', '0.00123', '−3.0×10⁻⁷']
-    """
-    if abs(value) < 1e-12:  # rounding
-        return "0"
-    if not np.isfinite(value):
-        text = f"{value:g}"
-    elif abs(value) >= 1e7 or abs(value) < 1e-4:
-        digits, power = f"{value:.1e}".split("e")
-        text = f"{digits}×10{superscript(int(power))}"
-    elif abs(value) >= 1000:
-        text = f"{value:,.0f}"
-    else:
-        text = f"{value:.3g}"
-    return text.replace("-", "−")
-
-
-def superscript(power: int) -> str:
-    """Return a whole number as an exponent.
-
-    >>> superscript(-12)
-    '⁻¹²'
-    """
-    return str(power).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
 
 
 def palette(index: int) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from gamesim import equilibrium
 from gamesim.figures.payoff_space import nash_joints
 from gamesim.figures.style import COLOURS, DARK, TIME, WIDTH, canvas, number, short, styled
 from gamesim.game import Table
-from gamesim.incentives import written_out
+from gamesim.measure.incentives import written_out
 from gamesim.record import Record
 
 Points = NDArray[np.float64]

@@ -7,11 +7,11 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from gamesim import games, players
-from gamesim.catalogue import EXAMPLE_ROUNDS
+from gamesim.cli.listing import EXAMPLE_ROUNDS
 from gamesim.errors import InputError
 from gamesim.game import Game, Table
 from gamesim.lab.limits import LIMITS, refuse_beyond
-from gamesim.scenario import EveryonePart, Scenario, read, shipped
+from gamesim.scenario.model import EveryonePart, Scenario, read, shipped
 
 
 def choices(first: Scenario | None) -> dict[str, Any]:
@@ -83,8 +83,8 @@ def _as_lesson(name: str, scenario: Scenario) -> dict[str, Any]:
 
 def _learners() -> list[dict[str, Any]]:
     found = []
-    for name, kind in sorted(players.names().items()):
-        promise = players.make(name).over(EXAMPLE_ROUNDS).guarantee()
+    for name, kind in sorted(players.available().items()):
+        promise = players.make(name).with_horizon(EXAMPLE_ROUNDS).guarantee()
         found.append(
             {
                 "name": name,
@@ -103,7 +103,7 @@ def _learners() -> list[dict[str, Any]]:
 
 def _games() -> list[dict[str, Any]]:
     found = []
-    for name, make in sorted(games.names().items()):
+    for name, make in sorted(games.available().items()):
         hints = get_type_hints(make)
         if issubclass(hints["return"], Table):
             text = inspect.getdoc(make) or ""

@@ -18,9 +18,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from gamesim.engine.loop import BLOCK
 from gamesim.game import Game
-from gamesim.loop import BLOCK
-from gamesim.player import Player
+from gamesim.learner import Learner
 from gamesim.record import Record
 
 Numbers = NDArray[np.float32]
@@ -97,11 +97,11 @@ def state(record: Record | None, game: Game, speed: float) -> Numbers:
 
 def bounds(player: Any, actions: int, scale: float, started: bool, rounds: int) -> dict[str, Any] | None:
     """Return the regret that a learner promises to stay below, in payoff units, along the rounds of a run."""
-    promise = player.guarantee() if isinstance(player, Player) else None
+    promise = player.guarantee() if isinstance(player, Learner) else None
     if promise is None:
         return None
     at = np.unique(np.round(np.geomspace(1, rounds, BOUND_POINTS)).astype(np.int64))
-    values = [float(scale * (promise.on(promise.regret, int(t), actions, started) or 0.0)) for t in at]
+    values = [float(scale * (promise.bound_on(promise.regret, int(t), actions, started) or 0.0)) for t in at]
     if not np.isfinite(values).all():
         return None
     return {"regret": promise.regret, "rounds": at.tolist(), "values": values}

@@ -53,7 +53,7 @@ def asked_scenario(raw: Any) -> Scenario:
         raise InputError(f"a scenario is a table of keys and values, and {type(raw).__name__} came")
     _refuse_files(raw.get("game"))
     with tables_within(TABLE):
-        scenario = Scenario.of(raw)
+        scenario = Scenario.from_dict(raw)
     refuse_beyond(scenario)
     return scenario
 
@@ -64,7 +64,7 @@ def _refuse_files(game: Any) -> None:
         return
     if "file" in game:
         raise InputError("game.file: the lab opens no files that a page names: start it with gamesim lab SCENARIO")
-    make = games.names().get(game["name"]) if isinstance(game.get("name"), str) else None
+    make = games.available().get(game["name"]) if isinstance(game.get("name"), str) else None
     if make is None:
         return
     if not issubclass(get_type_hints(make)["return"], Table):

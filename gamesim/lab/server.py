@@ -37,12 +37,12 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
-from gamesim import report
 from gamesim.errors import InputError
 from gamesim.lab.choices import choices
 from gamesim.lab.limits import MESSAGE, PAGES, refuse_beyond
 from gamesim.lab.session import Run, Session, Workers
 from gamesim.record import Record
+from gamesim.report import summary as report
 from gamesim.scenario import Scenario
 
 HERE = "127.0.0.1"
@@ -278,7 +278,7 @@ def _zipped(scenario: Scenario, record: Record) -> bytes:
 
 def _reported(scenario: Scenario, record: Record) -> bytes:
     from gamesim.figures import figure_functions, svg
-    from gamesim.page import report_html
+    from gamesim.report.html import report_html
 
     with tempfile.TemporaryDirectory() as temporary:
         paths = []

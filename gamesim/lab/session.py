@@ -27,7 +27,7 @@ from gamesim.lab import frames
 from gamesim.lab.choices import entries, game_data
 from gamesim.lab.limits import asked_game, asked_scenario, read_message
 from gamesim.record import Record
-from gamesim.report import why_left_out
+from gamesim.report.summary import why_left_out
 from gamesim.scenario import Scenario
 from gamesim.simulation import Simulation
 
@@ -90,10 +90,10 @@ class Run:
 
     def data(self) -> dict[str, Any]:
         """Return what the page is told of a run before its first round."""
-        chosen = zip(self.simulation.players, self.game.sizes, self.game.scale, self._started(), strict=True)
+        chosen = zip(self.simulation.learners, self.game.sizes, self.game.scale, self._started(), strict=True)
         return {
-            "learners": [player.name for player in self.simulation.players],
-            "guarantees": [str(player.guarantee() or "guarantees nothing") for player in self.simulation.players],
+            "learners": [player.name for player in self.simulation.learners],
+            "guarantees": [str(player.guarantee() or "guarantees nothing") for player in self.simulation.learners],
             "bounds": [
                 frames.bounds(player, size, scale, started, self.scenario.rounds)
                 for player, size, scale, started in chosen

@@ -1,0 +1,1 @@
+"""Games in files, and games of other libraries."""

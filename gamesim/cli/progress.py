@@ -1,0 +1,109 @@
+"""Watching a simulation run: a live bar, and Ctrl-C that stops it without losing what there is."""
+
+import signal
+import threading
+from collections.abc import Callable
+from time import perf_counter
+from types import FrameType, TracebackType
+from typing import Any, TypeVar
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from gamesim.formatting import rate
+from gamesim.record import Record
+from gamesim.simulation import Simulation
+
+Result = TypeVar("Result")
+Keep = Callable[[Simulation], object]
+
+BAR_EVERY, GAP_EVERY = 0.1, 0.25  # seconds
+GAP_SHARE = 0.05  # of the time may go into the gap of the bar
+
+
+class Stop:
+    """Ctrl-C as a wish: the first ends the rounds and keeps them, the second quits at once."""
+
+    def __init__(self) -> None:
+        self.wished = False
+        self.in_rounds = False
+
+    def __enter__(self) -> "Stop":
+        self._main = threading.current_thread() is threading.main_thread()
+        if self._main:  # only the main thread can take signals
+            self._before = signal.signal(signal.SIGINT, self._handle)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._main:
+            signal.signal(signal.SIGINT, self._before)
+
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        if self.wished or not self.in_rounds:
+            raise KeyboardInterrupt
+        self.wished = True
+
+    def or_else(self, do: Callable[[], Result], instead: Callable[[], Result]) -> Result:
+        """Do something that may be cut short by the first Ctrl-C, and something quicker instead if it was."""
+        try:
+            return do()
+        except KeyboardInterrupt:
+            if self.wished:
+                raise
+            self.wished = True
+            return instead()
+
+
+def run_watched(
+    simulation: Simulation, rounds: int, name: str, console: Console, stop: Stop, keep: Keep | None = None
+) -> Record:
+    """Run until this round, or until Ctrl-C, showing on a terminal the rounds per second and the CE gap so far.
+
+    `keep` is called many times a second, to write checkpoints.
+    """
+    stop.in_rounds = True
+    try:
+        so_far = f" ({simulation.rounds:,} are done)" if simulation.rounds else ""
+        console.print(f"running {name}: {rounds:,} rounds{so_far}, seed {simulation.seed}", style="dim")
+        left = rounds - simulation.rounds
+        if not console.is_terminal or console.quiet:
+            return simulation.run(left, progress=lambda now: (keep and keep(now), stop.wished)[1])
+        columns: tuple[Any, ...] = (
+            BarColumn(bar_width=None),
+            TextColumn("{task.percentage:>3.0f} %"),
+            TextColumn("{task.fields[speed]} rounds/s", justify="right"),
+            TextColumn("CE gap {task.fields[gap]}"),
+            TimeRemainingColumn(compact=True),
+        )
+        with Progress(*columns, console=console, transient=True, expand=True, refresh_per_second=10) as progress:
+            watch = _Watch(progress, simulation.rounds, rounds, stop, keep)
+            return simulation.run(left, progress=watch)
+    finally:
+        stop.in_rounds = False
+
+
+class _Watch:
+    """Called by the simulation many times a second; tells the bar now and then."""
+
+    def __init__(self, progress: Progress, first: int, rounds: int, stop: Stop, keep: Keep | None) -> None:
+        self._progress, self._stop, self._keep, self._first = progress, stop, keep, first
+        self._task = progress.add_task("", total=rounds, completed=first, speed="–", gap="–")
+        self._began = perf_counter()
+        self._next_bar = self._next_gap = self._began
+
+    def __call__(self, simulation: Simulation) -> bool:
+        if self._keep is not None:
+            self._keep(simulation)
+        now = perf_counter()
+        if now >= self._next_gap:
+            gap = simulation.gap("ce")
+            took = perf_counter() - now
+            self._next_gap = now + max(GAP_EVERY, took / GAP_SHARE)
+            self._progress.update(self._task, gap=f"{gap:.3g}")
+        if now >= self._next_bar:
+            speed = (simulation.rounds - self._first) / max(now - self._began, 1e-9)
+            self._progress.update(self._task, completed=simulation.rounds, speed=rate(speed))
+            self._next_bar = now + BAR_EVERY
+        return self._stop.wished

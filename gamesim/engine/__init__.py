@@ -1,0 +1,1 @@
+"""The compiled loop, the kernels that it calls, and how their arrays are laid out."""

@@ -1,0 +1,233 @@
+"""Compiling: one decorator for every kernel, one cache for them all, and calls by address.
+
+A learner is two small kernels and a game is one. Kernels of one kind share one signature, so the simulation's loop is
+compiled once and calls whatever kernels a scenario names through their addresses: no compilation for each mix of
+learners, no limit on how many there are.
+"""
+
+import hashlib
+import os
+import re
+import sys
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+__all__ = ["kernel"]  # the rest is for the simulation and for learners that are made of others
+
+# What Numba says of its types differs from version to version: to a type checker it is untyped, in this one file.
+ir: Any = import_module("llvmlite.ir")
+numba: Any = import_module("numba")
+event: Any = import_module("numba.core.event")
+function_type: Any = import_module("numba.core.types.function_type")
+arrayobj: Any = import_module("numba.np.arrayobj")
+types = numba.types
+
+Vector: TypeAlias = NDArray[np.float64]
+Integers: TypeAlias = NDArray[np.int64]
+Function = TypeVar("Function", bound=Callable[..., Any])
+_instruction: Callable[[Callable[..., Any]], Callable[..., Any]] = numba.extending.intrinsic
+
+_VECTOR = types.Array(types.float64, 1, "C")
+_MATRIX = types.Array(types.float64, 2, "C")
+_INTEGERS = types.Array(types.int64, 1, "C")
+LEARNER_KERNEL = types.void(_VECTOR, _VECTOR, _VECTOR)  # (settings, state, strategy or loss)
+GAME_KERNEL = types.void(_INTEGERS, _VECTOR, _VECTOR, _VECTOR, _VECTOR)  # (integers, data, scratch, profile, losses)
+
+
+def kernel(function: Function) -> Function:
+    """Compile a function on first use, for every later process too; it runs without the GIL and divides as NumPy does.
+
+    A learner's two kernels take vectors of numbers: (settings, state, strategy) and (settings, state, loss). A kernel
+    writes into its arguments, allocates nothing, and calls other kernels only.
+
+    >>> from gamesim.players import Hedge
+    >>> plain = Hedge.kernels[1].py_func  # (settings, state, loss): it counts rounds, and adds up the losses
+    >>> observe, state = kernel(plain), np.array([1.0, 0.5, -1.0])  # as `@kernel` over the function does
+    >>> observe(np.zeros(1), state, np.array([0.25, 1.0]))
+    >>> state
+    array([2.  , 0.75, 0.  ])
+    """
+    return _compile(function, inline="never")
+
+
+def inlined(function: Function) -> Function:
+    """Compile as a kernel does, and inline the code wherever it is called: for the innermost loops."""
+    return _compile(function, inline="always")
+
+
+def _compile(function: Function, inline: str) -> Function:
+    chosen = numba.config.CACHE_DIR
+    numba.config.CACHE_DIR = str(cache_folder(function.__code__.co_filename))
+    try:
+        compiled: Function = numba.njit(cache=True, nogil=True, error_model="numpy", inline=inline)(function)
+    finally:
+        numba.config.CACHE_DIR = chosen
+    return compiled
+
+
+@cache
+def cache_folder(source: str) -> Path:
+    """Where the compiled kernels of a file are kept: below NUMBA_CACHE_DIR, the user's cache folder or a temporary one.
+
+    Never the package's own folder, which may be read-only. Numba does not notice when a kernel's callee in another file
+    was edited, so the folder's name carries a hash of this file and of the files of ours that it imports.
+    """
+    digest = hashlib.sha256()
+    for path in sorted(_files_behind(source, set())):
+        digest.update(Path(path).read_bytes())
+    for parent in _cache_parents():
+        folder = parent / f"kernels-{digest.hexdigest()[:16]}"
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryFile(dir=folder):
+                return folder
+        except OSError:
+            continue
+    return Path(tempfile.mkdtemp(prefix="gamesim-"))
+
+
+def _files_behind(source: str, found: set[str]) -> set[str]:
+    """Return a file and the files of gamesim that it imports, directly or not."""
+    if source not in found and os.path.exists(source):  # code typed at a prompt has no file
+        found.add(source)
+        for module in re.findall(
+            r"^from (gamesim\.[\w.]+) import", Path(source).read_text(encoding="utf-8"), re.MULTILINE
+        ):
+            spec = find_spec(module)
+            if spec is not None and spec.origin is not None:
+                _files_behind(spec.origin, found)
+    return found
+
+
+def _cache_parents() -> list[Path]:
+    if numba.config.CACHE_DIR:
+        return [Path(numba.config.CACHE_DIR)]
+    home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or os.path.expanduser("~/.cache")
+    user = os.getuid() if sys.platform != "win32" else os.environ.get("USERNAME", "user")
+    return [Path(home) / "gamesim", Path(tempfile.gettempdir()) / f"gamesim-{user}"]
+
+
+def announce_compilation(say: Callable[[], None]) -> None:
+    """Call `say` once, when the first kernel has to be compiled rather than loaded from the cache."""
+
+    class Listener(event.Listener):  # type: ignore[misc]  # its type is not known
+        told = False
+
+        def on_start(self, event: Any) -> None:
+            if not self.told:
+                self.told = True
+                say()
+
+        def on_end(self, event: Any) -> None:
+            pass
+
+    event.register("numba:compile", Listener())
+
+
+@cache
+def address(function: Callable[..., None], signature: Any) -> int:
+    """Return the address of a kernel's machine code, to be called by `call_learner` or `call_game`."""
+    function.compile(signature)  # type: ignore[attr-defined]  # it is Numba's dispatcher
+    return int(function_type.CompileResultWAP(function.overloads[signature.args]).address)  # type: ignore[attr-defined]
+
+
+def _lend(context: Any, builder: Any, kind: Any, whole: Any, start: Any, end: Any) -> Any:
+    """Make a vector of the entries start..end-1 of an array: a view that owns nothing.
+
+    Numba counts the references to an array with atomic operations; at a few dozen views a round these would cost more
+    than the learners do. A view without an owner is not counted; whoever calls holds the arrays long enough.
+    """
+    view = context.make_array(kind)(context, builder)
+    data, size = builder.gep(whole.data, [start]), whole.itemsize
+    arrayobj.populate_array(view, data, [builder.sub(end, start)], strides=[size], itemsize=size, meminfo=None)
+    return view._getvalue()
+
+
+@_instruction
+def multiply_add(typing: Any, x: Any, y: Any, z: Any) -> Any:
+    """Return x·y + z, rounded once: one instruction where the processor has it, the same number where it has not."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        return builder.fma(*given)
+
+    return types.float64(types.float64, types.float64, types.float64), generate
+
+
+@_instruction
+def part(typing: Any, array: Any, start: Any, end: Any) -> Any:
+    """Return array[start:end] as a view that owns nothing; the caller keeps the array."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        array, start, end = given
+        return _lend(context, builder, _VECTOR, context.make_array(_VECTOR)(context, builder, array), start, end)
+
+    return _VECTOR(_VECTOR, types.int64, types.int64), generate
+
+
+@_instruction
+def row_part(typing: Any, matrix: Any, row: Any, start: Any, end: Any) -> Any:
+    """Return matrix[row, start:end] as a view that owns nothing; the caller keeps the matrix."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        matrix, row, start, end = given
+        whole = context.make_array(_MATRIX)(context, builder, matrix)
+        before = builder.mul(row, builder.extract_value(whole.shape, 1))
+        return _lend(context, builder, _VECTOR, whole, builder.add(before, start), builder.add(before, end))
+
+    return _VECTOR(_MATRIX, types.int64, types.int64, types.int64), generate
+
+
+def _call(context: Any, builder: Any, signature: Any, address: Any, arguments: list[Any]) -> Any:
+    function = ir.FunctionType(ir.VoidType(), [context.get_value_type(kind) for kind in signature.args])
+    builder.call(builder.inttoptr(address, function.as_pointer()), arguments)
+    return context.get_dummy_value()
+
+
+@_instruction
+def call_learner(
+    typing: Any,
+    address: Any,
+    settings: Any,
+    settings_start: Any,
+    settings_end: Any,
+    state: Any,
+    state_start: Any,
+    state_end: Any,
+    vector: Any,
+    vector_start: Any,
+    vector_end: Any,
+) -> Any:
+    """Call a learner's kernel by its address with parts of these arrays, inside compiled code."""
+    a_part = (_VECTOR, types.int64, types.int64)
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        lent = []
+        for array, start, end in (given[1:4], given[4:7], given[7:10]):
+            whole = context.make_array(_VECTOR)(context, builder, array)
+            lent.append(_lend(context, builder, _VECTOR, whole, start, end))
+        return _call(context, builder, LEARNER_KERNEL, given[0], lent)
+
+    return types.void(types.int64, *a_part, *a_part, *a_part), generate
+
+
+@_instruction
+def call_game(typing: Any, address: Any, integers: Any, data: Any, scratch: Any, profile: Any, losses: Any) -> Any:
+    """Call a game's kernel by its address, inside compiled code."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        lent = []
+        for kind, array in zip(GAME_KERNEL.args, given[1:], strict=True):
+            whole = context.make_array(kind)(context, builder, array)
+            start, end = context.get_constant(types.int64, 0), builder.extract_value(whole.shape, 0)
+            lent.append(_lend(context, builder, kind, whole, start, end))
+        return _call(context, builder, GAME_KERNEL, given[0], lent)
+
+    return types.void(types.int64, *GAME_KERNEL.args), generate

@@ -1,0 +1,263 @@
+"""The one compiled loop: play, answer, observe, tally, round after round, for any game and any mix of learners.
+
+A round is microseconds of work, so nothing here allocates and nothing calls Python. Learners and the game are called by
+address. The phases of a round are functions of their own, because a learner written in Python plays in between them:
+the numbers are then the same, only slower.
+
+Sums over rounds are taken in blocks that start at multiples of BLOCK, whatever pieces the rounds are run in, so that no
+bit of a record depends on where a run was cut.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gamesim.engine.compiled import Integers, Vector, call_game, call_learner, inlined, kernel, part, row_part
+
+BLOCK = 8
+EXPECTED, SAMPLED, BANDIT = 0, 1, 2
+
+# Columns of the plan, which has a row for each player.
+PLAY, OBSERVE = 0, 1  # addresses; 0 for a learner written in Python
+SETTINGS, SETTINGS_END, STATE, STATE_END, ACTIONS, ACTIONS_END = 2, 3, 4, 5, 6, 7
+INFORMED = 8
+
+
+class Setup(NamedTuple):
+    """What is the same in every round and every replica."""
+
+    plan: NDArray[np.int64]
+    settings: Vector
+    game: int
+    integers: Integers
+    data: Vector
+    feedback: int
+
+
+class Track(NamedTuple):
+    """One replica: what the rounds read and write. Arrays over actions hold all players' actions side by side."""
+
+    state: Vector
+    scratch: Vector
+    starts: Vector  # the first round's strategies where they are given, NaN where the learner's own count
+    strategies: NDArray[np.float64]  # of the current block: a row a round
+    losses: NDArray[np.float64]
+    drawn: Integers  # the actions drawn in this round
+    profile: Vector  # the drawn actions as strategies
+    seen: Vector
+    average: Vector  # Σ strategies (or counts of drawn actions)
+    counterfactuals: Vector  # Σ p ⊗ l, player after player: what the mass of action i would have lost at action j
+    joint: Vector  # Σ of the product of strategies (or counts of drawn profiles); empty if it would not fit
+    left: NDArray[np.float64]  # the joint's rows: products of strategies of the first half of the players
+    right: NDArray[np.float64]  # and its columns: of the second half
+    trajectory: NDArray[np.float64]
+    stride: Integers  # the trajectory keeps every stride-th round
+
+
+@inlined
+def _call(setup: Setup, track: Track, player: int, which: int, vector: Vector) -> None:
+    """Call a player's kernel with its own settings, its own state and its own part of a vector over all actions."""
+    plan = setup.plan
+    call_learner(
+        plan[player, which],
+        setup.settings,
+        plan[player, SETTINGS],
+        plan[player, SETTINGS_END],
+        track.state,
+        plan[player, STATE],
+        plan[player, STATE_END],
+        vector,
+        plan[player, ACTIONS],
+        plan[player, ACTIONS_END],
+    )
+
+
+@inlined
+def play(setup: Setup, track: Track, round: int) -> None:
+    """Let every compiled learner that is not informed write its strategy."""
+    for player in range(setup.plan.shape[0]):
+        if setup.plan[player, PLAY] != 0 and setup.plan[player, INFORMED] == 0:
+            _call(setup, track, player, PLAY, track.strategies[round % BLOCK])
+
+
+@inlined
+def _ask(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
+    """Put the profile to the game: the strategies themselves, or actions drawn from them."""
+    profile = track.strategies[round % BLOCK]
+    if setup.feedback != EXPECTED:
+        for i in range(profile.size):
+            track.profile[i] = 0.0
+        for player in range(setup.plan.shape[0]):
+            first, end = setup.plan[player, ACTIONS], setup.plan[player, ACTIONS_END]
+            action, mass = first, profile[first]
+            while mass <= uniforms[player] and action < end - 1:
+                action += 1
+                mass += profile[action]
+            while profile[action] == 0.0 and action > first:
+                action -= 1  # rounding may leave the uniform beyond the last action that is played
+            track.profile[action] = 1.0
+            track.drawn[player] = action - first
+        profile = track.profile
+    call_game(setup.game, setup.integers, setup.data, track.scratch, profile, track.losses[round % BLOCK])
+
+
+@kernel
+def _inform(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
+    """Let the informed players see their losses and play, and answer once more."""
+    for player in range(setup.plan.shape[0]):
+        if setup.plan[player, INFORMED] != 0:
+            _call(setup, track, player, OBSERVE, track.losses[round % BLOCK])
+            _call(setup, track, player, PLAY, track.strategies[round % BLOCK])
+    _ask(setup, track, round, uniforms)
+
+
+@inlined
+def answer(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
+    """Fill in the losses of this round; informed players see theirs first and then play."""
+    strategies = track.strategies[round % BLOCK]
+    if round == 0:
+        for i in range(strategies.size):
+            if not np.isnan(track.starts[i]):
+                strategies[i] = track.starts[i]
+    informed = 0
+    for player in range(setup.plan.shape[0]):
+        informed += setup.plan[player, INFORMED]
+        if setup.plan[player, INFORMED] != 0:  # its own losses do not depend on its strategy, so any will do at first
+            first, end = setup.plan[player, ACTIONS], setup.plan[player, ACTIONS_END]
+            for i in range(first, end):
+                strategies[i] = 1.0 / (end - first)
+    _ask(setup, track, round, uniforms)
+    if informed > 0:
+        _inform(setup, track, round, uniforms)
+
+
+@inlined
+def observe(setup: Setup, track: Track, round: int) -> None:
+    """Tell every learner the loss of each of its actions, or under bandit feedback of the drawn one only."""
+    losses = track.losses[round % BLOCK]
+    for i in range(losses.size):
+        track.seen[i] = losses[i] if setup.feedback != BANDIT or track.profile[i] == 1.0 else np.nan
+    for player in range(setup.plan.shape[0]):
+        if setup.plan[player, OBSERVE] != 0 and setup.plan[player, INFORMED] == 0:
+            _call(setup, track, player, OBSERVE, track.seen)
+
+
+@inlined
+def _add_outer(
+    left: NDArray[np.float64],
+    first: int,
+    right: NDArray[np.float64],
+    second: int,
+    rows: int,
+    total: Vector,
+    at: int,
+    height: int,
+    width: int,
+) -> None:
+    """Add Σ_t left[t, first:] ⊗ right[t, second:] to the matrix at total[at:], all rounds of a full block at once."""
+    end = second + width
+    r0, r1 = row_part(right, 0, second, end), row_part(right, 1, second, end)
+    r2, r3 = row_part(right, 2, second, end), row_part(right, 3, second, end)
+    r4, r5 = row_part(right, 4, second, end), row_part(right, 5, second, end)
+    r6, r7 = row_part(right, 6, second, end), row_part(right, 7, second, end)
+    for i in range(height):
+        target = part(total, at + i * width, at + (i + 1) * width)
+        if rows == BLOCK:
+            a, b, c, d = left[0, first + i], left[1, first + i], left[2, first + i], left[3, first + i]
+            e, f, g, h = left[4, first + i], left[5, first + i], left[6, first + i], left[7, first + i]
+            if a + b + c + d + e + f + g + h != 0.0:
+                for j in range(width):
+                    target[j] += ((a * r0[j] + b * r1[j]) + (c * r2[j] + d * r3[j])) + (
+                        (e * r4[j] + f * r5[j]) + (g * r6[j] + h * r7[j])
+                    )
+        else:
+            for t in range(rows):
+                weight = left[t, first + i]
+                for j in range(width):
+                    target[j] += weight * right[t, second + j]
+
+
+@inlined
+def _multiply_out(
+    strategies: NDArray[np.float64],
+    rows: int,
+    plan: NDArray[np.int64],
+    first: int,
+    end: int,
+    product: NDArray[np.float64],
+) -> None:
+    """Write the probabilities of all action profiles of the players first..end-1, the last one's action fastest."""
+    for t in range(rows):
+        product[t, 0] = 1.0
+        length = 1
+        for player in range(first, end):
+            at, size = plan[player, ACTIONS], plan[player, ACTIONS_END] - plan[player, ACTIONS]
+            for k in range(length - 1, -1, -1):  # from the back, so that nothing is overwritten before it is read
+                weight = product[t, k]
+                for action in range(size):
+                    product[t, k * size + action] = weight * strategies[t, at + action]
+            length *= size
+
+
+@kernel
+def add_block(setup: Setup, track: Track, rows: int, average: Vector, counterfactuals: Vector, joint: Vector) -> None:
+    """Add the first rows of the current block to these sums (under sampled feedback they are up to date already)."""
+    if setup.feedback != EXPECTED:
+        return
+    strategies, losses, plan = track.strategies, track.losses, setup.plan
+    for t in range(rows):
+        for i in range(average.size):
+            average[i] += strategies[t, i]
+    at = 0
+    for player in range(plan.shape[0]):
+        first, size = plan[player, ACTIONS], plan[player, ACTIONS_END] - plan[player, ACTIONS]
+        _add_outer(strategies, first, losses, first, rows, counterfactuals, at, size, size)
+        at += size * size
+    if joint.size > 0:
+        players = plan.shape[0]
+        _multiply_out(strategies, rows, plan, 0, players // 2, track.left)
+        _multiply_out(strategies, rows, plan, players // 2, players, track.right)
+        _add_outer(track.left, 0, track.right, 0, rows, joint, 0, track.left.shape[1], track.right.shape[1])
+
+
+@inlined
+def tally(setup: Setup, track: Track, round: int) -> None:
+    """Enter the round into the sums and the trajectory."""
+    if setup.feedback == EXPECTED:
+        rows = round % BLOCK + 1
+        if rows == BLOCK:
+            add_block(setup, track, rows, track.average, track.counterfactuals, track.joint)
+    else:
+        at, cell = 0, 0
+        for player in range(setup.plan.shape[0]):
+            first, end = setup.plan[player, ACTIONS], setup.plan[player, ACTIONS_END]
+            size, action = end - first, track.drawn[player]
+            track.average[first + action] += 1.0
+            for j in range(size):
+                track.counterfactuals[at + action * size + j] += track.losses[round % BLOCK, first + j]
+            at += size * size
+            cell = cell * size + action
+        if track.joint.size > 0:
+            track.joint[cell] += 1.0
+
+    capacity = track.trajectory.shape[0]
+    if round == capacity * track.stride[0]:  # full: keep every other round from here on
+        for k in range(capacity // 2):
+            for i in range(track.average.size):
+                track.trajectory[k, i] = track.trajectory[2 * k, i]
+        track.stride[0] *= 2
+    if round % track.stride[0] == 0:
+        for i in range(track.average.size):
+            track.trajectory[round // track.stride[0], i] = track.strategies[round % BLOCK, i]
+
+
+@kernel
+def advance(setup: Setup, track: Track, first: int, rounds: int, uniforms: NDArray[np.float64]) -> None:
+    """Run this many rounds from round `first` on; `uniforms` has a row a round under sampled feedback."""
+    for round in range(first, first + rounds):
+        row = uniforms[(round - first) % uniforms.shape[0]]
+        play(setup, track, round)
+        answer(setup, track, round, row)
+        observe(setup, track, round)
+        tally(setup, track, round)

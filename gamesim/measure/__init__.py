@@ -1,0 +1,1 @@
+"""What is measured of a run: regrets, gaps, trends, and the sets of equilibria."""

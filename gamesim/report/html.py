@@ -1,0 +1,256 @@
+"""The report of a run or a comparison as one HTML file: no script, no request to anywhere, figures inside.
+
+It reads on a phone, on a projector and on paper, in light and in dark. Figures keep a white card in the dark, because
+they are drawn for paper. Everything that comes from people (titles, names, labels, scenarios) is escaped, and the
+page's own policy forbids it to load or run anything.
+"""
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from html import escape, unescape
+from importlib.resources import files
+from pathlib import Path
+
+from gamesim.equilibrium import Deviation, polytope
+from gamesim.formatting import number
+from gamesim.record import Record, no_distance
+from gamesim.report.summary import KINDS, ROUNDING, SHOWN, Summary, trend_in_words
+
+SETS = {"ce": "correlated (CE)", "cce": "coarse correlated (CCE)"}
+# What each figure shows, by the name of its file.
+CAPTIONS = {
+    "gaps": "How much the player with the most to gain would gain a round by deviating from what was played and, where "
+    "it is measured, how much of play would have to change to make it an equilibrium, after each number of rounds.",
+    "regrets": "How much more each player would have earned in all by playing one action throughout, by always "
+    "playing a second action in place of a first, or by exchanging its actions in any way.",
+    "profile": "How much more each player would have earned in all by deviations that grow freer from left to right: "
+    "at k = 1, one action throughout (solid) or one action changed (dashed); at the last k, any exchange of actions.",
+    "strategies": "How likely each player was to play each of its actions, round by round.",
+    "triangles": "The same for players with three actions: each corner is an action, and the nearer the path is to a "
+    "corner, the likelier that action was.",
+    "tetrahedron": "Everything that two players with two actions can do together: each corner is a pair of actions, "
+    "and the path is the average of play up to each round, beside the equilibria.",
+    "payoff-space": "What both players earned a round, on average up to each round, beside all that the game can pay "
+    "and what its equilibria pay.",
+    "joint": "How often each combination of actions was played, over all rounds.",
+    "nearest": "How often each combination of actions was played, and the correlated equilibrium nearest to that.",
+    "network": "Who plays with whom, and what each player does at the end.",
+    "ce-gaps": "How much somebody would gain a round by exchanging actions (the CE gap), in each run, after each "
+    "number of rounds.",
+    "cce-gaps": "How much somebody would gain a round by playing one action throughout (the CCE gap), in each run, "
+    "after each number of rounds.",
+}
+DEVIATIONS = 5  # that are named for each kind of equilibrium
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+
+
+def report_html(record: Record, summary: Summary, figures: Sequence[Path], scenario: str) -> str:
+    """Return the report of one run: its summary, its figures (those paths that are SVG) and the scenario as TOML."""
+    many = "" if summary.replicas is None else f" · means of {len(summary.replicas)} replicas"
+    facts = (
+        f"{summary.game} · {len(summary.players):,} player{'' if len(summary.players) == 1 else 's'} · "
+        f"{summary.rounds:,} round{'' if summary.rounds == 1 else 's'} · seed {summary.seed} · "
+        f"{summary.feedback} feedback{many}"
+    )
+    return _page(
+        summary.title or summary.game,
+        facts,
+        summary.verdict,
+        [
+            ("How close play is to equilibrium", _gaps(summary)),
+            ("The players", _players(summary)),
+            ("What would pay most to change", _deviations(record)),
+            ("Figures", _figures(figures)),
+            ("The scenario", f"<pre tabindex=0>{escape(scenario.strip())}</pre>" if scenario.strip() else ""),
+            ("To repeat this run", _repeat(summary)),
+        ],
+    )
+
+
+def comparison_html(title: str, summaries: Mapping[str, Summary], figures: Sequence[Path], note: str = "") -> str:
+    """Return the report of several runs side by side, by their labels; `note` is added to the verdict."""
+    best = min(summaries, key=lambda label: summaries[label].gap["ce"])
+    rows = [
+        [
+            escape(label),
+            f"{one.rounds:,}",
+            number(one.gap["ce"]),
+            _slope(one.slope["ce"]),
+            number(one.gap["cce"]),
+            _slope(one.slope["cce"]),
+            number(one.distance["ce"]),
+            number(one.distance["cce"]),
+            number(one.welfare),
+        ]
+        for label, one in summaries.items()
+    ]
+    headings = ["run", "rounds", "CE gap", "trend", "CCE gap", "trend", "to CE", "to CCE", "total payoff"]
+    verdict = f"{best} ends nearest to a correlated equilibrium, with a gap of {number(summaries[best].gap['ce'])}."
+    first = next(iter(summaries.values()))
+    return _page(
+        title,
+        f"{len(summaries)} runs",
+        f"{verdict} {note}".rstrip(),
+        [
+            ("The runs", _table(headings, rows)),
+            *[(f"{label}: verdict", f"<p>{escape(one.verdict)}</p>") for label, one in summaries.items()],
+            ("Figures", _figures(figures)),
+            ("Versions", _versions(first)),
+        ],
+    )
+
+
+def _page(title: str, facts: str, verdict: str, sections: Iterable[tuple[str, str]]) -> str:
+    body = "\n".join(f"<section>\n<h2>{escape(head)}</h2>\n{inside}\n</section>" for head, inside in sections if inside)
+    style = files("gamesim.report").joinpath("report.css").read_text(encoding="utf-8")
+    return f"""<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<link rel="icon" href="data:,">
+<title>{escape(title)}</title>
+<style>
+{style}</style>
+</head>
+<body>
+<header>
+<h1>{escape(title)}</h1>
+<p class="facts">{escape(facts)}</p>
+</header>
+<main>
+<p class="verdict">{escape(verdict)}</p>
+{body}
+</main>
+</body>
+</html>
+"""
+
+
+def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1) -> str:
+    """Return a table of cells that are HTML already; the first columns are words, the others numbers."""
+    side = ["" if k < words else ' class="n"' for k in range(len(headings))]
+    head = "".join(f'<th scope="col"{side[k]}>{escape(text)}</th>' for k, text in enumerate(headings))
+    lines = ["<tr>" + "".join(f"<td{side[k]}>{cell}</td>" for k, cell in enumerate(row)) + "</tr>" for row in rows]
+    table = f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n" + "\n".join(lines) + "\n</tbody>\n</table>"
+    return f'<div class="wide" tabindex="0">\n{table}\n</div>'
+
+
+def _slope(slope: float | None) -> str:
+    return "–" if slope is None else f"rounds<sup>{round(slope, 2) + 0:.2f}</sup>".replace("-", "−")
+
+
+def _trend(summary: Summary, kind: str) -> str:
+    words = re.sub(r"\^(-?[0-9.]+)", r"<sup>\1</sup>", trend_in_words(summary, kind))
+    return words.replace("-", "−")
+
+
+def _gaps(summary: Summary) -> str:
+    rows = [
+        [escape(name), number(summary.gap[kind]), _trend(summary, kind), number(summary.distance[kind])]
+        for kind, name in SETS.items()
+    ]
+    rows.append(["Nash, by the average strategies", number(summary.nash_gap), "–", "–"])
+    notes = [
+        "The gap is what somebody gains a round by deviating, in payoff units; the distance is the share of play that "
+        "would have to change. A distance can be large where the gap is small: trust the gap first."
+    ]
+    if summary.distance_left_out:
+        notes.append(f"Distances and welfare ranges are left out: {summary.distance_left_out}.")
+    welfare = [f"The players earn {number(summary.welfare)} a round together."]
+    for kind, ends in summary.welfare_range.items():
+        if ends is not None:
+            welfare.append(f"The {kind.upper()}s pay {number(ends[0])} to {number(ends[1])}.")
+    if summary.optimum is not None:
+        welfare.append(f"The most there is, is {number(summary.optimum)}.")
+    table = _table(["equilibrium", "gap", "trend", "distance"], rows)
+    return f"{table}\n<p>{escape(' '.join(welfare))}</p>\n" + "\n".join(_note(note) for note in notes)
+
+
+def _note(text: str) -> str:
+    return f'<p class="note">{escape(text)}</p>'
+
+
+def _players(summary: Summary) -> str:
+    rows = []
+    for one in summary.players[:SHOWN]:
+        settings = ", ".join(f"{key} = {value}" for key, value in one.settings.items())
+        learner = escape(one.learner) + (f"<br><small>{escape(settings)}</small>" if settings else "")
+        cells = [escape(one.name), learner, number(one.payoff)]
+        for kind in KINDS:
+            bound = one.bound[kind]
+            promised = "no bound" if bound is None else f"≤ {number(bound / summary.rounds)}"
+            cell = f"{number(one.regret[kind] / summary.rounds)}<br><small>{promised}</small>"
+            if (proved := one.certificate[kind]) is not None:
+                cell += f"<br><small>proved {number(proved / summary.rounds)}</small>"
+            cells.append(cell)
+        rows.append(cells)
+    table = _table(["player", "learner", "payoff", *KINDS], rows, words=2)
+    more = len(summary.players) - SHOWN
+    drawn = "" if summary.feedback == "expected" else " Actions are drawn, so bounds hold up to the luck of the draws."
+    proves = any(value is not None for one in summary.players[:SHOWN] for value in one.certificate.values())
+    also = "; proved is what its gradients in this run prove" if proves else ""
+    notes = [
+        "Payoffs and regrets (external, internal, swap) are a round, in payoff units; what the learner "
+        f"promises is below each{also}.{drawn}"
+    ]
+    if more > 0:
+        notes.append(f"{more:,} more players are in summary.json.")
+    return table + "\n" + "\n".join(_note(note) for note in notes)
+
+
+def _deviations(record: Record) -> str:
+    """Name the most profitable deviations from the joint, or say why none can be named."""
+    if record.joint is None or no_distance(record.game) is not None:
+        return _note(f"Deviations are not listed: {no_distance(record.game) or 'this record holds no joint'}.")
+    joint = record.joint if record.single else record.joint.mean(axis=0)
+    found = [one for kind in SETS for one in polytope(record.game, kind).deviations(joint, DEVIATIONS)]
+    rows = [_deviation(one) for one in found if one.gain > ROUNDING]
+    if not rows:
+        return "<p>Nothing: no player gains anything by any deviation.</p>"
+    return _table(["player", "when it would play", "should play", "gain a round"], rows, words=3)
+
+
+def _deviation(one: Deviation) -> list[str]:
+    told = "<em>anything</em>" if one.told is None else escape(one.told)
+    return [escape(one.player), told, escape(one.to), number(one.gain)]
+
+
+def _figures(paths: Sequence[Path]) -> str:
+    cards = [_card(path) for path in paths if path.suffix == ".svg"]
+    return '<div class="figures">\n' + "\n".join(cards) + "\n</div>" if cards else ""
+
+
+def _card(path: Path) -> str:
+    """Return a figure as it stands in a page: without a prolog, as wide as its card, with names of its own."""
+    text = path.read_text(encoding="utf-8")
+    title = re.search(r"<title>(.*?)</title>", text, re.DOTALL)
+    words = unescape(title[1]) if title else path.stem
+    text = text[text.index("<svg") :]
+    for part in (r"<!--.*?-->", r"<metadata>.*?</metadata>", r"<title>.*?</title>", r"<style.*?</style>"):
+        text = re.sub(part, "", text, flags=re.DOTALL)
+    own = re.sub(r"[^a-z0-9]+", "-", path.stem.lower())
+    text = re.sub(r'\b(id="|href="#)', rf"\g<1>{own}-", text)
+    text = text.replace("url(#", f"url(#{own}-")
+    text = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", text, count=1)
+    text = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", text, count=1)
+    text = text.replace("<svg", f'<svg role="img" aria-label="{escape(words)}"', 1)
+    text = re.sub(r"\n\s*", "\n", text).strip()
+    caption = CAPTIONS.get(path.stem)
+    below = f"\n<figcaption>{escape(caption)}</figcaption>" if caption else ""
+    return f'<figure tabindex="0">\n{text}{below}\n</figure>'
+
+
+def _repeat(summary: Summary) -> str:
+    steps = (
+        f"<p>Save the scenario above as <code>scenario.toml</code> and run <code>gamesim run scenario.toml "
+        f"--seed {summary.seed}</code>. The same versions give the same numbers, bit for bit.</p>"
+    )
+    return steps + _versions(summary)
+
+
+def _versions(summary: Summary) -> str:
+    items = "".join(f"<dt>{escape(name)}</dt><dd>{escape(version)}</dd>" for name, version in summary.versions.items())
+    return f"<dl>{items}<dt>seed</dt><dd>{summary.seed}</dd></dl>"

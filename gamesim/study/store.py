@@ -1,0 +1,321 @@
+"""The store of a study: one SQLite file with a row for each point, which no kill and no full disk can spoil.
+
+A point's key is the hash of its complete scenario and of the version that runs it, so a finished point is known again
+whatever else the study changes. Only the sweep's coordinator writes, one transaction for each batch that comes back;
+readers may look at any time. A second sweep on the same store is refused while the first one lives.
+"""
+
+import hashlib
+import json
+import os
+import sqlite3
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from gamesim.errors import InputError
+from gamesim.study.model import Point, Study, canonical
+from gamesim.study.worker import Job, Outcome
+
+FORMAT = 1
+FILE = "study.sqlite"
+PAGE = 1000  # points that are looked up at once
+
+COLUMNS = "key, labels, seed, status, measures, error, seconds"
+SCHEMA = """
+CREATE TABLE study (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE payoffs (hash TEXT PRIMARY KEY, game TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE points (
+    key TEXT PRIMARY KEY,        -- hash of scenario, seed and version
+    position INTEGER,            -- place in the study as it is now; NULL if it is no longer part of it
+    labels TEXT NOT NULL,        -- JSON: the choice on each axis
+    scenario TEXT NOT NULL,      -- JSON, complete but for the seed; payoffs written out stand in their own table
+    seed INTEGER NOT NULL,
+    version TEXT NOT NULL,
+    status TEXT NOT NULL CHECK (status IN ('todo', 'done', 'failed')),
+    measures TEXT,               -- JSON: a number, or null where it is not defined, for each measure
+    error TEXT,
+    seconds REAL
+) WITHOUT ROWID;
+CREATE INDEX by_position ON points (position, status);
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A point of the study as it stands in the store."""
+
+    key: str
+    labels: dict[str, Any]
+    seed: int
+    status: str
+    measures: dict[str, float | None]
+    error: str | None
+    seconds: float | None
+
+
+class Store:
+    """A study's file, open for reading or, once locked, for writing."""
+
+    def __init__(self, path: Path, *, write: bool = False) -> None:
+        self.path = path
+        self._lock: sqlite3.Connection | None = None
+        if write:
+            self._prepare_folder()
+            self._lock = _locked(path)
+        elif not path.is_file():
+            raise InputError(f"there is no store {path}: gamesim sweep makes one")
+        try:
+            with self._clearly():
+                # A reader opens the file for writing too: beside a killed writer there is a log to be taken over.
+                mode = "rwc" if write else "rw" if os.access(path, os.W_OK) else "ro"
+                uri = f"{path.absolute().as_uri()}?mode={mode}"
+                self._db = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=30)
+                self._check_format()
+                if write:
+                    self._db.execute("PRAGMA journal_mode = WAL")
+                    self._db.execute("PRAGMA synchronous = FULL")
+                    self._create()
+        except BaseException:
+            self._unlock()
+            raise
+
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file and let others write."""
+        self._db.close()
+        self._unlock()
+
+    # What a sweep writes.
+
+    def register(self, study: Study) -> None:
+        """Make the store's points those of this study; what is finished stays so, and what failed is to do again."""
+        running = version("gamesim")
+        axes = [
+            {"name": axis.name, "role": axis.role, "values": [choice.label for choice in axis.choices]}
+            for axis in study.axes
+        ]
+        about = {"name": study.name, "title": study.title, "comment": study.comment, "measures": study.measures}
+        with self._transaction() as db:
+            for key, value in {**about, "axes": axes}.items():
+                db.execute("INSERT OR REPLACE INTO study VALUES (?, ?)", (key, canonical(value)))
+            db.execute("UPDATE points SET position = NULL WHERE position IS NOT NULL")
+            seen: dict[str, tuple[str, str]] = {}  # of the scenario before: points of many seeds share one
+            db.executemany(
+                "INSERT INTO points (key, position, labels, scenario, seed, version, status) "
+                "VALUES (?, ?, ?, ?, ?, ?, 'todo') "
+                "ON CONFLICT (key) DO UPDATE SET position = excluded.position, labels = excluded.labels",
+                (
+                    (point.key, position, canonical(point.labels), self._kept(db, point, seen), point.seed, running)
+                    for position, point in enumerate(study.points())
+                ),
+            )
+            # What failed may have failed for want of memory or of a worker; what lacks a measure runs for it.
+            lacking = " OR ".join("json_type(measures, ?) IS NULL" for _ in study.measures)
+            db.execute(
+                "UPDATE points SET status = 'todo', error = NULL WHERE position IS NOT NULL "
+                f"AND (status = 'failed' OR (status = 'done' AND ({lacking})))",
+                [f'$."{name}"' for name in study.measures],
+            )
+
+    def finish(self, outcomes: Iterable[Outcome], measures: Iterable[str]) -> None:
+        """Write what came of some points: all of it or, where that fails, nothing."""
+        names = list(measures)
+        rows = [
+            (
+                "failed" if outcome.values is None else "done",
+                None if outcome.values is None else canonical(dict(zip(names, outcome.values, strict=True))),
+                outcome.error,
+                outcome.seconds,
+                outcome.key,
+            )
+            for outcome in outcomes
+        ]
+        with self._transaction() as db:
+            db.executemany(
+                "UPDATE points SET status = ?1, measures = coalesce(_merged(measures, ?2), measures), error = ?3, "
+                "seconds = ?4 WHERE key = ?5",
+                rows,
+            )
+
+    def todo(self) -> Iterator[Job]:
+        """Give the points that are to run, in the study's order; those that fail meanwhile do not come again."""
+        position = -1
+        payoffs: dict[str, str] = {}
+        while True:
+            with self._clearly():
+                page = self._db.execute(
+                    "SELECT position, key, scenario, seed FROM points WHERE position > ? AND status = 'todo' "
+                    "ORDER BY position LIMIT ?",
+                    (position, PAGE),
+                ).fetchall()
+            if not page:
+                return
+            for _, key, text, seed in page:
+                if text not in payoffs:
+                    payoffs = {text: self._whole(text)}  # points of one scenario follow each other
+                yield Job(key, payoffs[text], seed)
+            position = page[-1][0]
+
+    # What anybody reads.
+
+    def counts(self) -> dict[str, int]:
+        """How many points of the study there are: to do, done and failed."""
+        with self._clearly():
+            found = dict(
+                self._db.execute("SELECT status, count(*) FROM points WHERE position IS NOT NULL GROUP BY status")
+            )
+        return {status: found.get(status, 0) for status in ("todo", "done", "failed")}
+
+    def finished(self) -> set[str]:
+        """The keys of all points that are done, of this study or of one before."""
+        with self._clearly():
+            return {key for (key,) in self._db.execute("SELECT key FROM points WHERE status = 'done'")}
+
+    def about(self) -> dict[str, Any]:
+        """The study's name, title, comment, measures and axes."""
+        with self._clearly():
+            return {key: json.loads(value) for key, value in self._db.execute("SELECT key, value FROM study")}
+
+    def row(self, key: str) -> Row:
+        """The point with this key."""
+        with self._clearly():
+            (found,) = self._db.execute(f"SELECT {COLUMNS} FROM points WHERE key = ?", (key,))
+        return _row(found)
+
+    def rows(self, status: str | None = None) -> Iterator[Row]:
+        """Give the points of the study, in its order."""
+        with self._clearly():
+            found = self._db.execute(
+                f"SELECT {COLUMNS} FROM points "
+                "WHERE position IS NOT NULL AND (?1 IS NULL OR status = ?1) ORDER BY position",
+                (status,),
+            )
+            yield from map(_row, found)
+
+    # How it is done.
+
+    def _prepare_folder(self) -> None:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise InputError(f"{self.path.parent} cannot be made: {error.strerror}") from None
+        if not os.access(self.path.parent, os.W_OK | os.X_OK):
+            raise InputError(f"{self.path.parent} cannot be written to: choose another place with --out")
+
+    def _check_format(self) -> None:
+        (found,) = self._db.execute("PRAGMA user_version").fetchone()
+        if found > FORMAT:
+            raise InputError(
+                f"{self.path} was written by a newer version of gamesim (format {found}, this one knows {FORMAT}): "
+                f"install that version, or choose another place with --out"
+            )
+        tables = {name for (name,) in self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        if found == 0 and tables:
+            raise InputError(f"{self.path} is a database of something else: choose another place with --out")
+        if found == 0 and self._lock is None:
+            raise InputError(f"{self.path} holds no study yet: gamesim sweep fills it")
+
+    def _create(self) -> None:
+        self._db.create_function("_merged", 2, _merged, deterministic=True)
+        (found,) = self._db.execute("PRAGMA user_version").fetchone()
+        if found == 0:
+            self._db.executescript(f"BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {FORMAT}; COMMIT;")
+
+    def _kept(self, db: sqlite3.Connection, point: Point, seen: dict[str, tuple[str, str]]) -> str:
+        """Return the scenario as it is stored: payoffs that are written out stand once, in a table of their own."""
+        if "payoffs" not in point.scenario.get("game", {}):
+            return point.text
+        if point.text not in seen:
+            game = canonical(point.scenario["game"])
+            digest = hashlib.sha256(game.encode()).hexdigest()[:32]
+            db.execute("INSERT OR IGNORE INTO payoffs VALUES (?, ?)", (digest, game))
+            seen.clear()
+            seen[point.text] = digest, canonical({**point.scenario, "game": {"stored": digest}})
+        return seen[point.text][1]
+
+    def _whole(self, text: str) -> str:
+        """Return a stored scenario with its payoffs in place."""
+        scenario = json.loads(text)
+        digest = scenario["game"].get("stored")
+        if digest is None:
+            return text
+        with self._clearly():
+            (game,) = self._db.execute("SELECT game FROM payoffs WHERE hash = ?", (digest,)).fetchone()
+        return canonical({**scenario, "game": json.loads(game)})
+
+    @contextmanager
+    def _transaction(self) -> Iterator[sqlite3.Connection]:
+        with self._clearly():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield self._db
+                self._db.execute("COMMIT")
+            except BaseException:
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+
+    @contextmanager
+    def _clearly(self) -> Iterator[None]:
+        """Say what SQLite finds wrong in a message that tells what to do."""
+        try:
+            yield
+        except sqlite3.DatabaseError as error:
+            what = str(error)
+            if "not a database" in what:
+                raise InputError(f"{self.path} is not a study's store: choose another place with --out") from None
+            raise InputError(
+                f"{self.path}: {what}: everything that was finished is kept; make room or give leave to write there, "
+                f"and run the same command again"
+            ) from None
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
+
+
+def _row(found: tuple[Any, ...]) -> Row:
+    key, labels, seed, status, measures, error, seconds = found
+    return Row(key, json.loads(labels), seed, status, json.loads(measures or "{}"), error, seconds)
+
+
+def _merged(before: str | None, after: str | None) -> str | None:
+    """Return measures of before and after together."""
+    if before is None or after is None:
+        return after
+    return canonical({**json.loads(before), **json.loads(after)})
+
+
+def _locked(path: Path) -> sqlite3.Connection:
+    """Take the lock of a store, which the system gives back however the process ends.
+
+    It is SQLite's own, on an empty file beside the store: the same on every system, and readers of the store go free.
+    """
+    beside = path.with_name(f"{path.name}.lock")
+    try:
+        lock = sqlite3.connect(beside, isolation_level=None, timeout=0)
+        try:
+            lock.execute("BEGIN EXCLUSIVE")
+        except BaseException:
+            lock.close()
+            raise
+    except sqlite3.OperationalError as error:
+        if "locked" in str(error):
+            raise InputError(
+                f"another sweep is working on {path}: wait until it has ended, or choose another place with --out"
+            ) from None
+        raise InputError(f"{beside}: {error}: choose another place with --out") from None
+    return lock

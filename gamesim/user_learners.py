@@ -1,0 +1,128 @@
+"""Learners of a user's own: classes in Python files that a scenario names as `mylearner.py:MyHedge`.
+
+A scenario is data, and naming a file runs nothing. Only where a person has allowed it (`--allow-local-code`) is such a
+file loaded, once; from then on its class is known under the file's full path, as long as the program runs.
+"""
+
+import shutil
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from traceback import extract_tb
+from typing import Any
+
+from gamesim.errors import InputError, did_you_mean
+from gamesim.learner import Learner, RunningLearner
+
+_loaded: dict[str, type[RunningLearner]] = {}
+
+
+@dataclass(frozen=True, repr=False)
+class OwnLearner:
+    """A user's class with its settings: called with a number of actions, it gives a running learner."""
+
+    kind: type[Any]
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def __call__(self, actions: int) -> Any:  # noqa: D102
+        return self.kind(actions=actions, **self.settings)
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{key}={value!r}" for key, value in self.settings.items())
+        return self.kind.__qualname__ + (f"({given})" if given else "")
+
+
+def failure(player: str, learner: object, when: str, error: Exception) -> InputError:
+    """Return what to raise from an error in a learner written in Python: whose, when, and where in the user's file.
+
+    `learner` is the class, or what makes the learner, and `when` says what it was to do.
+    """
+    kind = learner.kind if isinstance(learner, OwnLearner) else learner
+    name = getattr(kind, "__name__", type(kind).__name__)
+    frames = list(extract_tb(error.__traceback__))
+    while frames and Path(frames[0].filename).parent == Path(__file__).parent:  # how the learner was called
+        del frames[0]
+    where = ""
+    if frames:  # the user's own lines come first, and then those of whatever they call
+        last = next(frame for frame in reversed(frames) if frame.filename == frames[0].filename)
+        where = f"{Path(last.filename).name}, line {last.lineno}, in {last.name}: "
+    said = f"{type(error).__name__}: {error}".removesuffix(": ")
+    return InputError(f"{player}'s learner {name} failed {when}: {where}{said}")
+
+
+def is_reference(learner: object) -> bool:
+    """Whether a learner is named by a file and a class.
+
+    >>> is_reference("mylearner.py:MyHedge"), is_reference("hedge")
+    (True, False)
+    """
+    return isinstance(learner, str) and ".py:" in learner
+
+
+def loaded(reference: str) -> type[RunningLearner]:
+    """Return the class of a reference that was loaded, or say that nobody has allowed it."""
+    if reference not in _loaded:
+        raise InputError(
+            f"{reference!r} is code, which a scenario alone never runs: if you trust that file, allow it with "
+            "--allow-local-code (on run, compare, check and figures)"
+        )
+    return _loaded[reference]
+
+
+def load(reference: str, folder: Path) -> str:
+    """Run the file of a reference, seen from a folder, and return the reference by which its class is now known."""
+    file, _, name = reference.rpartition(":")
+    path = (folder / file).resolve()
+    known = f"{path}:{name}"
+    if known not in _loaded:
+        things = _run(path)
+        kinds = [key for key, thing in things.items() if isinstance(thing, type) and hasattr(thing, "observe")]
+        if isinstance(things.get(name), type) and issubclass(things[name], Learner):
+            raise InputError(f"{name} is a Learner: pass it to gamesim.simulate, or make it one of gamesim's learners")
+        if name not in kinds:
+            has = did_you_mean(name, kinds) if kinds else "there is none in it"
+            raise InputError(f"{path} has no class {name!r} with play() and observe(loss): {has}")
+        _loaded[known] = things[name]
+    return known
+
+
+def load_all(raw: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+    """Return a scenario's values with every reference in them loaded, and known by its full path."""
+
+    def with_loaded(table: Any) -> Any:
+        if isinstance(table, dict) and is_reference(table.get("learner")):
+            return {**table, "learner": load(table["learner"], folder)}
+        return table
+
+    result = dict(raw)
+    if "everyone" in raw:
+        result["everyone"] = with_loaded(raw["everyone"])
+    if isinstance(raw.get("players"), list):
+        result["players"] = [with_loaded(table) for table in raw["players"]]
+    return result
+
+
+def copy(reference: str, folder: Path) -> str:
+    """Copy the file of a loaded reference into a folder, and return the reference as it is seen from there."""
+    file, _, name = reference.rpartition(":")
+    target = folder / Path(file).name
+    if target.exists() and target.read_bytes() != Path(file).read_bytes():
+        raise InputError(f"two files of learners are called {target.name}: give one of them another name")
+    shutil.copyfile(file, target)
+    return f"{target.name}:{name}"
+
+
+def _run(path: Path) -> dict[str, Any]:
+    """Run a Python file and return what it defines."""
+    spec = spec_from_file_location(f"own_learner_{path.stem}", path)
+    if spec is None or spec.loader is None or not path.is_file():
+        raise InputError(f"there is no file {path}: a learner of your own is named FILE.py:CLASS")
+    module = module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == str(path)]
+        line = lines[-1] if lines else getattr(error, "lineno", None)
+        raise InputError(f"{path}, line {line}: {type(error).__name__}: {error}") from None
+    return vars(module)

@@ -1,0 +1,201 @@
+"""Compiled drivers: a learner against drawn losses, without a line of Python for each round.
+
+Both settings share one adversary. Each round has a context i; action j's loss is then -1 or +1 with mean `means[i, j]`.
+
+In the *game*, the context is an action drawn from the learner's own strategy p, and the learner is told the losses:
+regret against φ is Σ <p, l> - <pφ, l>. The adversary sees p, as the theorem lets it.
+
+*Alone*, contexts are drawn uniformly, row i of the matrix learner's φ plays, and the matrix learner is fed e_i ⊗ l in
+place of p ⊗ l: the regret is Σ <φ_i - φ*_i, l>, which the same theorem bounds. The fixed point, which would let the
+learner dodge contexts, has no say here.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gamesim.engine.compiled import LEARNER_KERNEL, Integers, Vector, address, call_learner, kernel, part
+from gamesim.learner import Learner
+from gamesim.players._kernels.reduction import matrix_part, strategy_part
+from gamesim.players._kernels.relabelling import owners
+from gamesim.players.adahedge import AdaHedge
+from gamesim.players.hedge import Hedge
+from gamesim.players.wavelet import Wavelet
+
+CHUNK = 2**20  # random numbers that are drawn at once
+
+Matrix = NDArray[np.float64]
+
+
+@kernel
+def draw(strategy: Vector, point: float) -> int:
+    """Return the action that a number drawn from [0, 1) falls on."""
+    for i in range(strategy.size):
+        point -= strategy[i]
+        if point < 0:
+            return i
+    return int(np.argmax(strategy))
+
+
+@kernel
+def flip(means: Vector, points: Vector, loss: Vector) -> None:
+    """Write losses of ±1 with these means."""
+    for j in range(loss.size):
+        loss[j] = -1.0 if 2 * points[j] < 1 - means[j] else 1.0
+
+
+@kernel
+def add_outer(strategy: Vector, loss: Vector, matrix: Vector) -> None:
+    """Add p ⊗ l to a matrix that stands row by row."""
+    d = loss.size
+    for i in range(d):
+        if strategy[i] > 0:
+            row = part(matrix, i * d, i * d + d)
+            for j in range(d):
+                row[j] += strategy[i] * loss[j]
+
+
+@kernel
+def run_game(
+    play: int,
+    observe: int,
+    settings: Vector,
+    state: Vector,
+    strategy: Vector,
+    loss: Vector,
+    means: Vector,
+    contexts: Vector,
+    points: Vector,
+    suffered: Vector,
+    expected: Vector,
+) -> None:
+    """Play a chunk of rounds in the game; add p ⊗ l to `suffered` and p ⊗ (mean of l) to `expected`."""
+    d = strategy.size
+    for t in range(contexts.size):
+        call_learner(play, settings, 0, settings.size, state, 0, state.size, strategy, 0, d)
+        i = draw(strategy, contexts[t])
+        mean = part(means, i * d, i * d + d)
+        flip(mean, part(points, t * d, t * d + d), loss)
+        add_outer(strategy, loss, suffered)
+        add_outer(strategy, mean, expected)
+        call_learner(observe, settings, 0, settings.size, state, 0, state.size, loss, 0, d)
+
+
+@kernel
+def run_alone(
+    play: int,
+    observe: int,
+    settings: Vector,
+    state: Vector,
+    strategy: Vector,
+    loss: Vector,
+    means: Vector,
+    contexts: Vector,
+    points: Vector,
+    owner: Integers,
+    suffered: Vector,
+    expected: Vector,
+) -> None:
+    """Play a chunk of rounds with given contexts; add what row i of φ lost, in truth and in the mean, to entry i.
+
+    `owner` gives the action of each row and column of φ; of a learner without a matrix, which is blind to contexts, it
+    is empty. `suffered` and `expected` continue, after the d losses by context, with Σ e_i ⊗ l and its mean.
+    """
+    d = strategy.size
+    for t in range(contexts.size):
+        call_learner(play, settings, 0, settings.size, state, 0, state.size, strategy, 0, d)
+        i = int(contexts[t] * d)
+        mean = part(means, i * d, i * d + d)
+        flip(mean, part(points, t * d, t * d + d), loss)
+        if owner.size == d:
+            own = strategy_part(state, d)
+            at = 0
+            for k in range(d):
+                own[k] = owner[k] == i
+                at = k if owner[k] == i else at
+            row = part(matrix_part(state, d), at * d, at * d + d)
+            for k in range(d):
+                strategy[owner[k]] = row[k]
+        for j in range(d):
+            suffered[i] += strategy[j] * loss[j]
+            expected[i] += strategy[j] * mean[j]
+            suffered[d + i * d + j] += loss[j]
+            expected[d + i * d + j] += mean[j]
+        call_learner(observe, settings, 0, settings.size, state, 0, state.size, loss, 0, d)
+
+
+@dataclass(frozen=True)
+class Played:
+    """What came of a run: counterfactual losses, drawn and in the mean, and the learner's last state.
+
+    The loss of context (or action) i, had it played j, is `suffered[i, j]`, and `expected[i, j]` with the mean in place
+    of the drawn loss. `own` holds the same two for what was played in truth, in total.
+    """
+
+    suffered: Matrix
+    expected: Matrix
+    own: tuple[float, float]
+    state: Vector
+
+    def regret(self, phi: Matrix) -> float:
+        """Regret against φ, with the losses as drawn: what the theorem bounds."""
+        return self.own[0] - float((phi * self.suffered).sum())
+
+    def mean_regret(self, phi: Matrix) -> float:
+        """Regret against φ with each loss replaced by its mean: the same expectation, without the noise of losses."""
+        return self.own[1] - float((phi * self.expected).sum())
+
+
+def play_game(player: Learner, means: Matrix, rounds: int, seed: list[int]) -> Played:
+    """Let a learner play the game."""
+    d = len(means)
+    learner, play, observe = _start(player, d, rounds)
+    suffered, expected = np.zeros(d * d), np.zeros(d * d)
+    strategy, loss = np.zeros(d), np.zeros(d)
+    for contexts, points in _chunks(d, rounds, seed):
+        run_game(
+            play, observe, *learner, strategy, loss, means.ravel(), contexts, points, suffered, expected
+        )  # fmt: skip
+    both = suffered.reshape(d, d), expected.reshape(d, d)
+    return Played(*both, own=(float(np.trace(both[0])), float(np.trace(both[1]))), state=learner[1])
+
+
+def play_alone(player: Learner, means: Matrix, rounds: int, seed: list[int]) -> Played:
+    """Let a matrix learner play alone, with contexts drawn uniformly; Hedge and AdaHedge play blind to them."""
+    d = len(means)
+    learner, play, observe = _start(player, d, rounds)
+    owner = _owner(player, d)
+    suffered, expected = np.zeros(d + d * d), np.zeros(d + d * d)
+    strategy, loss = np.zeros(d), np.zeros(d)
+    for contexts, points in _chunks(d, rounds, seed):
+        run_alone(
+            play, observe, *learner, strategy, loss, means.ravel(), contexts, points, owner, suffered, expected
+        )  # fmt: skip
+    own = float(suffered[:d].sum()), float(expected[:d].sum())
+    return Played(suffered[d:].reshape(d, d), expected[d:].reshape(d, d), own, learner[1])
+
+
+def _start(player: Learner, actions: int, rounds: int) -> tuple[tuple[Vector, Vector], int, int]:
+    tuned = player.with_horizon(rounds)
+    play, observe = (address(function, LEARNER_KERNEL) for function in tuned.kernels)
+    return (tuned.kernel_settings(actions), tuned.first_state(actions)), play, observe
+
+
+def _owner(player: Learner, actions: int) -> Integers:
+    """Return the action of each row of the learner's φ, or nothing for a learner without one."""
+    if isinstance(player, Hedge | AdaHedge):
+        return np.zeros(0, dtype=np.int64)
+    owner = owners(actions, player.order) if isinstance(player, Wavelet) else np.arange(actions)
+    if owner.size != actions:
+        raise ValueError(f"a row for each context needs a power of two of actions, and {actions} came")
+    return owner
+
+
+def _chunks(actions: int, rounds: int, seed: list[int]) -> Iterator[tuple[Vector, Vector]]:
+    random = np.random.default_rng(seed)
+    at_once = max(CHUNK // actions, 1)
+    for first in range(0, rounds, at_once):
+        count = min(at_once, rounds - first)
+        yield random.random(count), random.random(count * actions)

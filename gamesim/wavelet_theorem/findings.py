@@ -1,0 +1,173 @@
+"""How results are told: sentences that turn with the numbers, tables with intervals, and figures of one look."""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
+
+from gamesim.figures.style import COLOURS, DASHES, MARKERS, number
+from gamesim.study.results import Mean, slope
+from gamesim.wavelet_theorem.points import Labels, Results
+
+LINE_COLOURS = (*COLOURS, "#6A3D9A")  # nine learners
+NOTHING = 1e-12  # a number that is smaller, with its interval, is rounding, and is told as 0
+LINE_MARKERS = f"{MARKERS}X"
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A sentence with its numbers, and where on the page it belongs.
+
+    `held` says whether what the sentence asks about held, or None where the numbers do not decide; `loss`, whether it
+    tells where the flagship loses; `under`, the beginning that it shares with others, which are listed below it.
+    """
+
+    text: str
+    held: bool | None
+    loss: bool = False
+    under: str = ""
+
+
+@dataclass(frozen=True)
+class Section:
+    """What one claim came to: its findings, its tables, the names of its figures, and a table for the page's top."""
+
+    title: str
+    question: str
+    findings: list[Finding]
+    tables: list[str] = field(default_factory=list)
+    figures: list[str] = field(default_factory=list)
+    summary: str = ""
+
+
+def said(found: Mean | None) -> str:
+    """Write a mean with its interval."""
+    if found is None:
+        return "–"
+    if abs(found.value) < NOTHING and np.nan_to_num(found.half) < NOTHING:
+        return "0"
+    return (
+        number(found.value) if np.isnan(found.half) else f"{number(found.value)} ± {number(float(f'{found.half:.2g}'))}"
+    )
+
+
+def table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """Write a table in Markdown."""
+    lines = [headings, ["---"] * len(headings), *rows]
+    return f"**{title}**\n\n" + "\n".join("| " + " | ".join(line) + " |" for line in lines)
+
+
+def told_apart(difference: Mean | None) -> int:
+    """Say whether a difference is below (-1) or above (1) 0 beyond its interval, or neither (0)."""
+    if difference is None or np.isnan(difference.half) or abs(difference.value) <= difference.half:
+        return 0
+    return 1 if difference.value > 0 else -1
+
+
+def beside(found: Mean, fixed: float) -> int:
+    """Say whether a mean is below (-1) or above (1) a number beyond its interval, or neither (0)."""
+    return told_apart(Mean(found.value - fixed, found.half, found.count))
+
+
+WORDS = {-1: "less than", 0: "not told apart from", 1: "more than"}  # for what `told_apart` returns
+
+
+def beside_rival(text: str, apart: int, under: str = "") -> Finding:
+    """Return a finding on whether the flagship has less than a rival, by what `told_apart` says of their difference."""
+    return Finding(text, held=None if apart == 0 else apart < 0, loss=apart > 0, under=under)
+
+
+def titled(measure: str) -> str:
+    """Write the name of a measure as the page does: CE and CCE in capitals."""
+    return re.sub(r"^c?ce\b", lambda found: found[0].upper(), measure)
+
+
+def exponents(
+    results: Results, measure: str, along: str, values: Sequence[float], labels: Labels
+) -> dict[int, float]:  # fmt: skip
+    """Return the slopes of a measure along a label on logarithmic axes, by seed."""
+    by_value = [results.values(measure, **{**labels, along: value}) for value in values]
+    seeds = set.intersection(*(set(found) for found in by_value)) if by_value else set()
+    fitted = {seed: slope(values, [found[seed] for found in by_value]) for seed in sorted(seeds)}
+    return {seed: one.value for seed, one in fitted.items() if one is not None}
+
+
+def compare(
+    results: Results,
+    cells: Sequence[Labels],
+    flagship: str,
+    rivals: Sequence[str],
+    where: str,
+    measure: str = "regret",
+) -> list[Finding]:
+    """Say against which rivals, and in how many cells, a flagship loses, wins, or is not told apart.
+
+    Each rival comes with the clearest cell: the one whose difference is largest beside its interval.
+    """
+    name = titled(measure)
+    begin = {sign: f"{where}: `{flagship}` has {word} {name} than" for sign, word in ((1, "more"), (-1, "less"))}
+    begin[0] = f"{where}: in no cell is the {name} of `{flagship}` told apart from that of"
+    findings = []
+    for rival in rivals:
+        pairs = [({**cell, "learner": flagship}, {**cell, "learner": rival}) for cell in cells]
+        known = [(*pair, found) for pair in pairs if (found := results.difference(measure, *pair)) is not None]
+        for sign in (1, -1):
+            picked = [one for one in known if told_apart(one[2]) == sign]
+            if picked:
+                own, other, difference = max(picked, key=lambda one: abs(one[2].value) / max(one[2].half, NOTHING))
+                text = (
+                    f"`{rival}` in {len(picked)} of {len(known)} cells; at {describe(own)}: "
+                    f"{said(results.mean(measure, **own))} against {said(results.mean(measure, **other))}, "
+                    f"difference {said(difference)}"
+                )
+                findings.append(beside_rival(text, sign, begin[sign]))
+        if known and not any(told_apart(found) for _, _, found in known):
+            widest = max((found for _, _, found in known), key=lambda found: abs(found.value))
+            text = f"`{rival}` ({len(known)} cells, largest difference {said(widest)})"
+            findings.append(beside_rival(text, 0, begin[0]))
+    return findings
+
+
+def describe(cell: Labels) -> str:
+    """Write labels as a sentence takes them."""
+    hidden = ("setting", "learner", "part", "along", "T")
+    return ", ".join(f"{key} = {value}" for key, value in cell.items() if key not in hidden)
+
+
+def draw_line(
+    panel: Axes, x: Sequence[float], found: Sequence[Mean | None], index: int, label: str, above: float = 0.0
+) -> None:
+    """Draw the means that lie above a value, with their intervals; a learner looks the same in all figures."""
+    kept = [(a, one) for a, one in zip(x, found, strict=True) if one is not None and one.value > above]
+    if not kept:
+        return
+    values = np.array([one.value for _, one in kept])
+    halves = np.nan_to_num([one.half for _, one in kept])
+    lower = np.minimum(halves, 0.9 * values) if above == 0 else halves  # a logarithmic axis has no place for 0
+    panel.errorbar(
+        [a for a, _ in kept],
+        values,
+        yerr=[lower, halves],
+        color=LINE_COLOURS[index % len(LINE_COLOURS)],
+        linestyle=DASHES[index % len(DASHES)],
+        marker=LINE_MARKERS[index % len(LINE_MARKERS)],
+        capsize=2,
+        elinewidth=0.8,
+        label=label,
+    )
+
+
+def log_axes(panel: Axes, axes: str = "xy", ticks: Sequence[float] = ()) -> None:
+    """Make axes logarithmic, with powers of ten written out, or these `ticks` of the x axis."""
+    for name in axes:
+        axis, scale = (panel.xaxis, panel.set_xscale) if name == "x" else (panel.yaxis, panel.set_yscale)
+        scale("log")
+        axis.set_major_locator(LogLocator(numticks=6))
+        axis.set_minor_formatter(NullFormatter())
+        axis.set_major_formatter(FuncFormatter(lambda value, _: number(value)))
+    if ticks:
+        panel.xaxis.set_major_locator(FixedLocator(ticks))
+        panel.xaxis.set_minor_locator(NullLocator())

@@ -1,0 +1,342 @@
+"""Claim 1, interpolation: regret against φ* grows with how many rows of φ* are special, not with d.
+
+Theorem 1 of Lu, Sun and Zhang: regret against φ is at most of the order √(k T), up to logarithms, where
+k = d - unif(φ) + 1 or k = d - self(φ), whichever is less; swap-regret learners promise √(d T).
+"""
+
+from pathlib import Path
+
+from matplotlib.axes import Axes
+
+from gamesim.figures.style import DARK, canvas, number, styled, write
+from gamesim.players.wavelet import Wavelet
+from gamesim.study.results import mean
+from gamesim.wavelet_theorem.drivers import play_alone, play_game
+from gamesim.wavelet_theorem.findings import (
+    LINE_COLOURS,
+    WORDS,
+    Finding,
+    Section,
+    beside,
+    beside_rival,
+    compare,
+    describe,
+    draw_line,
+    exponents,
+    log_axes,
+    said,
+    table,
+    told_apart,
+)
+from gamesim.wavelet_theorem.instances import (
+    ALONE,
+    FIRST_ORDER,
+    HEDGE,
+    LEARNERS,
+    OURS,
+    PAPER,
+    edge,
+    favouring,
+    rule,
+    seed_of,
+    uniform_regret,
+)
+from gamesim.wavelet_theorem.points import Labels, Point, Results, Values
+
+NAME = "interpolation"
+SETTINGS = {"alone": "The matrix learner alone", "game": "The full game"}
+FAMILIES = {"unif": "d - unif(φ\\*) + 1 = k", "self": "d - self(φ\\*) = k"}
+
+# setting -> d -> rounds, seeds, values of k
+FULL = {
+    "alone": {16: (20_000, 10, (1, 2, 4, 8, 16)), 64: (20_000, 6, (1, 4, 16, 64)), 256: (4000, 4, (1, 16, 256))},
+    "game": {16: (20_000, 10, (1, 2, 4, 8, 16)), 64: (20_000, 6, (1, 4, 16)), 256: (4000, 4, (1, 16))},
+}
+GROWTH = {-1: "falls", 0: "is not told to grow", 1: "grows"}
+SMALL = {"alone": {32: (8000, 4, (1, 16))}, "game": {8: (2000, 3, (1, 4))}}
+FEW = (PAPER, OURS, FIRST_ORDER, HEDGE)  # learners of the small version
+
+
+def points(small: bool) -> list[Point]:
+    """Return all runs, the cheapest first."""
+    plan = SMALL if small else FULL
+    sizes = sorted({d for setting in plan.values() for d in setting})
+    return [
+        Point(NAME, {"setting": setting, "d": d, "T": rounds, "family": family, "k": k, "learner": learner}, seed)
+        for d in sizes
+        for k in sorted({k for setting in plan.values() if d in setting for k in setting[d][2]})
+        for setting in SETTINGS
+        if d in plan[setting]
+        for rounds, seeds, ks in [plan[setting][d]]
+        if k in ks
+        for seed in range(seeds)
+        for family in FAMILIES
+        for learner in (FEW if small else ALONE if setting == "alone" else LEARNERS)
+    ]
+
+
+def measure(labels: Labels, seed: int) -> Values:
+    """Run one learner against one comparator; the certificate is the wavelet learner's own bound for this run."""
+    d, rounds, family, k = (labels[name] for name in ("d", "T", "family", "k"))
+    phi = rule(family, d, k, seed)
+    player = LEARNERS[labels["learner"]]()
+    play = play_alone if labels["setting"] == "alone" else play_game
+    played = play(player, favouring(phi, rounds), rounds, seed_of(seed, family, d, k, rounds))
+    measured = {"regret": played.mean_regret(phi), "drawn": played.regret(phi)}
+    if isinstance(player, Wavelet):
+        measured["certificate"] = player.certificate(played.state, phi)
+    return measured
+
+
+def holds(results: Results, flagship: str = PAPER) -> list[Finding]:
+    """Say whether the interpolation shows, with the matrix learner alone: what swapping the flagship must break."""
+    findings = []
+    for d in results.labels("d", setting="alone"):
+        for family in FAMILIES:
+            cell = {"setting": "alone", "d": d, "family": family, "k": 1}
+            difference = results.difference(
+                "regret", {**cell, "learner": flagship}, {**cell, "learner": FIRST_ORDER}
+            )  # fmt: skip
+            if difference is None or difference.count < 2:  # no interval, nothing to say
+                continue
+            own, rival = (results.mean("regret", **cell, learner=name) for name in (flagship, FIRST_ORDER))
+            apart = told_apart(difference)
+            kind = "a constant φ\\*" if family == "unif" else "a φ\\* that moves one action"
+            rounds = results.labels("T", **cell)[0]
+            findings.append(
+                beside_rival(
+                    f"d = {d}, T = {rounds:,}, {kind}: {said(own)} against {said(rival)}, difference "
+                    f"{said(difference)}",
+                    apart,
+                    f"Alone, against the simplest φ\\*, k = 1, the regret of `{flagship}` is {WORDS[apart]} that of "
+                    f"`{FIRST_ORDER}`",
+                )
+            )
+            ks = results.labels("k", setting="alone", d=d, family=family)
+            first, last = min(ks), max(ks)
+            if first == last:
+                continue
+            wide = {**cell, "k": last}
+            growth = results.difference("regret", {**wide, "learner": flagship}, {**cell, "learner": flagship})
+            if growth is None or growth.count < 2:
+                continue
+            grown = told_apart(growth)
+            still = mean(exponents(results, "regret", "k", ks, {**cell, "learner": FIRST_ORDER}).values())
+            findings.append(
+                Finding(
+                    f"d = {d}, family {family}, from k = {first} to {last}: by {said(growth)}; the exponent of "
+                    f"`{FIRST_ORDER}` in k is {said(still)}",
+                    held=None if grown == 0 else grown > 0,
+                    under=f"Alone, the regret of `{flagship}` {GROWTH[grown]} with k, while the bound of "
+                    f"`{FIRST_ORDER}` has d in place of k",
+                )
+            )
+    return findings
+
+
+def powers(results: Results) -> list[Finding]:
+    """Say how the paper's learner's regret grows with k, beside the bound's square root, in both settings.
+
+    k = d is left out: there regret is about that of uniform play, which no power of k leads up to.
+    """
+    findings = []
+    for setting, where in SETTINGS.items():
+        for d in results.labels("d", setting=setting):
+            for family in FAMILIES:
+                cell = {"setting": setting, "d": d, "family": family}
+                ks = [k for k in sorted(results.labels("k", **cell)) if k < d]
+                power = mean(exponents(results, "regret", "k", ks, {**cell, "learner": PAPER}).values())
+                if len(ks) < 2 or power is None or power.count < 2:
+                    continue
+                against = beside(power, 0), beside(power, 0.5)
+                held, words = _growth(*against)
+                findings.append(
+                    Finding(
+                        f"{where}, d = {d}, family {family}, from k = {ks[0]} to {ks[-1]}: the exponent {said(power)}",
+                        held=held,
+                        under=f"The regret of `{PAPER}` {words}",
+                    )
+                )
+    return findings
+
+
+def _growth(zero: int, half: int) -> tuple[bool | None, str]:
+    """Say what an exponent in k comes to that lies so beside 0 and beside 1/2."""
+    if half > 0:
+        return (
+            False,
+            "grows faster than √k over these k, which a bound of that form allows as long as its constant is larger",
+        )
+    if zero < 0:
+        return False, "falls with k"
+    if zero > 0 and half < 0:
+        return True, "grows with k, and slower than √k"
+    return None, "has an exponent in k that is not told apart from 0 or from 1/2"
+
+
+def staying_regret(actions: int, rounds: int, k: int) -> float:
+    """Return what φ = identity regrets on average, alone, against a φ* of the family self: k rows are wrong."""
+    return k / actions * rounds * edge(actions, rounds)
+
+
+def no_better(results: Results) -> list[Finding]:
+    """Say where the flagships, alone, regret no less than uniform play would, or than staying put would."""
+    findings = []
+    for cell in _cells(results, "alone"):
+        rounds = results.labels("T", **cell)[0]
+        fixed = {"uniform play": uniform_regret(cell["d"], rounds)}
+        if cell["family"] == "self":
+            fixed["φ = identity, which stays put whatever happens"] = staying_regret(cell["d"], rounds, cell["k"])
+        for learner in (PAPER, OURS):
+            own = results.mean("regret", **cell, learner=learner)
+            for what, regret in fixed.items():
+                if own is not None and own.count > 1 and (apart := beside(own, regret)) >= 0:
+                    findings.append(
+                        Finding(
+                            f"{describe(cell)}, T = {rounds:,}: {said(own)} against {number(regret)}",
+                            held=False,
+                            loss=True,
+                            under=f"Alone, the regret of `{learner}` is {WORDS[apart]} that of {what}",
+                        )
+                    )
+    return findings
+
+
+def summary(results: Results) -> str:
+    """Return the table of how many cells are lost to and won from each rival."""
+    rows = []
+    for rival in (name for name in LEARNERS if name not in (PAPER, OURS)):
+        row = [rival]
+        for flagship in (PAPER, OURS):
+            for setting in SETTINGS:
+                found = [
+                    results.difference("regret", {**cell, "learner": flagship}, {**cell, "learner": rival})
+                    for cell in _cells(results, setting)
+                ]
+                signs = [told_apart(one) for one in found if one is not None]
+                row.append(f"{signs.count(1)} lost, {signs.count(-1)} won of {len(signs)}" if signs else "–")
+        rows.append(row)
+    headings = ["", *(f"{flagship}, {setting}" for flagship in (PAPER, OURS) for setting in SETTINGS)]
+    return table("Interpolation: cells that the flagships lose to a rival, and win from it", headings, rows)
+
+
+def certificates(results: Results) -> list[Finding]:
+    """Say whether the regret with the losses as drawn stayed within the run-time certificate."""
+    findings = []
+    for learner in (PAPER, OURS):
+        runs = [
+            (values["drawn"], values["certificate"], uniform_regret(point.labels["d"], point.labels["T"]))
+            for point, values in results.rows
+            if point.labels["learner"] == learner and "certificate" in values
+        ]
+        if runs:
+            over = sum(regret > proved for regret, proved, _ in runs)
+            sharp = sum(proved < uniform for _, proved, uniform in runs)
+            share = max(regret / proved for regret, proved, _ in runs)
+            findings.append(
+                Finding(
+                    f"In {len(runs)} runs of `{learner}`, regret as drawn exceeded the run-time certificate in {over}; "
+                    f"its largest share of the certificate was {number(share)}. In {sharp} of them the certificate is "
+                    "less than what uniform play regrets alone: only there does it say much.",
+                    held=over == 0,
+                )
+            )
+    return findings
+
+
+def section(results: Results) -> Section:
+    """Tell how regret depends on k and on d."""
+    findings = no_better(results) + holds(results) + powers(results)
+    for setting, where in SETTINGS.items():
+        cells = _cells(results, setting)
+        for flagship in (PAPER, OURS):
+            rivals = [name for name in (ALONE if setting == "alone" else LEARNERS) if name not in (PAPER, OURS)]
+            findings += compare(results, cells, flagship, rivals, where)
+    findings += certificates(results)
+    return Section(
+        "Interpolation",
+        "Does regret against φ\\* follow the number k of its special rows, and not d? In the family *unif*, d - k + 1 "
+        "rows of φ\\* share one target and the other k - 1 have targets of their own; in *self*, all rows but k stay. "
+        "Losses are ±1 with mean 0, and "
+        "the action that φ\\* names for the context is better by √(d ln d / T) on average. *Alone*, contexts are drawn "
+        "uniformly and row i of φ plays; in *the full game*, the context is drawn from the learner's own strategy, the "
+        "fixed point. Hedge and AdaHedge have no matrix; alone, they play blind to the context. Internal regret "
+        "matching has a matrix only up to a factor and is left out there. Regret is told with each loss replaced by "
+        "its mean, which has the same expectation and less noise. Two yardsticks learn nothing: uniform play, and in "
+        "*self* the identity, which is wrong in k rows only, so that its regret grows like k itself; who regrets more "
+        "than it has not found φ\\*.",
+        findings,
+        [_table(results, setting, d) for setting in SETTINGS for d in results.labels("d", setting=setting)],
+        ["interpolation"],
+        summary(results),
+    )
+
+
+def _cells(results: Results, setting: str) -> list[Labels]:
+    return [
+        {"setting": setting, "d": d, "family": family, "k": k}
+        for d in results.labels("d", setting=setting)
+        for family in FAMILIES
+        for k in results.labels("k", setting=setting, d=d, family=family)
+    ]
+
+
+def _table(results: Results, setting: str, d: int) -> str:
+    learners = ALONE if setting == "alone" else tuple(LEARNERS)
+    rounds = results.labels("T", setting=setting, d=d)[0]
+    rows = []
+    for cell in _cells(results, setting):
+        if cell["d"] == d:
+            means = [results.mean("regret", **cell, learner=learner) for learner in learners]
+            proofs = [results.mean("certificate", **cell, learner=learner) for learner in (PAPER, OURS)]
+            rows.append([f"{cell['family']},\u00a0k\u00a0=\u00a0{cell['k']}", *map(said, means), *map(said, proofs)])
+            if setting == "alone":
+                stays = staying_regret(d, rounds, cell["k"]) if cell["family"] == "self" else None
+                rows[-1] += [number(uniform_regret(d, rounds)), "–" if stays is None else number(stays)]
+    headings = ["φ\\*", *learners, *(f"certificate of {name}" for name in (PAPER, OURS))]
+    headings += ["uniform play", "identity"] if setting == "alone" else []
+    return table(f"{SETTINGS[setting]}, d = {d}, T = {rounds:,}: regret, mean and 95 % interval", headings, rows)
+
+
+@styled
+def draw(results: Results, folder: Path) -> None:
+    """Draw regret against k for every d, family and setting."""
+    sizes = results.labels("d")
+    rows = [(setting, family) for setting in SETTINGS for family in FAMILIES]
+    figure, panels = canvas(
+        "Regret against φ* with k special rows, beside guides √k and √d",
+        len(sizes), len(rows), size=(max(3.2 * len(sizes) + 1, 7.2), 2.6 * len(rows)),
+    )  # fmt: skip
+    for at, (setting, family) in enumerate(rows):
+        for column, d in enumerate(sizes):
+            _panel(panels[at * len(sizes) + column], results, {"setting": setting, "d": d, "family": family})
+    handles, labels = panels[len(sizes) * 2].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=7.5)
+    write(figure, folder / "interpolation")
+
+
+def _panel(panel: Axes, results: Results, cell: Labels) -> None:
+    ks = sorted(results.labels("k", **cell))
+    for index, learner in enumerate(LEARNERS):
+        draw_line(panel, ks, [results.mean("regret", **cell, k=k, learner=learner) for k in ks], index, learner)
+    first = results.mean("regret", **cell, k=1, learner=PAPER)
+    if first is not None and first.value > 0:
+        ends = [1, cell["d"]]
+        panel.plot(ends, [first.value * k**0.5 for k in ends], color=DARK, linewidth=0.8, label="√k guide")
+        panel.plot(
+            ends, [first.value * cell["d"] ** 0.5] * 2, color=DARK, linewidth=0.8, linestyle=":", label="√d guide"
+        )
+        for name in (PAPER, OURS):
+            proofs = [results.mean("certificate", **cell, k=k, learner=name) for k in ks]
+            panel.plot(
+                ks,
+                [one.value if one else float("nan") for one in proofs],
+                "_",
+                color=LINE_COLOURS[list(LEARNERS).index(name)],
+                markeredgewidth=1.6,
+                label=f"certificate, {name}",
+            )
+    log_axes(panel, ticks=sorted({*ks, cell["d"]}))
+    panel.set(title=f"{cell['setting']}, {cell['family']}, d = {cell['d']}")
+    panel.set_xlabel("k")
+    panel.set_ylabel("regret")

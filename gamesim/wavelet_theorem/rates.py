@@ -1,0 +1,211 @@
+"""Claim 3, rates: how regret grows with the rounds and with the actions."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from gamesim.figures.style import canvas, number, styled, write
+from gamesim.study.results import mean
+from gamesim.wavelet_theorem.drivers import play_alone, play_game
+from gamesim.wavelet_theorem.findings import (
+    WORDS,
+    Finding,
+    Section,
+    beside,
+    beside_rival,
+    compare,
+    draw_line,
+    exponents,
+    log_axes,
+    said,
+    table,
+    told_apart,
+)
+from gamesim.wavelet_theorem.instances import (
+    ADAPTIVE,
+    ALONE,
+    FIRST_ORDER,
+    HEDGE,
+    LEARNERS,
+    OURS,
+    PAPER,
+    PRIOR,
+    favouring,
+    rule,
+    seed_of,
+    uniform_regret,
+)
+from gamesim.wavelet_theorem.points import Labels, Point, Results, Values
+
+NAME = "rates"
+ACTIONS = 8  # of the runs along T
+ROUNDS = 4000  # of the runs along d
+ONE_ROW = "d, one row"  # runs along d with an edge at which one row is hard to learn, and not each of d rows
+LABEL = {"T": "T", "d": "d", ONE_ROW: "d"}  # what changes along a line
+EDGES = {"T": "√(d ln d / T)", "d": "√(d ln d / T)", ONE_ROW: "√(ln d / T)"}
+FULL = {"T": (100, 1000, 10_000, 100_000, 1_000_000), "d": (4, 8, 16, 32, 64, 128, 256)}
+SMALL = {"T": (100, 1000, 10_000), "d": (4, 8, 16)}
+FEW = (PAPER, OURS, FIRST_ORDER, HEDGE)  # learners of the small version
+
+
+def points(small: bool) -> list[Point]:
+    """Return all runs along T and along d, against a constant φ*, in both settings."""
+    plan = SMALL if small else FULL
+    chosen = [("T", ACTIONS, T) for T in plan["T"]]
+    chosen += [(along, d, ROUNDS) for along in ("d", ONE_ROW) for d in plan["d"]]
+    return [
+        Point(NAME, {"along": along, "setting": setting, "d": d, "T": T, "learner": learner}, seed)
+        for along, d, T in sorted(chosen, key=lambda one: one[1] ** 2 * one[2])
+        for seed in range(3 if small else _seeds(d, T))
+        for setting in ("alone", "game")
+        for learner in (FEW if small else ALONE if setting == "alone" else LEARNERS)
+    ]
+
+
+def _seeds(actions: int, rounds: int) -> int:
+    """Fewer where a run takes long."""
+    return 8 if actions**2 * rounds <= 10**7 else 5
+
+
+def measure(labels: Labels, seed: int) -> Values:
+    """Run one learner against one constant φ*."""
+    d, rounds = labels["d"], labels["T"]
+    phi = rule("unif", d, 1, seed)
+    play = play_alone if labels["setting"] == "alone" else play_game
+    means = favouring(phi, rounds, _rows(labels["along"]))
+    played = play(LEARNERS[labels["learner"]](), means, rounds, seed_of(seed, "rates", d, rounds))
+    return {"regret": played.mean_regret(phi), "drawn": played.regret(phi)}
+
+
+def _rows(along: str) -> int | None:
+    return 1 if along == ONE_ROW else None
+
+
+def slopes(results: Results, along: str, setting: str, learner: str) -> dict[int, float]:
+    """Return the exponents of regret along T (from 1000 rounds on) or along d, by seed."""
+    label = LABEL[along]
+    values = sorted(results.labels(label, along=along, setting=setting, learner=learner))
+    kept = [value for value in values if label == "d" or value >= 1000]
+    return exponents(results, "regret", label, kept, {"along": along, "setting": setting, "learner": learner})
+
+
+def section(results: Results) -> Section:
+    """Tell how regret grows."""
+    findings = []
+    for setting in ("alone", "game"):
+        for learner in (PAPER, OURS):
+            found = mean(slopes(results, "T", setting, learner).values())
+            if found is not None:
+                held = beside(found, 0.5) <= 0
+                findings.append(
+                    Finding(
+                        f"{setting}, d = {ACTIONS}: `{learner}` has s = {said(found)}",
+                        held,
+                        under="From 1,000 rounds on, regret against a constant φ\\* grows like T^s, "
+                        + (
+                            "in keeping with the square root"
+                            if held
+                            else "over these rounds faster than the square root, which a bound of that form allows as "
+                            "long as its constant is larger"
+                        ),
+                    )
+                )
+        for along in ("d", ONE_ROW):
+            findings += _along_d(results, along, setting)
+    for setting in ("alone", "game"):
+        cells = [{"along": ONE_ROW, "setting": setting, "d": d} for d in results.labels("d", along=ONE_ROW)]
+        for flagship in (PAPER, OURS):
+            findings += _beside_uniform(results, cells, flagship)
+            rivals = [name for name in (ALONE if setting == "alone" else LEARNERS) if name not in (PAPER, OURS)]
+            where = f"{setting.capitalize()}, T = {ROUNDS:,}, edge {EDGES[ONE_ROW]}"
+            findings += compare(results, cells, flagship, rivals, where)
+    return Section(
+        "Rates",
+        "How does regret against a constant φ\\* grow with the rounds T and with the actions d? φ\\* is planted, so "
+        "that this is at most external regret on average. With the edge √(d ln d / T), at most 1, of the better "
+        "action, a row of φ\\* can just be learnt in the T / d rounds that it has to itself: hard for learners with "
+        "separate rows, easy for those that take all rows together, whose regret need not grow with d then. With "
+        "√(ln d / T) it is hard for these too, and hopeless for the others. Slopes are fitted seed by seed, and say "
+        "little where regret follows no power: see the tables. The random numbers are others than those of the first "
+        "claim.",
+        findings,
+        [_table(results, along, setting) for along in LABEL for setting in ("alone", "game")],
+        ["rates"],
+    )
+
+
+def _along_d(results: Results, along: str, setting: str) -> list[Finding]:
+    """Compare the paper's learner's exponents along d with its rivals'."""
+    findings = []
+    own = slopes(results, along, setting, PAPER)
+    for name in (FIRST_ORDER, ADAPTIVE, PRIOR, HEDGE):
+        rival = slopes(results, along, setting, name)
+        apart = told_apart(mean(own[seed] - rival[seed] for seed in own if seed in rival))
+        if own and rival:
+            findings.append(
+                beside_rival(
+                    f"{setting}, T = {ROUNDS:,}, edge {EDGES[along]}: {said(mean(own.values()))} against the "
+                    f"{said(mean(rival.values()))} of `{name}`",
+                    apart,
+                    f"Along d, the fitted exponent of the regret of `{PAPER}` is {WORDS[apart]} that of a rival",
+                )
+            )
+    return findings
+
+
+def _beside_uniform(results: Results, cells: Sequence[Labels], learner: str) -> list[Finding]:
+    """Say where, with the smaller edge, a flagship regrets less than uniform play, or does not."""
+    findings = []
+    for cell in cells:
+        own = results.mean("regret", **cell, learner=learner)
+        if own is not None and own.count > 1:
+            uniform = uniform_regret(cell["d"], ROUNDS, _rows(cell["along"]))
+            apart = beside(own, uniform)
+            findings.append(
+                Finding(
+                    f"{cell['setting']}, d = {cell['d']}: {said(own)} against {number(uniform)}",
+                    held=apart < 0,
+                    loss=apart >= 0,
+                    under=f"With the edge {EDGES[ONE_ROW]}, T = {ROUNDS:,}, the regret of `{learner}` is "
+                    f"{WORDS[apart]} that of uniform play",
+                )
+            )
+    return findings
+
+
+def _table(results: Results, along: str, setting: str) -> str:
+    label = LABEL[along]
+    values = sorted(results.labels(label, along=along, setting=setting))
+    rows = [
+        [learner]
+        + [said(results.mean("regret", setting=setting, learner=learner, along=along, **{label: v})) for v in values]
+        + [said(mean(slopes(results, along, setting, learner).values()))]
+        for learner in (ALONE if setting == "alone" else LEARNERS)
+    ]
+    sizes = [(ACTIONS, value) if label == "T" else (value, ROUNDS) for value in values]
+    rows.append(["uniform play", *(number(uniform_regret(d, rounds, _rows(along))) for d, rounds in sizes), "–"])
+    fixed = f"d = {ACTIONS}" if label == "T" else f"T = {ROUNDS:,}"
+    headings = ["", *(f"{label} = {value:,}" for value in values), f"slope in {label}"]
+    title = f"{setting.capitalize()}, {fixed}, edge {EDGES[along]}: regret, mean and 95 % interval"
+    return table(title, headings, rows)
+
+
+@styled
+def draw(results: Results, folder: Path) -> None:
+    """Draw regret along T and along d."""
+    figure, panels = canvas(
+        "Regret against a constant φ* along the rounds and along the actions", 2, 3, size=(8.5, 10.5)
+    )
+    chosen = [(along, setting) for along in LABEL for setting in ("alone", "game")]
+    for panel, (along, setting) in zip(panels, chosen, strict=True):
+        label = LABEL[along]
+        values = sorted(results.labels(label, along=along, setting=setting))
+        for index, learner in enumerate(LEARNERS):
+            found = [
+                results.mean("regret", setting=setting, learner=learner, along=along, **{label: v}) for v in values
+            ]
+            draw_line(panel, values, found, index, learner)
+        log_axes(panel, ticks=values)
+        panel.set(xlabel=label, ylabel="regret", title=f"{setting}, edge {EDGES[along]}")
+    handles, labels = panels[1].get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=7.5)
+    write(figure, folder / "rates")

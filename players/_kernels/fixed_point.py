@@ -1,0 +1,373 @@
+"""The fixed point p = pφ of a stochastic matrix φ: what a player of an internal- or swap-regret learner plays.
+
+φ may be reducible, and then it has many fixed points. The one taken is the limit, as δ → 0, of the fixed point of the
+damped chain (1-δ)φ + δ·(1 ⊗ default). That fixed point is Σ_k δ(1-δ)^k default·φ^k, so the limit is the long-run
+average of default·φ^k: every closed class gets the mass that a walk from `default` is absorbed with, spread as the
+class's own fixed point; states outside closed classes get nothing.
+
+Elimination, after Grassmann, Taksar and Heyman (1985, "Regenerative analysis and steady state distributions for Markov
+chains", Operations Research 33), takes out the states one by one from the last, and leaves the chain watched on the
+others. It adds, multiplies and divides non-negative numbers only, so every entry of p has a small *relative* error,
+however nearly decomposable φ is (O'Cinneide 1993, Numerische Mathematik 65). A state without exit is the last of a
+closed class: it stays, and the others drain into it. One pass thus finds the classes and their masses, exactly.
+
+Most often there is one closed class and it is small: players drop what does not pay. A search along the positive
+entries finds it, and only its states are eliminated. For a large class the eliminated matrix is kept in the scratch:
+it is a factorisation I - φ = (I - R)·S·(I - G), with R above and G below the diagonal and S the exits (Heyman 1985). φ
+moves little from round to round, so a few steps of iterative refinement with old factors give the new fixed point in
+O(n²). The residual decides; when it is missed, the elimination is done again.
+"""
+
+import numpy as np
+from gamesim.players._kernels.numeric import copy, fill, sum_of
+
+from gamesim.engine.compiled import Vector, inlined, kernel, multiply_add, part
+
+DIRECT = 80  # a closed class up to this size is eliminated, which is cheaper than refining,
+STEP = 32  # and so is one of m among n states with m³ ≤ STEP · n², by measurement
+RESIDUAL = 1e-13  # refinement stops at this total absolute residual
+TOLERABLE = 1e-11  # ... or here, when rounding lets it go no further
+STEPS = 12  # of refinement at most, before the factors count as too old
+PANEL = 12  # states are eliminated in fours as long as this many are left
+NEGLIGIBLE = 1e-250  # an exit this small is none; its inverse is still finite
+LARGE = 1e50  # an unnormalised entry beyond this is scaled back before it can overflow
+
+
+@inlined
+def _padded(length: int) -> int:
+    """Return the next multiple of 16: a loop over that many has no rest that would be done one by one."""
+    return (length + 15) & ~15
+
+
+@kernel
+def scratch_size(states: int) -> int:
+    """How many numbers of scratch `fixed_point` needs, all zero before the first call."""
+    return 3 + states * states + 6 * states + 4 * _padded(states)
+
+
+@kernel
+def fixed_point(matrix: Vector, default: Vector, strategy: Vector, scratch: Vector) -> None:
+    """Write the fixed point of a row-stochastic matrix, given row by row, into `strategy`.
+
+    For a large class the scratch carries the factors and the fixed point of earlier calls: the strategy then
+    depends, in its last digits, on the matrices that came before with the same scratch.
+    """
+    n = strategy.size
+    last, exits = part(scratch, 3, 3 + n), part(scratch, 3 + n, 3 + 2 * n)
+    members, work = part(scratch, 3 + 2 * n, 3 + 3 * n), part(scratch, 3 + 3 * n, 3 + 6 * n)
+    factors, panel = part(scratch, 3 + 6 * n, 3 + 6 * n + n * n), part(scratch, 3 + 6 * n + n * n, scratch.size)
+    size = _closed_class(matrix, int(scratch[2]), members, work)
+    mass, weights, spare = part(work, 0, n), part(work, n, 2 * n), part(work, 2 * n, 3 * n)
+    if size > 0 and (size <= DIRECT or size**3 <= STEP * n * n):
+        fill(mass, 0.0)
+        mass[0] = 1.0
+    else:
+        if size > 0 and scratch[0] == 1:
+            copy(strategy, last)
+            if _refine(matrix, factors, exits, int(scratch[1]), strategy, work):
+                _only(part(members, 0, size), strategy)
+                copy(last, strategy)
+                return
+        size = n
+        copy(mass, default)
+        for i in range(n):
+            members[i] = i
+    _restrict(matrix, part(members, 0, size), n, factors)
+    closed = _eliminate(factors, part(exits, 0, size), mass, panel)
+    scratch[0] = closed == 1 and size == n
+    for i in range(size):
+        if exits[i] == 0:
+            scratch[1] = i
+    _spread(factors, part(exits, 0, size), mass, part(weights, 0, size), spare)
+    fill(strategy, 0.0)
+    for a in range(size):
+        strategy[int(members[a])] = weights[a]
+        if weights[a] > strategy[int(scratch[2])]:
+            scratch[2] = members[a]  # where to look for the closed class next time
+    copy(last, strategy)
+
+
+@kernel
+def _closed_class(matrix: Vector, start: int, members: Vector, work: Vector) -> int:
+    """Write the states of the only closed class, in order, and return how many they are; 0 if there are several."""
+    n = members.size
+    reached, reaches = part(work, 0, n), part(work, n, 2 * n)
+    while True:
+        _search(matrix, start, n, 1, reached, members)
+        everywhere = _search(matrix, start, 1, n, reaches, members)
+        outside = -1  # a state that is reached and does not come back: the closed class lies behind it
+        for j in range(n):
+            if reached[j] > 0 and reaches[j] == 0:
+                outside = j
+        if outside < 0:
+            break
+        start = outside
+    if everywhere < n:
+        return 0
+    size = 0
+    for j in range(n):
+        if reached[j] > 0:
+            members[size] = j
+            size += 1
+    return size
+
+
+@inlined
+def _search(matrix: Vector, start: int, across: int, along: int, found: Vector, queue: Vector) -> int:
+    """Mark the states that `start` leads to, or with strides 1 and n those that lead to it; return how many."""
+    n = found.size
+    fill(found, 0.0)
+    found[start] = 1.0
+    queue[0] = start
+    taken, count = 0, 1
+    while taken < count < n:
+        at = int(queue[taken]) * across
+        taken += 1
+        for j in range(n):
+            if found[j] == 0 and matrix[at + j * along] > 0:
+                found[j] = 1.0
+                queue[count] = j
+                count += 1
+    return count
+
+
+@inlined
+def _restrict(matrix: Vector, members: Vector, n: int, result: Vector) -> None:
+    """Write the part of a matrix of n states between the members."""
+    size = members.size
+    if size == n:
+        copy(result, matrix)
+        return
+    for a in range(size):
+        row = part(matrix, int(members[a]) * n, int(members[a]) * n + n)
+        for b in range(size):
+            result[a * size + b] = row[int(members[b])]
+
+
+@kernel
+def _eliminate(factors: Vector, exits: Vector, mass: Vector, panel: Vector) -> int:
+    """Take the states out from the last to the first; return how many closed classes there are.
+
+    After state k: factors[i, k] for i < k is R, factors[k, j] for j < k is S·G, exits[k] is S, zero for the state that
+    stays for its class. `mass` starts as the default distribution and ends on the states that stay.
+    """
+    n = exits.size
+    closed = 0
+    k = n - 1
+    while k >= 0:
+        if closed == 0 and k >= PANEL:
+            # Four states together, first among themselves, then for all others: a quarter of the memory traffic.
+            taken = 0
+            while taken < 4 and _leave(factors, exits, k - taken, closed) > NEGLIGIBLE:
+                _pass_on(factors, exits, k - taken, k - 3, k - taken, closed)
+                taken += 1
+            if taken == 4:
+                _pass_on_four(factors, exits, k, mass, panel)
+            else:
+                for state in range(k, k - taken, -1):
+                    _pass_on(factors, exits, state, 0, k - 3, closed)
+                    _hand_over(factors, exits, state, mass)
+            k -= taken
+            if taken == 4:
+                continue
+        if _leave(factors, exits, k, closed) > NEGLIGIBLE:
+            _pass_on(factors, exits, k, 0, k, closed)
+            _hand_over(factors, exits, k, mass)
+        else:
+            exits[k] = 0.0
+            closed += 1
+        k -= 1
+    return closed
+
+
+@kernel
+def _leave(factors: Vector, exits: Vector, k: int, closed: int) -> float:
+    """Write and return the chance to leave state k for those before it, or for those that stay."""
+    n = exits.size
+    leaving = sum_of(part(factors, k * n, k * n + k))
+    if closed > 0:
+        for stays in range(k + 1, n):
+            leaving += factors[k * n + stays] if exits[stays] == 0 else 0.0
+    exits[k] = leaving
+    return leaving
+
+
+@kernel
+def _pass_on(factors: Vector, exits: Vector, k: int, begin: int, end: int, closed: int) -> None:
+    """Lead the ways from the states begin ... end-1 into state k on to where it leads."""
+    n = exits.size
+    row = part(factors, k * n, k * n + n)
+    for i in range(begin, end):
+        target = part(factors, i * n, i * n + n)
+        weight = target[k]
+        if weight > 0:
+            weight /= exits[k]
+            target[k] = weight
+            for j in range(k):
+                target[j] += weight * row[j]
+            if closed > 0:
+                for stays in range(k + 1, n):
+                    target[stays] += weight * row[stays] if exits[stays] == 0 else 0.0
+
+
+@kernel
+def _hand_over(factors: Vector, exits: Vector, k: int, mass: Vector) -> None:
+    """Lead the mass of state k on to where it leads."""
+    n = exits.size
+    row = part(factors, k * n, k * n + n)
+    weight = mass[k] / exits[k]
+    mass[k] = 0.0
+    for j in range(n):
+        if j < k or exits[j] == 0:
+            mass[j] += weight * row[j]
+
+
+@kernel
+def _pass_on_four(factors: Vector, exits: Vector, k: int, mass: Vector, panel: Vector) -> None:
+    """Lead the ways into the states k, k-1, k-2, k-3 on to where they lead, and their mass too.
+
+    The panel gets these rows, padded with zeros: what lies behind a target is then added nothing.
+    """
+    n = exits.size
+    first, second = part(factors, k * n, k * n + n), part(factors, k * n - n, k * n)
+    third, fourth = part(factors, k * n - 2 * n, k * n - n), part(factors, k * n - 3 * n, k * n - 2 * n)
+    width = _padded(k - 3)
+    one, two = part(panel, 0, width), part(panel, width, 2 * width)
+    three, four = part(panel, 2 * width, 3 * width), part(panel, 3 * width, 4 * width)
+    fill(part(panel, 0, 4 * width), 0.0)
+    for j in range(k - 3):
+        one[j], two[j], three[j], four[j] = first[j], second[j], third[j], fourth[j]
+    by_a, by_b, by_c, by_d = 1 / exits[k], 1 / exits[k - 1], 1 / exits[k - 2], 1 / exits[k - 3]
+    for i in range(k - 2):
+        target = part(factors, i * n, i * n + n) if i < k - 3 else mass
+        a = target[k] * by_a
+        b = (target[k - 1] + a * first[k - 1]) * by_b
+        c = (target[k - 2] + a * first[k - 2] + b * second[k - 2]) * by_c
+        d = (target[k - 3] + a * first[k - 3] + b * second[k - 3] + c * third[k - 3]) * by_d
+        target[k], target[k - 1], target[k - 2], target[k - 3] = a, b, c, d
+        if a > 0 or b > 0 or c > 0 or d > 0:
+            for j in range(width):
+                added = multiply_add(c, three[j], multiply_add(d, four[j], target[j]))
+                target[j] = multiply_add(a, one[j], multiply_add(b, two[j], added))
+    for state in range(k - 3, k + 1):
+        mass[state] = 0.0
+
+
+@kernel
+def _spread(factors: Vector, exits: Vector, mass: Vector, strategy: Vector, measure: Vector) -> None:
+    """Write the strategy that spreads the mass of each closed class as the class's own fixed point."""
+    n = exits.size
+    fill(strategy, 0.0)
+    for stays in range(n):
+        if exits[stays] != 0 or mass[stays] == 0:
+            continue
+        for k in range(stays, n):
+            measure[k] = 0.0
+        measure[stays] = 1.0
+        for begin in range(stays, n, 4):  # four states, first among themselves, then for all behind them
+            end = min(begin + 4, n)
+            for i in range(begin, end):
+                if measure[i] > LARGE:
+                    shrink = 1 / measure[i]
+                    for k in range(stays, n):
+                        measure[k] *= shrink
+                for k in range(i + 1, end):
+                    measure[k] += measure[i] * factors[i * n + k]
+            if end < n:
+                _add_four(part(measure, begin, end), part(factors, begin * n, end * n), end, part(measure, 0, n))
+        share = mass[stays] / sum_of(part(measure, stays, n))
+        for k in range(stays, n):
+            strategy[k] += share * measure[k]
+    _normalise(strategy)
+
+
+@inlined
+def _only(members: Vector, strategy: Vector) -> None:
+    """Take away what rounding has left on states outside the closed class."""
+    at = 0
+    for i in range(strategy.size):
+        if at < members.size and members[at] == i:
+            at += 1
+        else:
+            strategy[i] = 0.0
+    _normalise(strategy)
+
+
+@inlined
+def _normalise(strategy: Vector) -> None:
+    weights = 0.0
+    for k in range(strategy.size):
+        weights += strategy[k]
+    for k in range(strategy.size):
+        strategy[k] /= weights
+
+
+@kernel
+def _refine(matrix: Vector, factors: Vector, exits: Vector, stays: int, strategy: Vector, work: Vector) -> bool:
+    """Improve a strategy until pφ - p is negligible, by old factors; return whether that was reached.
+
+    Each step solves e(I - φ₀) = pφ - p for the correction e, with φ₀ the matrix of the factors.
+    """
+    n = strategy.size
+    correction = part(work, 0, n)
+    before = np.inf
+    for _ in range(STEPS):
+        times(strategy, matrix, correction)
+        residual = 0.0
+        for k in range(n):
+            correction[k] -= strategy[k]
+            residual += abs(correction[k])
+        if residual <= RESIDUAL:
+            return True
+        if not residual < before / 2:
+            return residual <= TOLERABLE
+        before = residual
+        for k in range(n - 1, 0, -1):
+            if k == stays:
+                continue
+            weight = correction[k] / exits[k]
+            correction[k] = weight
+            row = part(factors, k * n, k * n + k)
+            for j in range(k):
+                correction[j] += weight * row[j]
+        correction[0] = 0.0 if stays == 0 else correction[0] / exits[0]
+        for i in range(n):
+            if i == stays:
+                correction[i] = 0.0
+                continue
+            weight = correction[i]
+            row = part(factors, i * n, (i + 1) * n)
+            for k in range(i + 1, n):
+                correction[k] += weight * row[k]
+        for k in range(n):
+            strategy[k] = max(strategy[k] + correction[k], 0.0)
+        _normalise(strategy)
+    return False
+
+
+@inlined
+def times(strategy: Vector, matrix: Vector, result: Vector) -> None:
+    """Write strategy · matrix, four rows at a time; rows without mass are not read."""
+    n = result.size
+    fill(result, 0.0)
+    whole = strategy.size & ~3
+    for i in range(0, whole, 4):
+        _add_four(part(strategy, i, i + 4), part(matrix, i * n, (i + 4) * n), 0, result)
+    for i in range(whole, strategy.size):
+        weight, row = strategy[i], part(matrix, i * n, i * n + n)
+        for j in range(n):
+            result[j] += weight * row[j]
+
+
+@inlined
+def _add_four(weights: Vector, rows: Vector, begin: int, result: Vector) -> None:
+    """Add four rows times their weights, from the entry `begin` on."""
+    n = result.size
+    a, b, c, d = weights[0], weights[1], weights[2], weights[3]
+    if a != 0 or b != 0 or c != 0 or d != 0:
+        first, second = part(rows, begin, n), part(rows, n + begin, 2 * n)
+        third, fourth = part(rows, 2 * n + begin, 3 * n), part(rows, 3 * n + begin, 4 * n)
+        target = part(result, begin, n)
+        for j in range(n - begin):
+            added = multiply_add(c, third[j], multiply_add(d, fourth[j], target[j]))
+            target[j] = multiply_add(a, first[j], multiply_add(b, second[j], added))

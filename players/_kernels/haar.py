@@ -1,0 +1,85 @@
+"""The fast Haar transform along the row index of a matrix, and its inverse.
+
+The Haar vectors of length D = 2^S have entries 0 and ±1: for every scale s = 1 ... S the indices are cut into intervals
+of length 2^s, and the vector of an interval is 1 on its first half and -1 on its second; one more vector is all ones.
+They are orthogonal, and <h, h> is the length of the interval. Here the vector of an interval has the number of its
+middle, start + 2^(s-1), and the all-one vector the number 0, so that the transform can be done in place.
+(Lu, Sun and Zhang, "Sparsity-based interpolation of external, internal and swap regret", Section 2.2.)
+
+Both transforms go through the rows from the first to the last and add or subtract whole rows. A Haar row is complete as
+soon as its interval is, and a row is restored from sums that the rows before it have left: so only S + 1 rows are ever
+pending, they stay in the fastest cache, and a learner need not hold a matrix of gradients.
+"""
+
+from gamesim.engine.compiled import Vector, inlined, kernel, part
+
+
+def interval(number: int, size: int) -> range:
+    """Return the indices on which a Haar vector is not zero.
+
+    >>> [interval(number, 4) for number in range(4)]
+    [range(0, 4), range(0, 2), range(0, 4), range(2, 4)]
+    """
+    half = number & -number
+    return range(size) if number == 0 else range(number - half, number + half)
+
+
+@kernel
+def level_of(number: int, size: int) -> int:
+    """Return the largest l ≤ log2(size) such that 2^l divides the number.
+
+    Sums that are pending at one time start at indices of different levels: the level tells where to keep them.
+    """
+    level = 0
+    while (1 << level) < size and not (number >> level) & 1:
+        level += 1
+    return level
+
+
+@inlined
+def merge(first: Vector, second: Vector) -> None:
+    """Turn the sums over the two halves of an interval into their sum (the interval's) and difference (Haar's)."""
+    for j in range(first.size):
+        difference = first[j] - second[j]
+        first[j] += second[j]
+        second[j] = difference
+
+
+@kernel
+def forward(matrix: Vector, size: int) -> None:
+    """Replace a size × size matrix by its inner products with the Haar vectors: row h becomes Σ_i h_i · row i."""
+    for i in range(size):
+        half = 1
+        while i & half:  # row i completes the interval of length 2·half
+            start, middle = i + 1 - 2 * half, i + 1 - half
+            merge(part(matrix, start * size, (start + 1) * size), part(matrix, middle * size, (middle + 1) * size))
+            half *= 2
+
+
+@inlined
+def restore(coefficients: Vector, size: int, i: int, begin: int, pending: Vector, column: int, end: int) -> None:
+    """Write row i of Σ_h h ⊗ coefficients[h], from `column` to `end`, into the first row of `pending`.
+
+    Row l of `pending` is the sum over the Haar vectors that are constant on the interval of length 2^l around i. The
+    rows begin ... i-1 must have been restored before. The terms are added from the longest interval to the shortest,
+    wherever the rows begin: the same coefficients give the same bits.
+    """
+    if i == begin:
+        level = level_of(0, size)
+        above = part(pending, level * size, (level + 1) * size)
+        for j in range(column, end):
+            above[j] = coefficients[j]
+    else:
+        level = level_of(i, size) + 1
+    while level > 0:
+        level -= 1
+        middle = ((i >> level) | 1) << level
+        above = part(pending, (level + 1) * size, (level + 2) * size)
+        below = part(pending, level * size, (level + 1) * size)
+        detail = part(coefficients, middle * size, (middle + 1) * size)
+        if (i >> level) & 1:
+            for j in range(column, end):
+                below[j] = above[j] - detail[j]
+        else:
+            for j in range(column, end):
+                below[j] = above[j] + detail[j]

@@ -1,0 +1,61 @@
+"""Relabelling: from d actions to the next power of two, which the Haar transform needs.
+
+The augmented indices 0 ... D-1, with D the least power of two that is at least d, are shared out among the actions:
+each owns one index or two that stand side by side. Lu, Sun and Zhang, "Sparsity-based interpolation of external,
+internal and swap regret", Section 2.1 and the two lemmas on relabelling in Appendix B.1.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from gamesim.engine.compiled import Integers, Vector
+from gamesim.errors import InputError
+
+
+def owners(actions: int, order: Sequence[int] | None = None) -> Integers:
+    """Return the action that owns each augmented index: the actions in their order, the first ones doubled.
+
+    >>> owners(3).tolist()
+    [0, 0, 1, 2]
+    >>> owners(3, order=(2, 0, 1)).tolist()
+    [2, 2, 0, 1]
+    """
+    arranged = np.arange(actions) if order is None else np.array(order, dtype=np.int64)
+    if sorted(arranged.tolist()) != list(range(actions)):
+        raise InputError(
+            f"order must name each of the {actions} actions once, from 0 to {actions - 1}, "
+            f"and {', '.join(map(str, order or ()))} came"
+        )
+    twice = (1 << (actions - 1).bit_length()) - actions
+    return np.repeat(arranged, np.where(np.arange(actions) < twice, 2, 1))
+
+
+def shares(owner: Integers) -> Vector:
+    """Return how many indices the owner of each index has: 1 or 2.
+
+    >>> shares(owners(3)).tolist()
+    [2.0, 2.0, 1.0, 1.0]
+    """
+    return np.bincount(owner)[owner].astype(np.float64)
+
+
+def spread_evenly(phi: NDArray[np.float64], owner: Integers) -> NDArray[np.float64]:
+    """Augment φ so that equal rows stay equal: what goes to an action is shared evenly by its indices.
+
+    Neighbouring rows then differ at most 2(d - unif(φ)) times, and <φ(p), l> stays what it was (the first lemma).
+    """
+    return phi[np.ix_(owner, owner)] / shares(owner)
+
+
+def spread_to_self(phi: NDArray[np.float64], owner: Integers) -> NDArray[np.float64]:
+    """Augment φ so that an action sent to itself has its indices sent to themselves; others go to first indices.
+
+    At most 2(d - self(φ)) rows then differ from the identity's, and <φ(p), l> stays what it was (the second lemma).
+    """
+    states = owner.size
+    first = np.ones(states, dtype=bool)
+    first[1:] = owner[1:] != owner[:-1]
+    others = first[np.newaxis, :] & (owner[:, np.newaxis] != owner[np.newaxis, :])
+    return np.where(others | np.eye(states, dtype=bool), phi[np.ix_(owner, owner)], 0.0)

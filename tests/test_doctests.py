@@ -1,0 +1,46 @@
+"""The examples in all docstrings of gamesim are run."""
+
+import doctest
+import pkgutil
+from collections.abc import Iterator
+from functools import cached_property
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import gamesim
+
+ROOT = Path(gamesim.__file__).parents[1]
+PACKAGES = {"gamesim": ROOT / "gamesim", "gamesim.players": ROOT / "players", "gamesim.games": ROOT / "games"}
+NOT_IMPORTED = ("gamesim.__main__",)  # importing it runs the command line
+
+
+class Finder(doctest.DocTestFinder):
+    """Like the library's, and it finds those of cached properties too."""
+
+    def _from_module(self, module: ModuleType | None, object: Any) -> bool:
+        behind = object.func if isinstance(object, cached_property) else object
+        return bool(super()._from_module(module, behind))  # type: ignore[misc]  # it is private there
+
+
+def modules() -> list[str]:
+    """Return every module of gamesim."""
+    found = set(PACKAGES)
+    for name, folder in PACKAGES.items():
+        walked = pkgutil.walk_packages([str(folder)], f"{name}.")
+        found |= {one.name for one in walked}
+    return sorted(found - set(NOT_IMPORTED))
+
+
+def examples() -> Iterator[doctest.DocTest]:
+    for name in modules():
+        yield from (test for test in Finder().find(import_module(name)) if test.examples)
+
+
+@pytest.mark.parametrize("test", list(examples()), ids=lambda test: str(test.name))
+def test_docstring(test: doctest.DocTest) -> None:
+    failed, _ = doctest.DocTestRunner(verbose=False).run(test, clear_globs=False)
+    assert failed == 0

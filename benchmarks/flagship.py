@@ -25,13 +25,13 @@ from typing import Any
 
 import numba.extending
 import numpy as np
-from gamesim.players._kernels.reduction import default_part, matrix_part, own_part, settle, strategy_part
-from gamesim.players.wavelet import Wavelet, learn, load, project, restore_improper
 from numba import njit, types
 from numpy.typing import NDArray
 
 from gamesim.engine.compiled import Vector
 from gamesim.game import Table
+from gamesim.players._kernels.reduction import reduction, settle
+from gamesim.players.wavelet import Wavelet, learn, load, project, restore_improper, settings_view
 from gamesim.simulation import Simulation
 
 ROUNDS = {4: 200_000, 16: 100_000, 64: 20_000, 256: 3_000, 1024: 300}
@@ -56,10 +56,10 @@ def cycles(typing: Any) -> Any:
 @njit(nogil=True, error_model="numpy")
 def staged(settings: Vector, states: Any, tables: Any, rounds: int, spent: Any) -> None:
     """Self-play with a look at the clock after each stage of a learner's round; D = d here."""
-    size = int(settings[1])
+    size = settings_view(settings).size
     losses = np.zeros((2, size))
     for _ in range(rounds):
-        first, second = strategy_part(states[0], size), strategy_part(states[1], size)
+        first, second = reduction(states[0], size).strategy, reduction(states[1], size).strategy
         losses[0] = 0.0
         losses[1] = 0.0
         for i in range(size):
@@ -68,10 +68,11 @@ def staged(settings: Vector, states: Any, tables: Any, rounds: int, spent: Any) 
                 losses[1, j] += tables[1, i, j] * first[i]
         for player in range(2):
             state = states[player]
-            own, default = own_part(state, size), default_part(state, size)
+            parts = reduction(state, size)
+            own, default = parts.own, parts.default
             at = cycles()
             load(settings, own, losses[player], size)
-            moved = learn(settings, own, strategy_part(state, size), default, size)
+            moved = learn(settings, own, parts.strategy, default, size)
             after = cycles()
             spent[0] += after - at
             if moved:
@@ -80,7 +81,7 @@ def staged(settings: Vector, states: Any, tables: Any, rounds: int, spent: Any) 
                 spent[1] += after - at
             if moved:
                 at = after
-                project(own, default, matrix_part(state, size), size)
+                project(own, default, parts.matrix, size)
                 after = cycles()
                 spent[2] += after - at
                 settle(state, size)

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gamesim import players
-from gamesim.engine.compiled import LEARNER_KERNEL, Vector, address, call_learner, kernel
+from gamesim.engine.compiled import LEARNER_KERNEL, Vector, address, call_learner, kernel, part
 from gamesim.learner import Learner
 
 REPETITIONS = 7
@@ -25,8 +25,8 @@ PIECES = 40
 def _run(play: int, observe: int, settings: Vector, state: Vector, strategy: Vector, losses: Vector) -> None:
     d = strategy.size
     for first in range(0, losses.size, d):
-        call_learner(play, settings, 0, settings.size, state, 0, state.size, strategy, 0, d)
-        call_learner(observe, settings, 0, settings.size, state, 0, state.size, losses, first, first + d)
+        call_learner(play, settings, state, strategy)
+        call_learner(observe, settings, state, part(losses, first, first + d))
 
 
 def microseconds(player: Learner, losses: NDArray[np.float64]) -> float:

@@ -4,7 +4,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from gamesim.players._kernels.reduction import reduction_size
 
 import gamesim
 from gamesim import equilibrium, figures, games, scenario
@@ -91,10 +90,10 @@ def wavelet(actions: int = 16) -> None:
         haar[row, row - half : row], haar[row, row : row + half] = 1, -1
     chase = scenario.read(scenario.find("ordered-well"))  # places of one room call for the same modification
     record = chase.simulation().run(ROUNDS)
-    state = record.arrays["continue_state"][0]
-    start = reduction_size(actions)
-    improper = state[start : start + actions**2].reshape(actions, actions)
-    phi = state[1 + 2 * actions : 1 + 2 * actions + actions**2].reshape(actions, actions)
+    learner, state = record.learners[0], record.arrays["continue_state"][0]
+    parts = learner.parts(state, actions)
+    improper = learner.own_parts(state, actions).improper.reshape(actions, actions)
+    phi = parts.matrix.reshape(actions, actions)
     shown = {
         "1. Haar vectors, a row each": haar,
         "2. the predicted matrix": improper,
@@ -108,7 +107,7 @@ def wavelet(actions: int = 16) -> None:
         panel.set_title(name, loc="left")
         panel.set(xticks=range(0, actions, 4), yticks=range(0, actions, 4), xlabel="action")
         panel.grid(visible=False)
-    panels[3].bar(range(actions), state[1 : 1 + actions], color=COLOURS[0])
+    panels[3].bar(range(actions), parts.strategy, color=COLOURS[0])
     panels[3].set_title("4. p = pφ, which is played", loc="left")
     panels[3].set(xticks=range(0, actions, 4), xlabel="action", box_aspect=1)
     write(figure, IMAGES / "wavelet-stages")

@@ -6,11 +6,11 @@ Each function is a game; scenarios use its name with hyphens. Its settings are i
 from collections.abc import Sequence
 
 import numpy as np
-from gamesim.games.tabulate import bimatrix, numbered, tabulate
 
 from gamesim.engine.compiled import Integers, Vector
 from gamesim.errors import InputError
 from gamesim.game import Table
+from gamesim.games.tabulate import bimatrix, numbered, tabulate
 from gamesim.validation import at_least, positive
 
 PENNIES = ["heads", "tails"]

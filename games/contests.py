@@ -4,11 +4,11 @@ from collections.abc import Sequence
 from itertools import permutations, product
 
 import numpy as np
-from gamesim.games.tabulate import crowd, numbered, tabulate
 
 from gamesim.engine.compiled import Integers, Vector
 from gamesim.errors import InputError
 from gamesim.game import Table
+from gamesim.games.tabulate import crowd, numbered, tabulate
 from gamesim.validation import at_least, positive
 
 

@@ -3,11 +3,11 @@
 from collections.abc import Sequence
 
 import numpy as np
-from gamesim.games.tabulate import crowd, numbered, table_sizes, tabulate
 
 from gamesim.engine.compiled import Integers, Vector
 from gamesim.errors import InputError
 from gamesim.game import Table
+from gamesim.games.tabulate import crowd, numbered, table_sizes, tabulate
 from gamesim.validation import at_least
 
 

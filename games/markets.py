@@ -1,11 +1,11 @@
 """Markets and bargains: firms that choose quantities, prices or places, and two who divide something."""
 
 import numpy as np
-from gamesim.games.tabulate import crowd, numbered, tabulate
 
 from gamesim.engine.compiled import Integers, Vector
 from gamesim.errors import InputError
 from gamesim.game import Table
+from gamesim.games.tabulate import crowd, numbered, tabulate
 from gamesim.validation import at_least, positive
 
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
-from gamesim.games.graphs import graph as make_graph
 from numpy.typing import ArrayLike
 
 from gamesim.engine.compiled import Integers, Vector, kernel
 from gamesim.errors import InputError
 from gamesim.game import MEMORY, Game, Table, refuse_beyond_memory
+from gamesim.games.graphs import graph as make_graph
 from gamesim.validation import action_labels, at_least, whole_numbers
 
 Arrays = Mapping[str, np.ndarray[Any, Any]]

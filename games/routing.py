@@ -10,12 +10,12 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
-from gamesim.games import graphs
-from gamesim.games.networks import Arrays, NetworkGame, ends
 from numpy.typing import ArrayLike
 
 from gamesim.engine.compiled import Integers, Vector, kernel
 from gamesim.errors import InputError, did_you_mean
+from gamesim.games import graphs
+from gamesim.games.networks import Arrays, NetworkGame, ends
 from gamesim.validation import action_labels, at_least, whole_numbers
 
 DEGREE = 8  # the highest power of the load in a road's time

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 
 from gamesim.deprecated import Renamed
 from gamesim.engine.compiled import Vector
-from gamesim.errors import InputError
+from gamesim.engine.layout import Layout
+from gamesim.errors import InputError, did_you_mean
 
 __all__ = ["CompiledLearner", "Guarantee", "Learner", "RunningLearner"]
 
@@ -132,6 +133,7 @@ class Learner:
 
     name: ClassVar[str]
     kernels: ClassVar[tuple[Kernel, Kernel]]
+    state_layout: ClassVar[Layout[Any]]  # the names and shapes of what is kept
     feedback: ClassVar[tuple[str, ...]] = ("expected", "sampled")  # bandit learners take NaN for what was not played
     informed: ClassVar[bool] = False  # an informed player sees this round's losses before it plays
     ordered: ClassVar[bool] = False  # the play of an ordered player depends on the order of its actions
@@ -145,14 +147,36 @@ class Learner:
         """
         return np.array([getattr(self, field.name) for field in fields(self)], dtype=np.float64)
 
+    def dimensions(self, actions: int) -> tuple[int, ...]:
+        """Return the dimensions of `state_layout` for this number of actions: by default that number.
+
+        >>> from gamesim import players
+        >>> players.make("wavelet").dimensions(actions=5)  # it works on the next power of two
+        (8,)
+        """
+        return (actions,)
+
     def first_state(self, actions: int) -> Vector:
-        """Return the state before the first round, for this number of actions: the one place where a state is born.
+        """Return the state before the first round, for this number of actions: zeros, and a uniform strategy.
 
         >>> from gamesim import players
         >>> players.make("regret-matching").first_state(actions=2)  # the strategy, and the regret for each action
         array([0.5, 0.5, 0. , 0. ])
         """
-        raise NotImplementedError
+        state: Vector = self.state_layout.zeros(*self.dimensions(actions))
+        if "strategy" in self.state_layout.names:
+            self.parts(state, actions).strategy[:] = 1 / actions
+        return state
+
+    def parts(self, state: Vector, actions: int) -> Any:
+        """Return the named parts of a state, as `state_layout` declares them: views that can be written to.
+
+        >>> from gamesim import players
+        >>> matching = players.make("regret-matching")
+        >>> matching.parts(matching.first_state(actions=2), actions=2)
+        State(strategy=array([0.5, 0.5]), regrets=array([0., 0.]))
+        """
+        return self.state_layout.parts(state, *self.dimensions(actions))
 
     def guarantee(self) -> Guarantee | None:
         """Return what this learner promises with these settings, or None if nothing.
@@ -280,3 +304,21 @@ def as_learner(learner: Any) -> Any:
     if isinstance(learner, Learner) or callable(learner):
         return learner
     raise InputError(f"a learner is a name, a Learner, or a class with play() and observe(loss), and {learner!r} came")
+
+
+def learner_by_name(name: str) -> type[Learner]:
+    """Return the learner of this name, of all that have been imported.
+
+    >>> from gamesim import players
+    >>> learner_by_name("hedge") is players.Hedge
+    True
+    """
+    known: dict[str, type[Learner]] = {}
+    kinds = [Learner]
+    for kind in kinds:
+        kinds += kind.__subclasses__()
+        if "name" in vars(kind):
+            known[kind.name] = kind
+    if name not in known:
+        raise InputError(f"there is no learner called {name!r}: {did_you_mean(name, known)}")
+    return known[name]

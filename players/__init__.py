@@ -7,6 +7,9 @@ from dataclasses import fields
 from functools import cache
 from typing import Any
 
+from gamesim.deprecated import warn
+from gamesim.errors import InputError, did_you_mean
+from gamesim.learner import Learner
 from gamesim.players.adahedge import AdaHedge as AdaHedge
 from gamesim.players.adanormal_hedge import AdaNormalHedge as AdaNormalHedge
 from gamesim.players.adversary import Adversary as Adversary
@@ -37,10 +40,6 @@ from gamesim.players.tsallis_inf import TsallisINF as TsallisINF
 from gamesim.players.uniform import Uniform as Uniform
 from gamesim.players.wavelet import Wavelet as Wavelet
 from gamesim.players.wavelet import WaveletContinuous as WaveletContinuous
-
-from gamesim.deprecated import warn
-from gamesim.errors import InputError, did_you_mean
-from gamesim.learner import Learner
 
 _LEARNERS: dict[str, type[Learner]] = {
     name: thing

@@ -2,25 +2,37 @@
 
 from dataclasses import dataclass
 from math import log, sqrt
+from typing import NamedTuple
 
 import numpy as np
-from gamesim.players._kernels.numeric import exponential, smallest, sum_of
-from gamesim.players.best_response import uniform_on_least
-from gamesim.players.hedge import softmin
-from gamesim.players.regret_matching import ROUNDING, recall, uniform_then
 
 from gamesim.engine.compiled import Vector, kernel
+from gamesim.engine.layout import Layout
 from gamesim.learner import Guarantee, Learner
+from gamesim.players._kernels.numeric import exponential, smallest, sum_of
+from gamesim.players._kernels.simplex import NO_REGRET, recall, softmin, uniform_on_least
 
 NEGLIGIBLE = 1e-150  # products of smaller numbers would be so small that they are slow to reckon with
+
+
+class State(NamedTuple):
+    """What AdaHedge keeps."""
+
+    strategy: Vector
+    losses: Vector  # so far, less those of the best action
+    gaps: Vector  # Δ, the sum of the mixability gaps
+
+
+STATE = Layout(State, strategy="d", losses="d", gaps="1")
+_view = STATE.view
 
 
 @kernel
 def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
     d = loss.size
-    strategy, losses = state[:d], state[d : 2 * d]  # losses so far, less those of the best action
-    gap = state[2 * d]
-    rate = np.log(d) / gap if gap > ROUNDING else np.inf
+    strategy, losses, gaps = _view(state, d)
+    gap = gaps[0]
+    rate = np.log(d) / gap if gap > NO_REGRET else np.inf
     least = smallest(loss)
     suffered = 0.0
     for i in range(d):
@@ -34,13 +46,13 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
             strategy[i] *= max(exponential(-rate * (loss[i] - least)), NEGLIGIBLE)
         mixed = -np.log(sum_of(strategy)) / rate
     gap += max(suffered - mixed, 0.0)
-    state[2 * d] = gap
+    gaps[0] = gap
     for i in range(d):
         losses[i] -= best
-    if gap > ROUNDING:
+    if gap > NO_REGRET:
         softmin(np.log(d) / gap, losses, strategy)
     else:
-        uniform_on_least(losses, ROUNDING, strategy)
+        uniform_on_least(losses, NO_REGRET, strategy)
 
 
 @dataclass(frozen=True)
@@ -63,9 +75,7 @@ class AdaHedge(Learner):
 
     name = "adahedge"
     kernels = recall, _observe
-
-    def first_state(self, actions: int) -> Vector:  # noqa: D102
-        return uniform_then(actions, actions + 1)
+    state_layout = STATE
 
     def guarantee(self) -> Guarantee:  # noqa: D102
         return Guarantee(

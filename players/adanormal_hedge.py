@@ -2,18 +2,32 @@
 
 from dataclasses import dataclass
 from math import log, sqrt
+from typing import NamedTuple
 
 import numpy as np
-from gamesim.players.regret_matching import ROUNDING, expected_loss, recall, uniform_then
 
 from gamesim.engine.compiled import Vector, kernel
+from gamesim.engine.layout import Layout
 from gamesim.learner import Guarantee, Learner
+from gamesim.players._kernels.simplex import NO_REGRET, expected_loss, recall
+
+
+class State(NamedTuple):
+    """What AdaNormalHedge keeps."""
+
+    strategy: Vector
+    regrets: Vector  # R
+    sizes: Vector  # C = Σ |r|
+
+
+STATE = Layout(State, strategy="d", regrets="d", sizes="d")
+_view = STATE.view
 
 
 @kernel
 def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
     d = loss.size
-    strategy, regrets, sizes = state[:d], state[d : 2 * d], state[2 * d : 3 * d]
+    strategy, regrets, sizes = _view(state, d)
     suffered = expected_loss(strategy, loss)
     largest = 0.0
     for i in range(d):
@@ -25,7 +39,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
         largest = max(largest, strategy[i])
     total = 0.0
     for i in range(d):
-        if regrets[i] + 1 <= ROUNDING:
+        if regrets[i] + 1 <= NO_REGRET:
             strategy[i] = 0.0
             continue
         below = max(regrets[i] - 1, 0.0)
@@ -54,9 +68,7 @@ class AdaNormalHedge(Learner):
 
     name = "adanormal-hedge"
     kernels = recall, _observe
-
-    def first_state(self, actions: int) -> Vector:  # noqa: D102
-        return uniform_then(actions, 2 * actions)
+    state_layout = STATE
 
     def guarantee(self) -> Guarantee:  # noqa: D102
         return Guarantee(

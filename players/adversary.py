@@ -3,10 +3,8 @@
 from dataclasses import dataclass
 from typing import ClassVar
 
-from gamesim.players.best_response import BestResponse
-
-from gamesim.engine.compiled import Vector
 from gamesim.learner import Learner
+from gamesim.players.best_response import BestResponse
 
 
 @dataclass(frozen=True)
@@ -27,7 +25,5 @@ class Adversary(Learner):
 
     name = "adversary"
     kernels = BestResponse.kernels
+    state_layout = BestResponse.state_layout
     informed: ClassVar[bool] = True
-
-    def first_state(self, actions: int) -> Vector:  # noqa: D102
-        return BestResponse().first_state(actions)

@@ -1,37 +1,33 @@
 """Best response to the last round."""
 
 from dataclasses import dataclass
-
-import numpy as np
-from gamesim.players._kernels.numeric import copy
+from typing import NamedTuple
 
 from gamesim.engine.compiled import Vector, kernel
+from gamesim.engine.layout import Layout
 from gamesim.learner import Learner
+from gamesim.players._kernels.numeric import copy
+from gamesim.players._kernels.simplex import TIED, uniform_on_least
 
-ROUNDING = 1e-12  # losses this close to the least count as tied: rounding must not choose among equal actions
+
+class State(NamedTuple):
+    """What best response keeps."""
+
+    losses: Vector  # of the last round
 
 
-@kernel
-def uniform_on_least(losses: Vector, tolerance: float, strategy: Vector) -> None:
-    """Write the uniform strategy on the actions whose loss is within the tolerance of the least."""
-    least = losses[0]
-    for i in range(strategy.size):
-        least = min(least, losses[i])
-    leaders = 0
-    for i in range(strategy.size):
-        leaders += losses[i] <= least + tolerance
-    for i in range(strategy.size):
-        strategy[i] = 1 / leaders if losses[i] <= least + tolerance else 0.0
+STATE = Layout(State, losses="d")
+_view = STATE.view
 
 
 @kernel
 def _play(settings: Vector, state: Vector, strategy: Vector) -> None:
-    uniform_on_least(state, ROUNDING, strategy)
+    uniform_on_least(_view(state, strategy.size).losses, TIED, strategy)
 
 
 @kernel
 def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
-    copy(state, loss)
+    copy(_view(state, loss.size).losses, loss)
 
 
 @dataclass(frozen=True)
@@ -51,6 +47,4 @@ class BestResponse(Learner):
 
     name = "best-response"
     kernels = _play, _observe
-
-    def first_state(self, actions: int) -> Vector:  # noqa: D102
-        return np.zeros(actions)
+    state_layout = STATE

@@ -2,13 +2,15 @@
 
 from dataclasses import dataclass
 from math import log, sqrt
+from typing import NamedTuple
 
 import numpy as np
-from gamesim.players._kernels.reduction import MatrixLearner, first_reduction, own_part, strategy_part
 
-from gamesim.engine.compiled import LEARNER_KERNEL, Vector, address, call_learner, kernel
+from gamesim.engine.compiled import LEARNER_KERNEL, Vector, address, call_learner, kernel, part
+from gamesim.engine.layout import Layout
 from gamesim.errors import InputError
-from gamesim.learner import Guarantee, Learner
+from gamesim.learner import Guarantee, Learner, learner_by_name
+from gamesim.players._kernels.reduction import MatrixLearner, reduction
 from gamesim.validation import positive
 
 NEGLIGIBLE = 1e-120  # products of smaller numbers would be so small that they are slow to reckon with
@@ -30,12 +32,37 @@ BOUNDS = {
 }
 
 
+class Own(NamedTuple):
+    """What Blum and Mansour's learner keeps."""
+
+    rows: Vector  # the state of each row's learner
+    seen: Vector  # scratch: the loss that one row sees
+
+
+OWN = Layout(Own, "d size", rows="d * size", seen="d")
+_own_view = OWN.view
+
+
+class Settings(NamedTuple):
+    """The rows' learner: its kernels' addresses, how many numbers it keeps, and its settings."""
+
+    play: int
+    observe: int
+    size: int
+    row: Vector
+
+
+SETTINGS = Layout(Settings, "", play="int", observe="int", size="int", row="rest")
+_settings_view = SETTINGS.view
+
+
 @kernel
 def _write(settings: Vector, state: Vector, matrix: Vector) -> None:
-    play, size, d = int(settings[0]), int(settings[2]), int(np.sqrt(matrix.size))
-    rows = own_part(state, d)
+    play, _, size, row = _settings_view(settings)
+    d = int(np.sqrt(matrix.size))
+    rows = _own_view(reduction(state, d).own, d, size).rows
     for i in range(d):
-        call_learner(play, settings, 3, settings.size, rows, i * size, i * size + size, matrix, i * d, i * d + d)
+        call_learner(play, row, part(rows, i * size, i * size + size), part(matrix, i * d, i * d + d))
     for k in range(matrix.size):
         matrix[k] = matrix[k] if matrix[k] > NEGLIGIBLE else 0.0
 
@@ -43,13 +70,14 @@ def _write(settings: Vector, state: Vector, matrix: Vector) -> None:
 @kernel
 def _learn(settings: Vector, state: Vector, loss: Vector) -> None:
     d = loss.size
-    observe, size = int(settings[1]), int(settings[2])
-    p, rows = strategy_part(state, d), own_part(state, d)
+    _, observe, size, row = _settings_view(settings)
+    parts = reduction(state, d)
+    p, (rows, seen) = parts.strategy, _own_view(parts.own, d, size)
     for i in range(d):
         mass = p[i] if p[i] > NEGLIGIBLE else 0.0
         for j in range(d):
-            rows[d * size + j] = mass * loss[j]
-        call_learner(observe, settings, 3, settings.size, rows, i * size, i * size + size, rows, d * size, d * size + d)
+            seen[j] = mass * loss[j]
+        call_learner(observe, row, part(rows, i * size, i * size + size), seen)
 
 
 @dataclass(frozen=True)
@@ -74,6 +102,7 @@ class BlumMansour(MatrixLearner):
 
     name = "blum-mansour"
     matrix_kernels = _write, _learn
+    own_layout = OWN
 
     def __post_init__(self) -> None:
         positive("horizon", self.horizon)
@@ -82,14 +111,15 @@ class BlumMansour(MatrixLearner):
     def matrix_settings(self, actions: int) -> Vector:  # noqa: D102
         row = row_learner(self.rows, self.horizon)
         play, observe = (address(function, LEARNER_KERNEL) for function in row.kernels)
-        return np.array([play, observe, row.first_state(actions).size, *row.kernel_settings(actions)], dtype=np.float64)
+        size = row.first_state(actions).size
+        return SETTINGS.pack(play=play, observe=observe, size=size, row=row.kernel_settings(actions))
 
-    def first_state(self, actions: int) -> Vector:  # noqa: D102
-        row = row_learner(self.rows, self.horizon).first_state(actions)
-        default = np.full(actions, 1 / actions)
-        reduction = first_reduction(default)
-        reduction[0] = 0.0
-        return np.concatenate([reduction, np.tile(row, actions), np.zeros(actions)])
+    def own_dimensions(self, actions: int) -> tuple[int, ...]:  # noqa: D102
+        return actions, row_learner(self.rows, self.horizon).first_state(actions).size
+
+    def begin_own(self, own: Own) -> None:  # noqa: D102
+        row = row_learner(self.rows, self.horizon).first_state(own.seen.size)
+        own.rows[:] = np.tile(row, own.seen.size)
 
     def guarantee(self) -> Guarantee | None:  # noqa: D102
         return Guarantee("swap", *BOUNDS[self.rows]) if self.rows in BOUNDS else None
@@ -97,9 +127,7 @@ class BlumMansour(MatrixLearner):
 
 def row_learner(name: str, rounds: int | None = None) -> Learner:
     """Return the learner that rows or nodes are made of: any that sees every loss."""
-    from gamesim import players
-
-    learner = players.make(name)
+    learner = learner_by_name(name)()
     if "expected" not in learner.feedback or learner.informed:
         raise InputError(f"{name} cannot be a learner for rows: it does not learn from the loss of every action")
     return learner if rounds is None else learner.with_horizon(rounds)

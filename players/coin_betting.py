@@ -2,34 +2,49 @@
 
 from dataclasses import dataclass
 from math import log, sqrt
+from typing import NamedTuple
 
 import numpy as np
-from gamesim.players.regret_matching import ROUNDING, expected_loss, recall, uniform_then
 
 from gamesim.engine.compiled import Vector, kernel
+from gamesim.engine.layout import Layout
 from gamesim.learner import Guarantee, Learner
+from gamesim.players._kernels.simplex import NO_REGRET, expected_loss, recall
 from gamesim.validation import positive
+
+
+class State(NamedTuple):
+    """What coin betting keeps."""
+
+    strategy: Vector
+    coins: Vector  # G, the sum of each bettor's coins
+    wealth: Vector  # the logarithm of each bettor's wealth
+    counted: Vector  # rounds
+
+
+STATE = Layout(State, strategy="d", coins="d", wealth="d", counted="1")
+_view = STATE.view
 
 
 @kernel
 def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
     d, horizon = loss.size, settings[0]
-    strategy, coins, wealth = state[:d], state[d : 2 * d], state[2 * d : 3 * d]  # of the wealth, the logarithm
-    rounds = state[3 * d]
+    strategy, coins, wealth, counted = _view(state, d)
+    rounds = counted[0]
     suffered = expected_loss(strategy, loss)
     richest = -np.inf
     for i in range(d):
         coin = (suffered - loss[i]) / 2  # as of losses in [0, 1]
         bet = coins[i] / (rounds + 1 + horizon / 2)
-        if coins[i] <= ROUNDING:
+        if coins[i] <= NO_REGRET:
             coin = max(coin, 0.0)
         wealth[i] += np.log(1 + coin * bet)
         coins[i] += coin
-        richest = max(richest, wealth[i] if coins[i] > ROUNDING else -np.inf)
-    state[3 * d] = rounds + 1
+        richest = max(richest, wealth[i] if coins[i] > NO_REGRET else -np.inf)
+    counted[0] = rounds + 1
     total = 0.0
     for i in range(d):
-        bets = coins[i] > ROUNDING and wealth[i] - richest > -650  # less than that is slow to reckon with, and nothing
+        bets = coins[i] > NO_REGRET and wealth[i] - richest > -650  # less than that is slow to reckon with, and nothing
         strategy[i] = coins[i] * np.exp(wealth[i] - richest) if bets else 0.0
         total += strategy[i]
     for i in range(d):
@@ -57,15 +72,13 @@ class CoinBetting(Learner):
 
     name = "coin-betting"
     kernels = recall, _observe
+    state_layout = STATE
 
     def __post_init__(self) -> None:
         positive("horizon", self.horizon)
 
     def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
         return np.array([self.required_horizon()], dtype=np.float64)
-
-    def first_state(self, actions: int) -> Vector:  # noqa: D102
-        return uniform_then(actions, 2 * actions + 1)
 
     def guarantee(self) -> Guarantee:  # noqa: D102
         return Guarantee("external", "2 √(3 T (3 + ln d))", lambda T, d: 2 * sqrt(3 * T * (3 + log(d)))).tuned_to(

@@ -2,14 +2,37 @@
 
 from dataclasses import dataclass
 from math import log, sqrt
+from typing import NamedTuple
 
 import numpy as np
-from gamesim.players.hedge import softmin
-from gamesim.players.regret_matching import recall, uniform_then
 
 from gamesim.engine.compiled import Vector, kernel
+from gamesim.engine.layout import Layout
 from gamesim.learner import Guarantee, Learner
+from gamesim.players._kernels.simplex import recall, softmin
 from gamesim.validation import positive
+
+
+class State(NamedTuple):
+    """What Exp3 keeps."""
+
+    strategy: Vector
+    losses: Vector  # the estimated loss of each action so far
+
+
+STATE = Layout(State, strategy="d", losses="d")
+_view = STATE.view
+
+
+class Settings(NamedTuple):
+    """What Exp3's kernels read."""
+
+    rate: float
+    bias: float  # added to the probability that an observed loss is divided by
+
+
+SETTINGS = Layout(Settings, "", rate="float", bias="float")
+settings_view = SETTINGS.view
 
 
 @kernel
@@ -22,8 +45,8 @@ def estimate(strategy: Vector, loss: Vector, bias: float, losses: Vector) -> Non
 
 @kernel
 def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
-    rate, bias = settings[0], settings[1]
-    strategy, losses = state[: loss.size], state[loss.size :]
+    rate, bias = settings_view(settings)
+    strategy, losses = _view(state, loss.size)
     estimate(strategy, loss, bias, losses)
     softmin(rate, losses, strategy)
 
@@ -49,16 +72,14 @@ class Exp3(Learner):
 
     name = "exp3"
     kernels = recall, _observe
+    state_layout = STATE
     feedback = ("bandit",)
 
     def __post_init__(self) -> None:
         positive("horizon", self.horizon)
 
     def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
-        return np.array([sqrt(2 * log(actions) / (actions * self.required_horizon())), 0.0])
-
-    def first_state(self, actions: int) -> Vector:  # noqa: D102
-        return uniform_then(actions, actions)
+        return SETTINGS.pack(rate=sqrt(2 * log(actions) / (actions * self.required_horizon())), bias=0.0)
 
     def guarantee(self) -> Guarantee:  # noqa: D102
         return Guarantee(

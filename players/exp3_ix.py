@@ -3,11 +3,9 @@
 from dataclasses import dataclass
 from math import log, sqrt
 
-import numpy as np
-from gamesim.players.exp3 import Exp3
-
 from gamesim.engine.compiled import Vector
 from gamesim.learner import Guarantee, Learner
+from gamesim.players.exp3 import SETTINGS, STATE, Exp3
 from gamesim.validation import positive
 
 
@@ -33,6 +31,7 @@ class Exp3IX(Learner):
 
     name = "exp3-ix"
     kernels = Exp3.kernels
+    state_layout = STATE
     feedback = ("bandit",)
 
     def __post_init__(self) -> None:
@@ -40,10 +39,7 @@ class Exp3IX(Learner):
 
     def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
         rate = sqrt(2 * log(actions) / (actions * self.required_horizon()))
-        return np.array([rate, rate / 2])
-
-    def first_state(self, actions: int) -> Vector:  # noqa: D102
-        return Exp3().first_state(actions)
+        return SETTINGS.pack(rate=rate, bias=rate / 2)
 
     def guarantee(self) -> Guarantee:  # noqa: D102
         return Guarantee(

@@ -2,17 +2,16 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-from gamesim.players.best_response import ROUNDING, uniform_on_least
-from gamesim.players.hedge import Hedge
-
 from gamesim.engine.compiled import Vector, kernel
 from gamesim.learner import Learner
+from gamesim.players._kernels.simplex import TIED, uniform_on_least
+from gamesim.players.hedge import STATE, Hedge, view
 
 
 @kernel
 def _play(settings: Vector, state: Vector, strategy: Vector) -> None:
-    uniform_on_least(state[1:], ROUNDING * state[0], strategy)
+    rounds, losses = view(state, strategy.size)
+    uniform_on_least(losses, TIED * rounds[0], strategy)
 
 
 @dataclass(frozen=True)
@@ -34,6 +33,4 @@ class FictitiousPlay(Learner):
 
     name = "fictitious-play"
     kernels = _play, Hedge.kernels[1]  # the same state as Hedge: rounds and losses so far
-
-    def first_state(self, actions: int) -> Vector:  # noqa: D102
-        return np.zeros(1 + actions)
+    state_layout = STATE

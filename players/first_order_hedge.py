@@ -3,20 +3,19 @@
 from dataclasses import dataclass
 from math import log, sqrt
 
-import numpy as np
-from gamesim.players.hedge import Hedge
-
 from gamesim.engine.compiled import Vector, kernel
 from gamesim.learner import Guarantee, Learner
+from gamesim.players.hedge import STATE, Hedge, view
 
 
 @kernel
 def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
+    weight, losses = view(state, loss.size)
     largest = 0.0
     for i in range(loss.size):
         largest = max(largest, abs(loss[i]))
-        state[1 + i] += loss[i]
-    state[0] += largest
+        losses[i] += loss[i]
+    weight[0] += largest
 
 
 @dataclass(frozen=True)
@@ -38,12 +37,10 @@ class FirstOrderHedge(Learner):
 
     name = "first-order-hedge"
     kernels = Hedge.kernels[0], _observe  # Hedge's own play: its count of rounds is the sum of sizes here
+    state_layout = STATE
 
     def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
         return Hedge().kernel_settings(actions)
-
-    def first_state(self, actions: int) -> Vector:  # noqa: D102
-        return np.zeros(1 + actions)
 
     def guarantee(self) -> Guarantee:  # noqa: D102
         return Guarantee("external", "3 √((1 + T) ln d / 2)", lambda T, d: 3 * sqrt((1 + T) * log(d) / 2))

@@ -1,13 +1,24 @@
 """A fixed strategy: no learning at all."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
-from gamesim.players._kernels.numeric import copy
 
 from gamesim.engine.compiled import Vector, kernel
+from gamesim.engine.layout import Layout
 from gamesim.errors import InputError
 from gamesim.learner import Learner
+from gamesim.players._kernels.numeric import copy
+
+
+class State(NamedTuple):
+    """A fixed strategy keeps nothing."""
+
+    nothing: Vector
+
+
+STATE = Layout(State, nothing="0")
 
 
 @kernel
@@ -34,6 +45,7 @@ class Fixed(Learner):
 
     name = "fixed"
     kernels = _play, _observe
+    state_layout = STATE
     feedback = ("expected", "sampled", "bandit")
 
     def __post_init__(self) -> None:
@@ -47,6 +59,3 @@ class Fixed(Learner):
                 f"and {len(self.strategy)} came: {list(self.strategy)}"
             )
         return np.array(self.strategy or [1 / actions] * actions, dtype=np.float64)
-
-    def first_state(self, actions: int) -> Vector:  # noqa: D102
-        return np.zeros(0)

@@ -2,55 +2,54 @@
 
 from dataclasses import dataclass
 from math import log, sqrt
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
-from gamesim.players.gradient import project
-from gamesim.players.hedge import softmin
-from gamesim.players.regret_matching import recall, uniform_then
 
 from gamesim.engine.compiled import Vector, kernel
+from gamesim.engine.layout import Layout
 from gamesim.errors import InputError
 from gamesim.learner import Guarantee, Learner
+from gamesim.players._kernels.simplex import inverse_power, project, recall, softmin
 from gamesim.validation import positive
 
 ENTROPIC, EUCLIDEAN, LOG_BARRIER = range(3)
 REGULARISERS = ("entropic", "euclidean", "log-barrier")
 
 
-@kernel
-def inverse_power(rate: float, losses: Vector, power: int, strategy: Vector) -> None:
-    """Write p_i = (rate · losses_i + λ)^-power with the λ that makes the sum 1; power is 1 or 2.
+class State(NamedTuple):
+    """What FTRL keeps."""
 
-    With the least loss taken off, λ lies in [1, d]. (Σ p)^(-1/power) is concave in λ, as every power mean with a
-    negative exponent, so that Newton's steps from λ = 1 rise to the root without passing it.
-    """
-    least = losses[0]
-    for i in range(strategy.size):
-        least = min(least, losses[i])
-    shift = 1.0
-    for _ in range(100):
-        total = slope = 0.0
-        for i in range(strategy.size):
-            inverse = 1 / (rate * (losses[i] - least) + shift)
-            share = inverse if power == 1 else inverse * inverse
-            strategy[i] = share
-            total += share
-            slope += share * inverse
-        mean = 1 / total if power == 1 else 1 / np.sqrt(total)
-        rise = (1 - mean) * total / (slope * mean)
-        shift += rise
-        if rise <= 1e-10 * shift:  # the next error is of the square's order
-            break
-    for i in range(strategy.size):
-        strategy[i] /= total
+    strategy: Vector
+    losses: Vector  # L, so far
+    hint: Vector  # m, what is expected next
+    point: Vector  # scratch: L + m
+    surprises: Vector  # Σ v
+
+
+STATE = Layout(State, strategy="d", losses="d", hint="d", point="d", surprises="1")
+_view = STATE.view
+
+
+class Settings(NamedTuple):
+    """What FTRL's kernels read."""
+
+    kind: int  # of regulariser
+    optimistic: float  # 1 or 0
+    rate: float  # 0: sqrt(numerator / (first + Σ v))
+    numerator: float
+    first: float
+
+
+SETTINGS = Layout(Settings, "", kind="int", optimistic="float", rate="float", numerator="float", first="float")
+_settings_view = SETTINGS.view
 
 
 @kernel
 def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
     d = loss.size
-    kind, optimistic, rate = settings[0], settings[1], settings[2]
-    strategy, losses, hint, point = state[:d], state[d : 2 * d], state[2 * d : 3 * d], state[3 * d : 4 * d]
+    kind, optimistic, rate, numerator, first = _settings_view(settings)
+    strategy, losses, hint, point, surprises = _view(state, d)
     largest = squares = local = 0.0
     for i in range(d):
         surprise = loss[i] - hint[i]
@@ -60,9 +59,9 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
         losses[i] += loss[i]
         hint[i] = optimistic * loss[i]
         point[i] = losses[i] + hint[i]
-    state[4 * d] += largest * largest if kind == ENTROPIC else squares if kind == EUCLIDEAN else local
+    surprises[0] += largest * largest if kind == ENTROPIC else squares if kind == EUCLIDEAN else local
     if rate == 0:
-        rate = np.sqrt(settings[3] / (settings[4] + state[4 * d]))
+        rate = np.sqrt(numerator / (first + surprises[0]))
     if kind == ENTROPIC:
         softmin(rate, point, strategy)
     elif kind == EUCLIDEAN:
@@ -103,6 +102,7 @@ class FTRL(Learner):
 
     name = "ftrl"
     kernels = recall, _observe
+    state_layout = STATE
 
     def __post_init__(self) -> None:
         positive("rate", self.rate)
@@ -112,10 +112,9 @@ class FTRL(Learner):
     def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
         kind, surprise = REGULARISERS.index(self.regulariser), 4.0 if self.optimistic else 1.0
         numerator, first = ((log(actions), surprise), (0.5, surprise * actions), (4 * actions, 64 * actions))[kind]
-        return np.array([kind, self.optimistic, self.rate or 0, numerator, first], dtype=np.float64)
-
-    def first_state(self, actions: int) -> Vector:  # noqa: D102
-        return uniform_then(actions, 3 * actions + 1)
+        return SETTINGS.pack(
+            kind=kind, optimistic=self.optimistic, rate=self.rate or 0.0, numerator=numerator, first=first
+        )
 
     def guarantee(self) -> Guarantee | None:  # noqa: D102, PLR0911  # one promise for each regulariser and kind of rate
         rate, surprise = self.rate, 4 if self.optimistic else 1

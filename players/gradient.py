@@ -2,44 +2,37 @@
 
 from dataclasses import dataclass
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
-from gamesim.players.regret_matching import recall, uniform_then
 
 from gamesim.engine.compiled import Vector, kernel
+from gamesim.engine.layout import Layout
 from gamesim.learner import Guarantee, Learner
+from gamesim.players._kernels.simplex import project, recall
 from gamesim.validation import positive
 
 
-@kernel
-def project(point: Vector, strategy: Vector) -> None:
-    """Write the strategy nearest to a point: [point - threshold]₊ with the threshold that makes the sum 1.
+class State(NamedTuple):
+    """What gradient descent keeps."""
 
-    Each pass leaves out what is at or below the threshold of the rest, until nothing is left out (Michelot 1986, "A
-    finite algorithm for finding the projection of a point onto the canonical simplex of R^n").
-    """
-    threshold, kept = -np.inf, strategy.size + 1
-    while True:
-        total, above = -1.0, 0
-        for i in range(strategy.size):
-            if point[i] > threshold:
-                total += point[i]
-                above += 1
-        if above >= kept:  # not even where rounding would take back what was left out
-            break
-        threshold, kept = total / above, above
-    for i in range(strategy.size):
-        strategy[i] = max(point[i] - threshold, 0.0)
+    strategy: Vector
+    point: Vector  # scratch: the step, before the projection
+    rounds: Vector
+
+
+STATE = Layout(State, strategy="d", point="d", rounds="1")
+_view = STATE.view
 
 
 @kernel
 def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
     d = loss.size
-    strategy, point = state[:d], state[d : 2 * d]
-    state[2 * d] += 1
+    strategy, point, rounds = _view(state, d)
+    rounds[0] += 1
     rate = settings[0]
     if rate == 0:
-        rate = 1 / np.sqrt(2 * d * state[2 * d])
+        rate = 1 / np.sqrt(2 * d * rounds[0])
     for i in range(d):
         point[i] = strategy[i] - rate * loss[i]
     project(point, strategy)
@@ -65,15 +58,13 @@ class Gradient(Learner):
 
     name = "gradient"
     kernels = recall, _observe
+    state_layout = STATE
 
     def __post_init__(self) -> None:
         positive("rate", self.rate)
 
     def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
         return np.array([self.rate or 0.0])
-
-    def first_state(self, actions: int) -> Vector:  # noqa: D102
-        return uniform_then(actions, actions + 1)
 
     def guarantee(self) -> Guarantee:  # noqa: D102
         rate = self.rate

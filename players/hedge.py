@@ -2,39 +2,43 @@
 
 from dataclasses import dataclass
 from math import log, sqrt
+from typing import NamedTuple
 
 import numpy as np
-from gamesim.players._kernels.numeric import exponential, smallest, sum_of
 
 from gamesim.engine.compiled import Vector, kernel
+from gamesim.engine.layout import Layout
 from gamesim.learner import Guarantee, Learner
+from gamesim.players._kernels.simplex import softmin
 from gamesim.validation import positive
 
 
-@kernel
-def softmin(rate: float, losses: Vector, strategy: Vector) -> None:
-    """Write the strategy in proportion to exp(-rate · losses); the least loss is taken off first, against underflow."""
-    least = smallest(losses)
-    for i in range(strategy.size):
-        strategy[i] = exponential(-rate * (losses[i] - least))
-    total = sum_of(strategy)
-    for i in range(strategy.size):
-        strategy[i] /= total
+class State(NamedTuple):
+    """What Hedge keeps."""
+
+    weight: Vector  # the rounds observed
+    losses: Vector  # the loss of each action so far
+
+
+STATE = Layout(State, weight="1", losses="d")
+view = STATE.view
 
 
 @kernel
 def _play(settings: Vector, state: Vector, strategy: Vector) -> None:
+    weight, losses = view(state, strategy.size)
     rate = settings[0]
     if rate == 0:  # anytime: the rate of round t; losses have range 2
-        rate = np.sqrt(2 * np.log(strategy.size) / (state[0] + 1))
-    softmin(rate, state[1:], strategy)
+        rate = np.sqrt(2 * np.log(strategy.size) / (weight[0] + 1))
+    softmin(rate, losses, strategy)
 
 
 @kernel
 def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
-    state[0] += 1
+    weight, losses = view(state, loss.size)
+    weight[0] += 1
     for i in range(loss.size):
-        state[1 + i] += loss[i]
+        losses[i] += loss[i]
 
 
 @dataclass(frozen=True)
@@ -57,15 +61,13 @@ class Hedge(Learner):
 
     name = "hedge"
     kernels = _play, _observe
+    state_layout = STATE
 
     def __post_init__(self) -> None:
         positive("rate", self.rate)
 
     def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
         return np.array([self.rate or 0.0])
-
-    def first_state(self, actions: int) -> Vector:  # noqa: D102
-        return np.zeros(1 + actions)
 
     def guarantee(self) -> Guarantee:  # noqa: D102
         rate = self.rate

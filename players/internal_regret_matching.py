@@ -2,24 +2,36 @@
 
 from dataclasses import dataclass
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
-from gamesim.players._kernels.reduction import MatrixLearner, first_reduction, own_part, strategy_part
-from gamesim.players.regret_matching import ROUNDING
 
 from gamesim.engine.compiled import Vector, kernel
+from gamesim.engine.layout import Layout
 from gamesim.learner import Guarantee
+from gamesim.players._kernels.reduction import MatrixLearner, reduction
+from gamesim.players._kernels.simplex import NO_REGRET
+
+
+class Own(NamedTuple):
+    """What internal regret matching keeps."""
+
+    losses: Vector  # for each pair of actions: what would have been lost by the second in place of the first
+
+
+OWN = Layout(Own, losses="d * d")
+_own_view = OWN.view
 
 
 @kernel
 def _write(settings: Vector, state: Vector, matrix: Vector) -> None:
     d = int(np.sqrt(matrix.size))
-    losses = own_part(state, d)
+    losses = _own_view(reduction(state, d).own, d).losses
     largest = 0.0
     for j in range(d):
         total = 0.0
         for k in range(j * d, j * d + d):
-            matrix[k] = -losses[k] if -losses[k] > ROUNDING else 0.0
+            matrix[k] = -losses[k] if -losses[k] > NO_REGRET else 0.0
             total += matrix[k]
         largest = max(largest, total)
     for j in range(d):
@@ -41,7 +53,8 @@ def add_pair_losses(strategy: Vector, loss: Vector, losses: Vector) -> None:
 
 @kernel
 def _learn(settings: Vector, state: Vector, loss: Vector) -> None:
-    add_pair_losses(strategy_part(state, loss.size), loss, own_part(state, loss.size))
+    parts = reduction(state, loss.size)
+    add_pair_losses(parts.strategy, loss, _own_view(parts.own, loss.size).losses)
 
 
 @dataclass(frozen=True)
@@ -64,9 +77,7 @@ class InternalRegretMatching(MatrixLearner):
 
     name = "internal-regret-matching"
     matrix_kernels = _write, _learn
-
-    def first_state(self, actions: int) -> Vector:  # noqa: D102
-        return np.concatenate([first_reduction(np.full(actions, 1 / actions)), np.zeros(actions * actions)])
+    own_layout = OWN
 
     def guarantee(self) -> Guarantee:  # noqa: D102
         return Guarantee("internal", "2 √((d - 1) T)", lambda T, d: 2 * sqrt((d - 1) * T))

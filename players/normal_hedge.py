@@ -2,37 +2,51 @@
 
 from dataclasses import dataclass
 from math import log, sqrt
+from typing import NamedTuple
 
 import numpy as np
-from gamesim.players._kernels.numeric import fill
-from gamesim.players.regret_matching import ROUNDING, expected_loss, recall, uniform_then
 
 from gamesim.engine.compiled import Vector, kernel
+from gamesim.engine.layout import Layout
 from gamesim.learner import Guarantee, Learner
+from gamesim.players._kernels.numeric import fill
+from gamesim.players._kernels.simplex import NO_REGRET, expected_loss, recall
+
+
+class State(NamedTuple):
+    """What NormalHedge keeps."""
+
+    strategy: Vector
+    regrets: Vector
+    root: Vector  # 1 / (2 c) of the last round: where the next search begins
+
+
+STATE = Layout(State, strategy="d", regrets="d", root="1")
+_view = STATE.view
 
 
 @kernel
 def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
     d = loss.size
-    strategy, regrets = state[:d], state[d : 2 * d]
+    strategy, regrets, root = _view(state, d)
     suffered = expected_loss(strategy, loss)
     largest = 0.0
     for i in range(d):
         regrets[i] += suffered - loss[i]
         largest = max(largest, regrets[i])
-    if largest <= ROUNDING:
+    if largest <= NO_REGRET:
         fill(strategy, 1 / d)
         return
     # s = 1 / (2 c) solves ln mean exp(s [R]₊²) = 1. The left side is convex and rises in s, and at the root s max[R]₊²
     # is between 1 and 1 + ln d. Newton's steps, from the last round's s, come down to the root after one step up.
     square = largest * largest
     low, high = 1 / square, (1 + np.log(d)) / square
-    s = min(max(state[2 * d], low), high)
+    s = min(max(root[0], low), high)
     for _ in range(100):
         total = slope = 0.0
         for i in range(d):
             regret = regrets[i]
-            if regret > ROUNDING:
+            if regret > NO_REGRET:
                 weight = np.exp(s * regret * regret)
                 total += weight
                 slope += weight * regret * regret
@@ -44,7 +58,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
         s += change
         if abs(change) <= 1e-8 * s:  # the weights then follow to the first order, with an error of the square's order
             break
-    state[2 * d] = s
+    root[0] = s
     total = 0.0
     for i in range(d):
         regret = max(regrets[i], 0.0)
@@ -76,9 +90,7 @@ class NormalHedge(Learner):
 
     name = "normal-hedge"
     kernels = recall, _observe
-
-    def first_state(self, actions: int) -> Vector:  # noqa: D102
-        return uniform_then(actions, actions + 1)
+    state_layout = STATE
 
     def guarantee(self) -> Guarantee:  # noqa: D102
         def bound(rounds: int, actions: int) -> float:

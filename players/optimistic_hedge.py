@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass
 
-from gamesim.players.ftrl import FTRL
-
 from gamesim.engine.compiled import Vector
 from gamesim.learner import Guarantee, Learner
+from gamesim.players.ftrl import FTRL
 from gamesim.validation import positive
 
 
@@ -30,6 +29,7 @@ class OptimisticHedge(Learner):
 
     name = "optimistic-hedge"
     kernels = FTRL.kernels
+    state_layout = FTRL.state_layout
 
     def __post_init__(self) -> None:
         positive("rate", self.rate)
@@ -39,9 +39,6 @@ class OptimisticHedge(Learner):
 
     def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
         return self._ftrl().kernel_settings(actions)
-
-    def first_state(self, actions: int) -> Vector:  # noqa: D102
-        return self._ftrl().first_state(actions)
 
     def guarantee(self) -> Guarantee | None:  # noqa: D102
         return self._ftrl().guarantee()

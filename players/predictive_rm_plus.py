@@ -2,17 +2,30 @@
 
 from dataclasses import dataclass
 from math import sqrt
-
-from gamesim.players.regret_matching import expected_loss, match, recall, uniform_then
+from typing import NamedTuple
 
 from gamesim.engine.compiled import Vector, kernel
+from gamesim.engine.layout import Layout
 from gamesim.learner import Guarantee, Learner
+from gamesim.players._kernels.simplex import expected_loss, match, recall
+
+
+class State(NamedTuple):
+    """What predictive regret matching⁺ keeps."""
+
+    strategy: Vector
+    regrets: Vector  # Q
+    predicted: Vector  # Q + r, before its positive part is taken
+
+
+STATE = Layout(State, strategy="d", regrets="d", predicted="d")
+_view = STATE.view
 
 
 @kernel
 def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
     d = loss.size
-    strategy, regrets, predicted = state[:d], state[d : 2 * d], state[2 * d :]
+    strategy, regrets, predicted = _view(state, d)
     suffered = expected_loss(strategy, loss)
     for i in range(d):
         regret = suffered - loss[i]
@@ -41,9 +54,7 @@ class PredictiveRegretMatchingPlus(Learner):
 
     name = "predictive-rm-plus"
     kernels = recall, _observe
-
-    def first_state(self, actions: int) -> Vector:  # noqa: D102
-        return uniform_then(actions, 2 * actions)
+    state_layout = STATE
 
     def guarantee(self) -> Guarantee:  # noqa: D102
         return Guarantee("external", "4 √(d T)", lambda T, d: 4 * sqrt(d * T))

@@ -2,15 +2,17 @@
 
 from dataclasses import dataclass
 from math import ceil, log, log2, sqrt
+from typing import NamedTuple
 
 import numpy as np
-from gamesim.players._kernels.fixed_point import times
-from gamesim.players._kernels.numeric import exponential, smallest, sum_of
-from gamesim.players._kernels.reduction import MatrixLearner, first_reduction, own_part, strategy_part
-from gamesim.players.hedge import softmin
 
 from gamesim.engine.compiled import Vector, inlined, kernel, multiply_add, part
+from gamesim.engine.layout import Layout
 from gamesim.learner import Guarantee
+from gamesim.players._kernels.fixed_point import times
+from gamesim.players._kernels.numeric import exponential, smallest, sum_of
+from gamesim.players._kernels.reduction import MatrixLearner, reduction
+from gamesim.players._kernels.simplex import softmin
 from gamesim.validation import positive
 
 NEGLIGIBLE = 1e-150  # products of smaller numbers would be so small that they are slow to reckon with
@@ -18,6 +20,48 @@ FARTHEST = 345.0  # exp(-345) is about that small
 GROUP = 32  # factors of at least 1/d² that are multiplied before the product is brought back between 1 and 2
 ONE = 1023 << 52  # the bits of 1.0: no fraction, and the exponent 0
 FRACTION = (1 << 52) - 1
+
+
+class Own(NamedTuple):
+    """What prior Hedge keeps, and works with."""
+
+    losses: Vector  # L_ij = Σ p_i l_j
+    maps: Vector  # the mean map of each rate
+    weights: Vector  # scratch: of two rates, each squared for the next but one
+    experts: Vector  # the loss of each rate so far
+    shares: Vector  # scratch: the weight of each rate
+    spreads: Vector  # scratch of `mean_map`, with the three that follow
+    stays: Vector
+    exponents: Vector
+    defaults: Vector
+
+
+OWN = Layout(
+    Own,
+    "d levels",
+    losses="d * d",
+    maps="levels * d * d",
+    weights="2 * d * d",
+    experts="levels",
+    shares="levels",
+    spreads="d",
+    stays="d",
+    exponents="d + 1",
+    defaults="d + 1",
+)
+_own_view = OWN.view
+
+
+class Settings(NamedTuple):
+    """What prior Hedge's kernels read."""
+
+    top: float  # the rate of Hedge over the rates
+    rate: float  # the least of the rates
+    levels: int  # how many rates there are
+
+
+SETTINGS = Layout(Settings, "", top="float", rate="float", levels="int")
+_settings_view = SETTINGS.view
 
 
 @inlined
@@ -91,15 +135,12 @@ def mean_map(
 @kernel
 def _write(settings: Vector, state: Vector, matrix: Vector) -> None:
     """Mix the mean maps of all rates."""
-    levels, cells, d = int(settings[2]), matrix.size, int(np.sqrt(matrix.size))
-    own = own_part(state, d)
-    losses, maps = part(own, 0, cells), part(own, cells, (1 + levels) * cells)
-    weights = part(own, (1 + levels) * cells, (3 + levels) * cells)
-    rest = part(own, (3 + levels) * cells, own.size)
-    experts, shares, rest = part(rest, 0, levels), part(rest, levels, 2 * levels), part(rest, 2 * levels, rest.size)
-    spreads, stays, rest = part(rest, 0, d), part(rest, d, 2 * d), part(rest, 2 * d, rest.size)
-    exponents, defaults = part(rest, 0, d + 1), part(rest, d + 1, 2 * d + 2)
-    rate, faster = settings[1], np.sqrt(2.0) * settings[1]
+    top, rate, levels = _settings_view(settings)
+    cells, d = matrix.size, int(np.sqrt(matrix.size))
+    losses, maps, weights, experts, shares, spreads, stays, exponents, defaults = _own_view(
+        reduction(state, d).own, d, levels
+    )
+    faster = np.sqrt(2.0) * rate
     for i in range(d):
         row, slow, fast = row_of(losses, i, d), row_of(weights, i, d), row_of(weights, d + i, d)
         least = smallest(row)
@@ -110,25 +151,26 @@ def _write(settings: Vector, state: Vector, matrix: Vector) -> None:
     for level in range(levels):
         current = part(weights, level % 2 * cells, (level % 2 + 1) * cells)
         mean_map(current, spreads, stays, exponents, defaults, part(maps, level * cells, (level + 1) * cells))
-    softmin(settings[0], experts, shares)
+    softmin(top, experts, shares)
     times(shares, maps, matrix)
 
 
 @kernel
 def _learn(settings: Vector, state: Vector, loss: Vector) -> None:
-    d, levels = loss.size, int(settings[2])
+    d, levels = loss.size, _settings_view(settings).levels
     cells = d * d
-    p, own = strategy_part(state, d), own_part(state, d)
-    experts = part(own, (3 + levels) * cells, (3 + levels) * cells + levels)
-    moved = part(own, own.size - d, own.size)
+    parts = reduction(state, d)
+    p, own = parts.strategy, _own_view(parts.own, d, levels)
+    losses, experts = own.losses, own.experts
+    moved = part(own.defaults, 1, 1 + d)  # scratch
     for level in range(levels):
-        times(p, part(own, (1 + level) * cells, (2 + level) * cells), moved)
+        times(p, part(own.maps, level * cells, (level + 1) * cells), moved)
         total = 0.0
         for j in range(d):
             total += moved[j] * loss[j]
         experts[level] += total
     for i in range(d):
-        mass, row = p[i], row_of(own, i, d)
+        mass, row = p[i], row_of(losses, i, d)
         for j in range(d):
             row[j] += mass * loss[j]
 
@@ -162,6 +204,7 @@ class PriorHedge(MatrixLearner):
 
     name = "prior-hedge"
     matrix_kernels = _write, _learn
+    own_layout = OWN
 
     def __post_init__(self) -> None:
         positive("horizon", self.horizon)
@@ -169,12 +212,10 @@ class PriorHedge(MatrixLearner):
     def matrix_settings(self, actions: int) -> Vector:  # noqa: D102
         rates = _rates(self.required_horizon(), actions)
         top = sqrt(2 * log(len(rates)) / self.required_horizon())
-        return np.array([top, rates[0], len(rates)], dtype=np.float64)
+        return SETTINGS.pack(top=top, rate=rates[0], levels=len(rates))
 
-    def first_state(self, actions: int) -> Vector:  # noqa: D102
-        levels, cells = len(_rates(1, actions)), actions * actions
-        own = np.zeros((3 + levels) * cells + 2 * levels + 4 * actions + 2)
-        return np.concatenate([first_reduction(np.full(actions, 1 / actions)), own])
+    def own_dimensions(self, actions: int) -> tuple[int, ...]:  # noqa: D102
+        return actions, len(_rates(1, actions))
 
     def guarantee(self) -> Guarantee:  # noqa: D102
         def bound(rounds: int, actions: int) -> float:

@@ -2,57 +2,28 @@
 
 from dataclasses import dataclass
 from math import sqrt
-
-import numpy as np
-from gamesim.players._kernels.numeric import copy, smallest
+from typing import NamedTuple
 
 from gamesim.engine.compiled import Vector, kernel
+from gamesim.engine.layout import Layout
 from gamesim.learner import Guarantee, Learner
-
-ROUNDING = 1e-10  # a regret up to here counts as none: noise of the additions must not decide a tie
-
-
-@kernel
-def match(regrets: Vector, strategy: Vector) -> None:
-    """Write the strategy in proportion to the positive regrets; uniform where there are none."""
-    total = 0.0
-    for i in range(strategy.size):
-        strategy[i] = regrets[i] if regrets[i] > ROUNDING else 0.0
-        total += strategy[i]
-    for i in range(strategy.size):
-        strategy[i] = strategy[i] / total if total > 0 else 1 / strategy.size
+from gamesim.players._kernels.simplex import expected_loss, match, recall
 
 
-@kernel
-def expected_loss(strategy: Vector, loss: Vector) -> float:
-    """Return the loss that the strategy suffers; exactly the common loss where all actions share one."""
-    least = smallest(loss)
-    first = second = third = fourth = 0.0  # four sums that do not wait for one another
-    whole = loss.size & ~3
-    for i in range(0, whole, 4):
-        first += strategy[i] * (loss[i] - least)
-        second += strategy[i + 1] * (loss[i + 1] - least)
-        third += strategy[i + 2] * (loss[i + 2] - least)
-        fourth += strategy[i + 3] * (loss[i + 3] - least)
-    for i in range(whole, loss.size):
-        first += strategy[i] * (loss[i] - least)
-    return least + ((first + second) + (third + fourth))
+class State(NamedTuple):
+    """What regret matching keeps."""
+
+    strategy: Vector
+    regrets: Vector  # for not having played each action
 
 
-@kernel
-def recall(settings: Vector, state: Vector, strategy: Vector) -> None:
-    """Play the strategy that `observe` left at the front of the state: it needs it again, for the regret."""
-    copy(strategy, state)
-
-
-def uniform_then(actions: int, *sizes: int) -> Vector:
-    """Return a first state: the uniform strategy at the front, and zeros for all that follows."""
-    return np.concatenate([np.full(actions, 1 / actions), np.zeros(sum(sizes))])
+STATE = Layout(State, strategy="d", regrets="d")
+view = STATE.view
 
 
 @kernel
 def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
-    strategy, regrets = state[: loss.size], state[loss.size :]
+    strategy, regrets = view(state, loss.size)
     suffered = expected_loss(strategy, loss)
     for i in range(loss.size):
         regrets[i] += suffered - loss[i]
@@ -77,9 +48,7 @@ class RegretMatching(Learner):
 
     name = "regret-matching"
     kernels = recall, _observe
-
-    def first_state(self, actions: int) -> Vector:  # noqa: D102
-        return uniform_then(actions, actions)
+    state_layout = STATE
 
     def guarantee(self) -> Guarantee:  # noqa: D102
         return Guarantee("external", "2 √(d T)", lambda T, d: 2 * sqrt(d * T))

@@ -3,15 +3,15 @@
 from dataclasses import dataclass
 from math import sqrt
 
-from gamesim.players.regret_matching import expected_loss, match, recall, uniform_then
-
 from gamesim.engine.compiled import Vector, kernel
 from gamesim.learner import Guarantee, Learner
+from gamesim.players._kernels.simplex import expected_loss, match, recall
+from gamesim.players.regret_matching import STATE, view
 
 
 @kernel
 def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
-    strategy, regrets = state[: loss.size], state[loss.size :]
+    strategy, regrets = view(state, loss.size)
     suffered = expected_loss(strategy, loss)
     for i in range(loss.size):
         regrets[i] = max(regrets[i] + suffered - loss[i], 0.0)
@@ -36,9 +36,7 @@ class RegretMatchingPlus(Learner):
 
     name = "regret-matching-plus"
     kernels = recall, _observe
-
-    def first_state(self, actions: int) -> Vector:  # noqa: D102
-        return uniform_then(actions, actions)
+    state_layout = STATE
 
     def guarantee(self) -> Guarantee:  # noqa: D102
         return Guarantee("external", "2 √(d T)", lambda T, d: 2 * sqrt(d * T))

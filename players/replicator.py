@@ -2,19 +2,30 @@
 
 from dataclasses import dataclass
 from math import log
-
-from gamesim.players.regret_matching import expected_loss, recall, uniform_then
+from typing import NamedTuple
 
 from gamesim.engine.compiled import Vector, kernel
+from gamesim.engine.layout import Layout
 from gamesim.errors import InputError
 from gamesim.learner import Guarantee, Learner
+from gamesim.players._kernels.simplex import expected_loss, recall
 
 EXTINCT = 1e-290  # no share falls below: rounding to 0 would keep an action out for ever
 
 
+class State(NamedTuple):
+    """What the replicator keeps."""
+
+    strategy: Vector
+
+
+STATE = Layout(State, strategy="d")
+_view = STATE.view
+
+
 @kernel
 def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
-    step, strategy = settings[0], state
+    step, strategy = settings[0], _view(state, loss.size).strategy
     suffered = expected_loss(strategy, loss)
     total = 0.0
     for i in range(loss.size):
@@ -46,13 +57,11 @@ class Replicator(Learner):
 
     name = "replicator"
     kernels = recall, _observe
+    state_layout = STATE
 
     def __post_init__(self) -> None:
         if not 0 < self.step <= 0.25:
             raise InputError(f"step must be a positive number up to 1/4, and {self.step} came")
-
-    def first_state(self, actions: int) -> Vector:  # noqa: D102
-        return uniform_then(actions)
 
     def guarantee(self) -> Guarantee:  # noqa: D102
         step = self.step

@@ -2,17 +2,17 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-from gamesim.players.hedge import Hedge, softmin
-
 from gamesim.engine.compiled import Vector, kernel
 from gamesim.learner import Learner
+from gamesim.players._kernels.simplex import softmin
+from gamesim.players.hedge import STATE, Hedge, view
 from gamesim.validation import positive
 
 
 @kernel
 def _play(settings: Vector, state: Vector, strategy: Vector) -> None:
-    softmin(1 / (settings[0] * max(state[0], 1.0)), state[1:], strategy)
+    rounds, losses = view(state, strategy.size)
+    softmin(1 / (settings[0] * max(rounds[0], 1.0)), losses, strategy)
 
 
 @dataclass(frozen=True)
@@ -39,9 +39,7 @@ class SmoothFictitiousPlay(Learner):
 
     name = "smooth-fictitious-play"
     kernels = _play, Hedge.kernels[1]  # the same state as Hedge: rounds and losses so far
+    state_layout = STATE
 
     def __post_init__(self) -> None:
         positive("temperature", self.temperature)
-
-    def first_state(self, actions: int) -> Vector:  # noqa: D102
-        return np.zeros(1 + actions)

@@ -2,14 +2,16 @@
 
 from dataclasses import dataclass
 from math import log, pi, sqrt
+from typing import NamedTuple
 
 import numpy as np
-from gamesim.players._kernels.numeric import exponential, smallest, sum_of
-from gamesim.players.regret_matching import expected_loss, recall, uniform_then
 from scipy.special import erfcx as erfcx_of_scipy
 
-from gamesim.engine.compiled import Vector, inlined, kernel, multiply_add, part
+from gamesim.engine.compiled import Vector, inlined, kernel, multiply_add
+from gamesim.engine.layout import Layout
 from gamesim.learner import Guarantee, Learner
+from gamesim.players._kernels.numeric import exponential, smallest, sum_of
+from gamesim.players._kernels.simplex import expected_loss, recall
 
 SHIFT, TERMS = 3.0, 18  # of the polynomial below: it is then right to 1e-12
 
@@ -22,8 +24,34 @@ NODES, WEIGHTS = (
     (number + shift) / 4 for number, shift in zip(np.polynomial.legendre.leggauss(10), (1, 0), strict=True)
 )
 ROOT_OF_PI = sqrt(pi)
-SMALL = 0.25  # a variance below this is small
+SMALL_VARIANCE = 0.25  # below it the closed form cancels, and quadrature is exact
 NOT_ZERO = 1e-290  # added where a variance of 0 would divide 0 by 0
+
+
+class Scratch(NamedTuple):
+    """What `evidence` notes for each action."""
+
+    inverses: Vector
+    falls: Vector
+    tails_a: Vector
+    tails_b: Vector
+
+
+SCRATCH = Layout(Scratch, inverses="d", falls="d", tails_a="d", tails_b="d")
+_scratch_view = SCRATCH.view
+
+
+class State(NamedTuple):
+    """What Squint keeps."""
+
+    strategy: Vector
+    regrets: Vector  # R
+    variances: Vector  # V
+    scratch: Vector
+
+
+STATE = Layout(State, strategy="d", regrets="d", variances="d", scratch=SCRATCH)
+_view = STATE.view
 
 
 @inlined
@@ -49,8 +77,7 @@ def evidence(regrets: Vector, variances: Vector, scratch: Vector, integrals: Vec
     small that even these cancel, quadrature is exact.
     """
     d = regrets.size
-    inverses, falls = part(scratch, 0, d), part(scratch, d, 2 * d)
-    tails_a, tails_b = part(scratch, 2 * d, 3 * d), part(scratch, 3 * d, 4 * d)
+    inverses, falls, tails_a, tails_b = _scratch_view(scratch, d)
     for i in range(d):
         regret, variance = regrets[i], variances[i]
         inverse = 0.5 / np.sqrt(variance + NOT_ZERO)
@@ -68,8 +95,8 @@ def evidence(regrets: Vector, variances: Vector, scratch: Vector, integrals: Vec
         at_half = exponential(regret / 2 - variance / 4 - largest)
         terms = (sign_a + sign_b) * exponential(-falls[i] - largest) - sign_a * at_half * tails_a[i]
         integrals[i] = ROOT_OF_PI * inverses[i] * (terms - sign_b * at_zero * tails_b[i])
-    for i in range(d if smallest(variances) < SMALL else 0):
-        if variances[i] < SMALL and abs(regrets[i]) < 2:
+    for i in range(d if smallest(variances) < SMALL_VARIANCE else 0):
+        if variances[i] < SMALL_VARIANCE and abs(regrets[i]) < 2:
             integral = 0.0
             for k in range(NODES.size):
                 integral += WEIGHTS[k] * np.exp(NODES[k] * (regrets[i] - NODES[k] * variances[i]))
@@ -80,13 +107,13 @@ def evidence(regrets: Vector, variances: Vector, scratch: Vector, integrals: Vec
 @kernel
 def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
     d = loss.size
-    strategy, regrets, variances = part(state, 0, d), part(state, d, 2 * d), part(state, 2 * d, 3 * d)
+    strategy, regrets, variances, scratch = _view(state, d)
     suffered = expected_loss(strategy, loss)
     for i in range(d):
         regret = (suffered - loss[i]) / 2  # as of losses in [0, 1]
         regrets[i] += regret
         variances[i] += regret * regret
-    evidence(regrets, variances, part(state, 3 * d, 7 * d), strategy)
+    evidence(regrets, variances, scratch, strategy)
     inverse = 1 / sum_of(strategy)
     for i in range(d):
         strategy[i] *= inverse
@@ -111,9 +138,7 @@ class Squint(Learner):
 
     name = "squint"
     kernels = recall, _observe
-
-    def first_state(self, actions: int) -> Vector:  # noqa: D102
-        return uniform_then(actions, 6 * actions)
+    state_layout = STATE
 
     def guarantee(self) -> Guarantee:  # noqa: D102
         def bound(rounds: int, actions: int) -> float:

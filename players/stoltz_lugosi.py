@@ -2,14 +2,27 @@
 
 from dataclasses import dataclass
 from math import log, sqrt
+from typing import NamedTuple
 
 import numpy as np
-from gamesim.players._kernels.reduction import MatrixLearner, first_reduction, own_part, strategy_part
-from gamesim.players.hedge import softmin
-from gamesim.players.internal_regret_matching import add_pair_losses
 
 from gamesim.engine.compiled import Vector, kernel
+from gamesim.engine.layout import Layout
 from gamesim.learner import Guarantee
+from gamesim.players._kernels.reduction import MatrixLearner, reduction
+from gamesim.players._kernels.simplex import softmin
+from gamesim.players.internal_regret_matching import add_pair_losses
+
+
+class Own(NamedTuple):
+    """What Stoltz and Lugosi's learner keeps."""
+
+    losses: Vector  # for each pair of actions: what would have been lost by the second in place of the first
+    rounds: Vector
+
+
+OWN = Layout(Own, losses="d * d", rounds="1")
+_own_view = OWN.view
 
 
 @kernel
@@ -17,9 +30,9 @@ def _write(settings: Vector, state: Vector, matrix: Vector) -> None:
     d = int(np.sqrt(matrix.size))
     if d == 1:  # no pairs: φ stays as it began
         return
-    own = own_part(state, d)
-    rate = np.sqrt(2 * np.log(d * (d - 1.0)) / (own[d * d] + 1))
-    softmin(rate, own[: d * d], matrix)
+    losses, rounds = _own_view(reduction(state, d).own, d)
+    rate = np.sqrt(2 * np.log(d * (d - 1.0)) / (rounds[0] + 1))
+    softmin(rate, losses, matrix)
     for i in range(d):
         leaving = 0.0
         for j in range(d):
@@ -30,9 +43,10 @@ def _write(settings: Vector, state: Vector, matrix: Vector) -> None:
 @kernel
 def _learn(settings: Vector, state: Vector, loss: Vector) -> None:
     d = loss.size
-    own = own_part(state, d)
-    add_pair_losses(strategy_part(state, d), loss, own)
-    own[d * d] += 1
+    parts = reduction(state, d)
+    losses, rounds = _own_view(parts.own, d)
+    add_pair_losses(parts.strategy, loss, losses)
+    rounds[0] += 1
 
 
 @dataclass(frozen=True)
@@ -54,10 +68,10 @@ class StoltzLugosi(MatrixLearner):
 
     name = "stoltz-lugosi"
     matrix_kernels = _write, _learn
+    own_layout = OWN
 
-    def first_state(self, actions: int) -> Vector:  # noqa: D102
-        losses = np.where(np.eye(actions) == 1, np.inf, 0.0)  # to stay is no pair
-        return np.concatenate([first_reduction(np.full(actions, 1 / actions)), losses.ravel(), [0.0]])
+    def begin_own(self, own: Own) -> None:  # noqa: D102
+        own.losses[:: round(own.losses.size**0.5) + 1] = np.inf  # to stay is no pair
 
     def guarantee(self) -> Guarantee:  # noqa: D102
         def bound(rounds: int, actions: int) -> float:

@@ -2,56 +2,101 @@
 
 from dataclasses import dataclass
 from math import log, sqrt
+from typing import NamedTuple
 
 import numpy as np
+
+from gamesim.engine.compiled import LEARNER_KERNEL, Vector, address, call_learner, inlined, kernel, part
+from gamesim.engine.layout import Layout
+from gamesim.learner import Guarantee, Learner
+from gamesim.players._kernels.numeric import copy, fill
+from gamesim.players._kernels.simplex import recall
 from gamesim.players.blum_mansour import row_learner
 from gamesim.players.hedge import Hedge
-from gamesim.players.regret_matching import recall, uniform_then
-
-from gamesim.engine.compiled import LEARNER_KERNEL, Vector, address, call_learner, kernel
-from gamesim.learner import Guarantee, Learner
 from gamesim.validation import positive
+
+
+class Settings(NamedTuple):
+    """The tree, and the learner of its nodes: kernels' addresses, first state, settings."""
+
+    play: int
+    observe: int
+    base: int
+    depth: int
+    size: int  # how many numbers a node's learner keeps
+    first: Vector
+    row: Vector
+
+
+SETTINGS = Layout(
+    Settings, "", play="int", observe="int", base="int", depth="int", size="int", first="size", row="rest"
+)
+_settings_view = SETTINGS.view
+
+
+class Level(NamedTuple):
+    """One level: the learner of its current node, that learner's strategy, and the loss of its current block."""
+
+    learner: Vector
+    strategy: Vector
+    block: Vector
+
+
+LEVEL = Layout(Level, "d size", learner="size", strategy="d", block="d")
+_level_view = LEVEL.view
+
+
+class State(NamedTuple):
+    """What TreeSwap keeps."""
+
+    strategy: Vector
+    rounds: Vector
+    levels: Vector  # from the slowest to the fastest
+
+
+STATE = Layout(State, strategy="d", rounds="1", levels="rest")
+_view = STATE.view
+
+
+@inlined
+def _level(levels: Vector, number: int, d: int, size: int) -> Level:
+    width = size + 2 * d
+    return _level_view(part(levels, number * width, (number + 1) * width), d, size)
 
 
 @kernel
 def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
     d = loss.size
-    play, observe, base, depth, size = settings[0], settings[1], int(settings[2]), int(settings[3]), int(settings[4])
-    state[d] += 1
-    rounds = int(state[d])
-    width = size + 2 * d  # a level: its learner, its strategy, and the loss of its current block
+    play, observe, base, depth, size, first, row = _settings_view(settings)
+    strategy, counted, levels = _view(state, d)
+    counted[0] += 1
+    rounds = int(counted[0])
     held = 1  # rounds that the strategy of this level is held for
-    level = d + 1 + (depth - 1) * width
+    fastest = _level(levels, depth - 1, d, size)
     for i in range(d):
-        state[level + size + d + i] += loss[i]
-    for above in range(depth - 1, -1, -1):
-        strategy, block = level + size, level + size + d
+        fastest.block[i] += loss[i]
+    for number in range(depth - 1, -1, -1):
+        level = _level(levels, number, d, size)
         if rounds % held != 0:
             break
-        if above > 0:
+        if number > 0:
+            above = _level(levels, number - 1, d, size)
             for i in range(d):
-                state[block - width + i] += state[block + i]
+                above.block[i] += level.block[i]
         if rounds % (held * base) == 0:  # the node is done: its sister starts anew
-            for i in range(size):
-                state[level + i] = settings[5 + i]
+            copy(level.learner, first)
         else:
             for i in range(d):
-                state[block + i] /= held
-            call_learner(
-                int(observe), settings, 5 + size, settings.size, state, level, level + size, state, block, block + d
-            )
-        for i in range(d):
-            state[block + i] = 0.0
-        call_learner(
-            int(play), settings, 5 + size, settings.size, state, level, level + size, state, strategy, strategy + d
-        )
+                level.block[i] /= held
+            call_learner(observe, row, level.learner, level.block)
+        fill(level.block, 0.0)
+        call_learner(play, row, level.learner, level.strategy)
         held *= base
-        level -= width
     for i in range(d):
         total = 0.0
-        for h in range(depth):
-            total += state[d + 1 + h * width + size + i]
-        state[i] = total / depth
+        for number in range(depth):
+            total += _level(levels, number, d, size).strategy[i]
+        strategy[i] = total / depth
 
 
 @dataclass(frozen=True)
@@ -85,6 +130,7 @@ class TreeSwap(Learner):
 
     name = "treeswap"
     kernels = recall, _observe
+    state_layout = STATE
 
     def __post_init__(self) -> None:
         for name in ("base", "depth", "horizon"):
@@ -96,16 +142,22 @@ class TreeSwap(Learner):
         row = self._row(actions, base)
         play, observe = (address(function, LEARNER_KERNEL) for function in row.kernels)
         first = row.first_state(actions)
-        return np.concatenate([[play, observe, base, depth, first.size], first, row.kernel_settings(actions)])
+        return SETTINGS.pack(
+            play=play,
+            observe=observe,
+            base=base,
+            depth=depth,
+            size=first.size,
+            first=first,
+            row=row.kernel_settings(actions),
+        )
 
     def first_state(self, actions: int) -> Vector:  # noqa: D102
         base, depth = self.shape(actions)
         row = self._row(actions, base)
-        level = np.concatenate([row.first_state(actions), np.zeros(2 * actions)])
-        level[-2 * actions : -actions] = row.start(actions).play()
-        whole = np.concatenate([uniform_then(actions, 1), np.tile(level, depth)])
-        whole[:actions] = level[-2 * actions : -actions]
-        return whole
+        learner, strategy = row.first_state(actions), row.start(actions).play()
+        level = LEVEL.pack(actions, learner.size, learner=learner, strategy=strategy)
+        return STATE.pack(actions, strategy=strategy, levels=np.tile(level, depth))
 
     def shape(self, actions: int, rounds: int | None = None) -> tuple[int, int]:
         """Return base and depth: as given, or best for the horizon."""

@@ -2,23 +2,36 @@
 
 from dataclasses import dataclass
 from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
-from gamesim.players.exp3 import estimate
-from gamesim.players.ftrl import inverse_power
-from gamesim.players.regret_matching import recall, uniform_then
 
 from gamesim.engine.compiled import Vector, kernel
+from gamesim.engine.layout import Layout
 from gamesim.learner import Guarantee, Learner
+from gamesim.players._kernels.simplex import inverse_power, recall
+from gamesim.players.exp3 import estimate
+
+
+class State(NamedTuple):
+    """What Tsallis-INF keeps."""
+
+    strategy: Vector
+    losses: Vector  # the estimated loss of each action so far
+    rounds: Vector
+
+
+STATE = Layout(State, strategy="d", losses="d", rounds="1")
+_view = STATE.view
 
 
 @kernel
 def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
     d = loss.size
-    strategy, losses = state[:d], state[d : 2 * d]
+    strategy, losses, rounds = _view(state, d)
     estimate(strategy, loss, 0.0, losses)
-    state[2 * d] += 1
-    inverse_power(1 / np.sqrt(state[2 * d] + 1), losses, 2, strategy)
+    rounds[0] += 1
+    inverse_power(1 / np.sqrt(rounds[0] + 1), losses, 2, strategy)
 
 
 @dataclass(frozen=True)
@@ -39,10 +52,8 @@ class TsallisINF(Learner):
 
     name = "tsallis-inf"
     kernels = recall, _observe
+    state_layout = STATE
     feedback = ("bandit",)
-
-    def first_state(self, actions: int) -> Vector:  # noqa: D102
-        return uniform_then(actions, actions + 1)
 
     def guarantee(self) -> Guarantee:  # noqa: D102
         return Guarantee("external", "8 √(d T) + 2", lambda T, d: 8 * sqrt(d * T) + 2, expected=True)

@@ -2,10 +2,9 @@
 
 from dataclasses import dataclass
 
-from gamesim.players.fixed import Fixed
-
 from gamesim.engine.compiled import Vector
 from gamesim.learner import Learner
+from gamesim.players.fixed import Fixed
 
 
 @dataclass(frozen=True)
@@ -20,10 +19,8 @@ class Uniform(Learner):
 
     name = "uniform"
     kernels = Fixed.kernels
+    state_layout = Fixed.state_layout
     feedback = Fixed.feedback
 
     def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
         return Fixed().kernel_settings(actions)
-
-    def first_state(self, actions: int) -> Vector:  # noqa: D102
-        return Fixed().first_state(actions)

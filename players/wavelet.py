@@ -2,20 +2,18 @@
 
 from dataclasses import dataclass
 from math import sqrt
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gamesim.engine.compiled import Integers, Vector, inlined, kernel, part
+from gamesim.engine.layout import Layout
+from gamesim.errors import InputError
+from gamesim.learner import Guarantee, Learner
 from gamesim.players._kernels.haar import forward, interval, level_of, merge, restore
 from gamesim.players._kernels.numeric import copy, fill, sum_of
-from gamesim.players._kernels.reduction import (
-    default_part,
-    first_reduction,
-    matrix_part,
-    own_part,
-    reduction_size,
-    settle,
-    strategy_part,
-)
+from gamesim.players._kernels.reduction import REDUCTION, first_reduction, reduction, settle
 from gamesim.players._kernels.relabelling import owners, shares, spread_evenly, spread_to_self
 from gamesim.players._kernels.scalar import (
     BLOCKS,
@@ -27,41 +25,87 @@ from gamesim.players._kernels.scalar import (
     conjugate,
     regret_bound,
 )
-from numpy.typing import ArrayLike, NDArray
-
-from gamesim.engine.compiled import Vector, inlined, kernel, part
-from gamesim.errors import InputError
-from gamesim.learner import Guarantee, Learner
 from gamesim.validation import positive
 
 # Rounding must not decide: symmetric games are full of exact ties.
 NO_ENTRY = 1e-14  # an improper entry this small is 0
 NO_LOSS = 1e-13  # a centred loss this small is 0
 RUN = 8  # columns that are restored together: one cache line
+IDENTITY = np.ones(1)  # what the scale of the identity, which has one feature, is multiplied with
 
-# The kernels' settings: clock, D, the identity's ε, the ε of each column (D), the owner of each augmented index (D).
-# The own part of the state, with F = D² + 1 features (row by row in Haar order, then the identity):
-#   improper matrix (D²), row sums of its positive part (D), pending rows of the transforms ((log2 D + 1) · D),
-#   losses by augmented index (D), rows to restore in each column, from (D) and to (D), rows to project (D),
-#   predictions that moved in one row (D),
-#   predictions (F), clock times (F), negative gradient sums (F), and for blocks: open sums (F), open masses (F).
+
+class Settings(NamedTuple):
+    """What the kernels read; D is the number of augmented indices."""
+
+    clock: int
+    size: int  # D
+    scale: float  # the identity's ε
+    columns: Vector  # the ε of each column
+    owners: Integers  # the action of each augmented index
+
+
+SETTINGS = Layout(Settings, "", clock="int", size="int", scale="float", columns="size", owners="int[size]")
+settings_view = SETTINGS.view
+
+
+class Own(NamedTuple):
+    """The matrix learner's state, with D² + 1 features: row by row in Haar order, then the identity."""
+
+    improper: Vector  # the predicted matrix, row by row
+    sums: Vector  # of the positive part of each of its rows
+    pending: Vector  # rows of the transforms: one for each scale, and one more
+    losses: Vector  # by augmented index
+    begins: Vector  # the rows to restore in each column: from here,
+    ends: Vector  # and up to here
+    rows: Vector  # which rows to project
+    moved: Vector  # which predictions of one row of features moved
+    predictions: Vector
+    times: Vector  # of the scalar learners' clocks
+    totals: Vector  # negative gradient sums
+    open: Vector  # of the paper's clock: what `Open` names
+
+
+OWN = Layout(
+    Own,
+    "d levels",
+    improper="d * d",
+    sums="d",
+    pending="levels * d",
+    losses="d",
+    begins="d",
+    ends="d",
+    rows="d",
+    moved="d",
+    predictions="d * d + 1",
+    times="d * d + 1",
+    totals="d * d + 1",
+    open="rest",
+)
+_own_view = OWN.view
+
+
+class Open(NamedTuple):
+    """The open block of each feature: the sum of its gradients, and of their absolute values."""
+
+    sums: Vector
+    masses: Vector
+
+
+OPEN = Layout(Open, sums="d * d + 1", masses="d * d + 1")
+_open_view = OPEN.view
 
 
 @inlined
-def _start_of_flags(size: int) -> int:
-    return size * size + size + (level_of(0, size) + 1) * size + size
-
-
-@inlined
-def _start_of_features(size: int) -> int:
-    return _start_of_flags(size) + 4 * size
+def own_view(own: Vector, size: int) -> Own:
+    """Return the named parts of the matrix learner's state."""
+    return _own_view(own, size, level_of(0, size) + 1)
 
 
 @kernel
 def restore_improper(own: Vector, size: int) -> bool:
     """Restore the changed entries of the improper matrix; return whether its positive part changed."""
-    flags = _start_of_flags(size)
-    begins, ends = part(own, flags, flags + size), part(own, flags + size, flags + 2 * size)
+    parts = own_view(own, size)
+    begins, ends = parts.begins, parts.ends
     changed = 0
     column = 0
     while column < size:
@@ -89,17 +133,15 @@ def _restore_block(own: Vector, size: int, begin_row: int, end_row: int, column:
 
     Every entry is computed from the predictions alone, in one order: nothing drifts.
     """
-    flags, start = _start_of_flags(size), _start_of_features(size)
-    rows = part(own, flags + 2 * size, flags + 3 * size)
-    pending = part(own, size * size + size, flags - size)
-    predictions = part(own, start, start + size * size)
-    identity = own[start + size * size]
+    parts = own_view(own, size)
+    rows, pending, predictions = parts.rows, parts.pending, parts.predictions
+    identity = predictions[size * size]
     changed = 0
     for i in range(begin_row, end_row):
         restore(predictions, size, i, begin_row, pending, column, end)
         if column <= i < end:
             pending[i] += identity
-        row = part(own, i * size, (i + 1) * size)
+        row = part(parts.improper, i * size, (i + 1) * size)
         moved = 0
         for j in range(column, end):
             entry = pending[j] if abs(pending[j]) > NO_ENTRY else 0.0
@@ -113,14 +155,13 @@ def _restore_block(own: Vector, size: int, begin_row: int, end_row: int, column:
 @inlined
 def project(own: Vector, default: Vector, matrix: Vector, size: int) -> None:
     """Turn the marked rows of the improper matrix into distributions: the positive part, divided by its sum."""
-    flags = _start_of_flags(size)
-    rows = part(own, flags + 2 * size, flags + 3 * size)
-    sums = part(own, size * size, size * size + size)
+    parts = own_view(own, size)
+    rows, sums = parts.rows, parts.sums
     for i in range(size):
         if rows[i] == 0:
             continue
         rows[i] = 0.0
-        improper, row = part(own, i * size, (i + 1) * size), part(matrix, i * size, (i + 1) * size)
+        improper, row = part(parts.improper, i * size, (i + 1) * size), part(matrix, i * size, (i + 1) * size)
         for j in range(size):
             row[j] = improper[j] if improper[j] > 0 else 0.0
         sums[i] = sum_of(row)
@@ -134,40 +175,37 @@ def project(own: Vector, default: Vector, matrix: Vector, size: int) -> None:
 
 @kernel
 def _play(settings: Vector, state: Vector, strategy: Vector) -> None:
-    size = int(settings[1])
-    augmented = strategy_part(state, size)
+    _, size, _, _, owners = settings_view(settings)
+    augmented = reduction(state, size).strategy
     fill(strategy, 0.0)
     for i in range(size):
-        strategy[int(settings[3 + size + i])] += augmented[i]
+        strategy[owners[i]] += augmented[i]
 
 
 @kernel
 def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
-    size = int(settings[1])
-    own, default = own_part(state, size), default_part(state, size)
-    load(settings, own, loss, size)
+    size = settings_view(settings).size
+    parts = reduction(state, size)
+    load(settings, parts.own, loss, size)
     # φ and its fixed point for the next round; they stay as they are when no prediction changed
-    if learn(settings, own, strategy_part(state, size), default, size) and restore_improper(own, size):
-        project(own, default, matrix_part(state, size), size)
+    if learn(settings, parts.own, parts.strategy, parts.default, size) and restore_improper(parts.own, size):
+        project(parts.own, parts.default, parts.matrix, size)
         settle(state, size)
 
 
 @inlined
 def load(settings: Vector, own: Vector, loss: Vector, size: int) -> None:
     """Give each augmented index the loss of its owner."""
-    start = _start_of_flags(size) - size
-    seen = part(own, start, start + size)
+    seen, owners = own_view(own, size).losses, settings_view(settings).owners
     for i in range(size):
-        seen[i] = loss[int(settings[3 + size + i])]
+        seen[i] = loss[owners[i]]
 
 
 @kernel
 def learn(settings: Vector, own: Vector, strategy: Vector, default: Vector, size: int) -> bool:
     """Give every feature its gradient: row by row the gradient matrix, its Haar transform, the scalar learners."""
-    flags = _start_of_flags(size)
-    seen = part(own, flags - size, flags)
-    sums = part(own, size * size, size * size + size)
-    pending = part(own, size * size + size, flags - size)
+    parts = own_view(own, size)
+    seen, sums, pending = parts.losses, parts.sums, parts.pending
     usual = 0.0
     for j in range(size):
         usual += default[j] * seen[j]
@@ -179,7 +217,7 @@ def learn(settings: Vector, own: Vector, strategy: Vector, default: Vector, size
         filled &= ~(1 << level)
         if strategy[i] > 0:
             filled |= 1 << level
-            row = part(own, i * size, (i + 1) * size)
+            row = part(parts.improper, i * size, (i + 1) * size)
             target = part(pending, level * size, (level + 1) * size)
             write_gradient(row, sums[i], usual, seen, strategy[i], target)
             trace += target[i]
@@ -202,8 +240,8 @@ def learn(settings: Vector, own: Vector, strategy: Vector, default: Vector, size
         if i + 1 == size:  # what is left is the sum of all rows: the all-one vector has the number 0
             top = level_of(i + 1, size)
             changed += _advance(settings, own, size, i + 1 - size, part(pending, top * size, (top + 1) * size))
-    own[flags - size] = trace  # the losses are not needed any more
-    changed += _advance(settings, own, size, size, part(own, flags - size, flags - size + 1))
+    seen[0] = trace  # the losses are not needed any more
+    changed += _advance(settings, own, size, size, part(seen, 0, 1))
     return changed > 0
 
 
@@ -227,21 +265,19 @@ def write_gradient(row: Vector, positive: float, usual: float, seen: Vector, mas
 @kernel
 def _advance(settings: Vector, own: Vector, size: int, number: int, gradients: Vector) -> int:
     """Advance the scalar learners of one Haar row, or of the identity, whose number is D; mark changed columns."""
-    features = size * size + 1
+    parts, chosen = own_view(own, size), settings_view(settings)
     width = gradients.size
-    start = _start_of_features(size) + number * size
-    predictions = part(own, start, start + width)
-    times = part(own, start + features, start + features + width)
-    totals = part(own, start + 2 * features, start + 2 * features + width)
-    flags = _start_of_flags(size)
-    moved = part(own, flags + 3 * size, flags + 3 * size + width)
-    scales = part(settings, 3, 3 + width) if number < size else part(settings, 2, 3)
-    factor = float(size) if number == 0 else 1.0
-    if settings[0] == CONTINUOUS:
+    start, end = number * size, number * size + width
+    predictions, times = part(parts.predictions, start, end), part(parts.times, start, end)
+    totals, moved = part(parts.totals, start, end), part(parts.moved, 0, width)
+    scales, factor = chosen.columns, float(size) if number == 0 else 1.0
+    if number == size:
+        scales, factor = IDENTITY, chosen.scale
+    if chosen.clock == CONTINUOUS:
         changed = advance_continuous(gradients, times, totals, predictions, scales, factor, moved)
     else:
-        sums = part(own, start + 3 * features, start + 3 * features + width)
-        masses = part(own, start + 4 * features, start + 4 * features + width)
+        block = _open_view(parts.open, size)
+        sums, masses = part(block.sums, start, end), part(block.masses, start, end)
         changed = advance_blocks(gradients, sums, masses, times, totals, predictions, scales, factor, moved)
     if changed > 0:
         _mark(own, size, number, moved)
@@ -251,8 +287,8 @@ def _advance(settings: Vector, own: Vector, size: int, number: int, gradients: V
 @inlined
 def _mark(own: Vector, size: int, number: int, moved: Vector) -> None:
     """Note in which rows the columns of the moved predictions change: the interval of their Haar vector."""
-    flags = _start_of_flags(size)
-    begins, ends = part(own, flags, flags + size), part(own, flags + size, flags + 2 * size)
+    parts = own_view(own, size)
+    begins, ends = parts.begins, parts.ends
     half = number & -number
     begin, end = (0, size) if number in (0, size) else (number - half, number + half)
     if number == size:  # the identity: the diagonal of all columns
@@ -315,6 +351,7 @@ class Wavelet(Learner):
 
     name = "wavelet"
     kernels = _play, _observe
+    state_layout = REDUCTION
     ordered: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -328,14 +365,21 @@ class Wavelet(Learner):
         owner = owners(actions, self.order)
         clock = CONTINUOUS if self.clock == "continuous" else BLOCKS
         columns = self.scale / (actions**2 * shares(owner))
-        return np.concatenate([[clock, owner.size, self.scale], columns, owner])
+        return SETTINGS.pack(clock=clock, size=owner.size, scale=self.scale, columns=columns, owners=owner)
 
     def first_state(self, actions: int) -> Vector:  # noqa: D102
         owner = owners(actions, self.order)
         size = owner.size
-        default = 1 / (actions * shares(owner))
-        features = (3 if self.clock == "continuous" else 5) * (size * size + 1)
-        return np.concatenate([first_reduction(default), np.zeros(_start_of_features(size) + features)])
+        blocks = np.zeros(0 if self.clock == "continuous" else OPEN.size(size))
+        return first_reduction(1 / (actions * shares(owner)), OWN.pack(size, size.bit_length(), open=blocks))
+
+    def dimensions(self, actions: int) -> tuple[int, ...]:  # noqa: D102
+        return (owners(actions, self.order).size,)
+
+    def own_parts(self, state: Vector, actions: int) -> Own:
+        """Return the named parts of the matrix learner's state."""
+        size = self.dimensions(actions)[0]
+        return OWN.parts(self.parts(state, actions).own, size, size.bit_length())
 
     def certificate(self, state: Vector, phi: ArrayLike) -> float:
         """Return a bound on the total regret against φ that the gradients seen so far prove, in units of loss.
@@ -352,15 +396,15 @@ class Wavelet(Learner):
             )
         if state.shape != self.first_state(actions).shape:
             raise InputError(f"a rule for {actions} actions came, and the state is for another number of actions")
-        settings = self.kernel_settings(actions)
+        settings = SETTINGS.parts(self.kernel_settings(actions))
         owner = owners(actions, self.order)
         size = owner.size
-        parts = state[reduction_size(size) + _start_of_features(size) :].reshape(-1, size * size + 1)
-        times = parts[1] if settings[0] == CONTINUOUS else parts[1] + (parts[4] > 0)
-        scales = np.append(np.tile(settings[3 : 3 + size], size), self.scale)
+        own = self.own_parts(state, actions)
+        times = own.times if settings.clock == CONTINUOUS else own.times + (OPEN.parts(own.open, size).masses > 0)
+        scales = np.append(np.tile(settings.columns, size), self.scale)
         scales[:size] *= size
         bounds = [
-            regret_bound(settings[0], scales, times, np.append(_coefficients(augmented), identity)).sum()
+            regret_bound(settings.clock, scales, times, np.append(_coefficients(augmented), identity)).sum()
             for identity, augmented in (
                 (0.0, spread_evenly(wanted, owner)),
                 (1.0, spread_to_self(wanted, owner) - np.eye(size)),

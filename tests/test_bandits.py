@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
-from gamesim.players.exp3 import estimate
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 from gamesim import players
 from gamesim.errors import InputError
+from gamesim.players.exp3 import estimate
 
 BANDITS = ["exp3", "exp3-ix", "tsallis-inf"]
 

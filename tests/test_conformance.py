@@ -5,11 +5,11 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gamesim.players.hedge import Hedge
-from gamesim.players.uniform import Uniform
 
 from gamesim import conformance, players
 from gamesim.learner import Guarantee, Learner
+from gamesim.players.hedge import Hedge
+from gamesim.players.uniform import Uniform
 
 LEARNERS = players.available()
 

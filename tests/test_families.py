@@ -4,14 +4,14 @@ from itertools import combinations, permutations, product
 
 import numpy as np
 import pytest
-from gamesim.games import families
-from gamesim.games.io import interop
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
 from gamesim import equilibrium, games
 from gamesim.errors import InputError
 from gamesim.game import Table
+from gamesim.games import families
+from gamesim.games.io import interop
 
 FAMILIES = [name for name, maker in games.available().items() if maker.__module__ == families.__name__]
 

@@ -2,10 +2,11 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from gamesim.players._kernels.fixed_point import DIRECT, fixed_point, scratch_size
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+
+from gamesim.players._kernels.fixed_point import DIRECT, SCRATCH, fixed_point
 
 Array = NDArray[np.float64]
 
@@ -14,7 +15,7 @@ def fixed(phi: Array, default: Array | None = None, scratch: Array | None = None
     states = len(phi)
     strategy = np.full(states, np.nan)
     if scratch is None:
-        scratch = np.zeros(scratch_size(states))
+        scratch = SCRATCH.zeros(states)
     if default is None:
         default = np.full(states, 1 / states)
     fixed_point(np.ascontiguousarray(phi).ravel(), default, strategy, scratch)
@@ -129,7 +130,7 @@ def test_a_hundred_thousand_nearly_reducible_matrices_give_strategies() -> None:
     phi[empty] = 1 / n  # a zero row takes the default
     phi /= phi.sum(axis=2, keepdims=True)
     strategies = np.full((count, n), np.nan)
-    default, scratch = np.full(n, 1 / n), np.zeros(scratch_size(n))
+    default, scratch = np.full(n, 1 / n), SCRATCH.zeros(n)
     for matrix, strategy in zip(phi.reshape(count, -1), strategies, strict=True):
         fixed_point(matrix, default, strategy, scratch)
     assert (strategies >= 0).all()
@@ -150,7 +151,7 @@ def drifting(states: int, rounds: int, density: float) -> list[Array]:
 
 @pytest.mark.parametrize(("states", "density"), [(DIRECT + 1, 1.0), (150, 0.05), (257, 0.5)])
 def test_old_factors_give_the_new_fixed_point(states: int, density: float) -> None:
-    scratch = np.zeros(scratch_size(states))
+    scratch = SCRATCH.zeros(states)
     kept = 0
     for phi in drifting(states, 40, density):
         before = scratch[-states * states :].copy()
@@ -164,7 +165,7 @@ def test_old_factors_give_the_new_fixed_point(states: int, density: float) -> No
 def test_refinement_is_left_when_the_chain_becomes_reducible() -> None:
     states = 2 * DIRECT + 10
     half = states // 2
-    scratch = np.zeros(scratch_size(states))
+    scratch = SCRATCH.zeros(states)
     random = np.random.default_rng(3)
     default = random.random(states)
     default /= default.sum()
@@ -187,7 +188,7 @@ def test_refinement_is_left_when_the_chain_becomes_reducible() -> None:
 
 def test_a_copied_scratch_goes_on_bit_for_bit() -> None:
     chains = drifting(100, 12, 1.0)
-    scratch = np.zeros(scratch_size(100))
+    scratch = SCRATCH.zeros(100)
     for phi in chains[:6]:
         fixed(phi, scratch=scratch)
     other = scratch.copy()

@@ -10,13 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from gamesim.games.io import gam, nfg, sheets
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gamesim import games
 from gamesim.errors import InputError
 from gamesim.game import Game, Table
+from gamesim.games.io import gam, nfg, sheets
 
 # The one worked example of Gambit's manual, in both forms: player 1 has three strategies, player 2 has two.
 SELTEN_PAYOFFS = (

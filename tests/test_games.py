@@ -6,8 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gamesim.games import classics, contests, crowds, families, markets
-from gamesim.games.io import interop
 from numpy.typing import NDArray
 from scipy.optimize import linprog
 
@@ -15,6 +13,8 @@ import gamesim
 from gamesim import equilibrium, games
 from gamesim.errors import InputError
 from gamesim.game import Game, Table
+from gamesim.games import classics, contests, crowds, families, markets
+from gamesim.games.io import interop
 
 NAMED = [
     name

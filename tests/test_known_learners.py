@@ -27,8 +27,8 @@ def _self_play(
     play, observe = kernels
     total = 0.0
     for t in range(1, rounds + 1):
-        call_learner(play, settings[0], 0, settings[0].size, states[0], 0, states[0].size, p, 0, m)
-        call_learner(play, settings[1], 0, settings[1].size, states[1], 0, states[1].size, q, 0, n)
+        call_learner(play, settings[0], states[0], p)
+        call_learner(play, settings[1], states[1], q)
         weight = float(t) ** power
         total += weight
         for i in range(m):
@@ -41,8 +41,8 @@ def _self_play(
             for i in range(m):
                 column_loss[j] += payoffs[i, j] * p[i]
             averages[1][j] += weight * q[j]
-        call_learner(observe, settings[0], 0, settings[0].size, states[0], 0, states[0].size, row_loss, 0, m)
-        call_learner(observe, settings[1], 0, settings[1].size, states[1], 0, states[1].size, column_loss, 0, n)
+        call_learner(observe, settings[0], states[0], row_loss)
+        call_learner(observe, settings[1], states[1], column_loss)
     for average in averages:
         for i in range(average.size):
             average[i] /= total

@@ -8,10 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gamesim.players._kernels.numeric import exponential
-from gamesim.players.ftrl import inverse_power
-from gamesim.players.gradient import project
-from gamesim.players.squint import erfcx, evidence
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -24,6 +20,9 @@ from scipy.special import logsumexp
 from gamesim import players
 from gamesim.engine.compiled import LEARNER_KERNEL, Vector, address, call_learner, kernel
 from gamesim.errors import InputError
+from gamesim.players._kernels.numeric import exponential
+from gamesim.players._kernels.simplex import inverse_power, project
+from gamesim.players.squint import erfcx, evidence
 
 Array = NDArray[np.float64]
 
@@ -445,7 +444,7 @@ def _long_run(
     loss = np.zeros(d)
     worst = 0.0
     for t in range(rounds):
-        call_learner(play, settings, 0, settings.size, state, 0, state.size, strategy, 0, d)
+        call_learner(play, settings, state, strategy)
         error = abs(strategy.sum() - 1)
         worst = np.inf if np.isnan(error) else max(worst, error)
         for i in range(d):
@@ -455,7 +454,7 @@ def _long_run(
                 loss[i] = 1.0 if (t // (rounds // 6 + 1)) % d == i else -1.0
             else:
                 loss[i] = 1.0 if strategy[i] >= 1 / d else -1.0
-        call_learner(observe, settings, 0, settings.size, state, 0, state.size, loss, 0, d)
+        call_learner(observe, settings, state, loss)
     return worst
 
 

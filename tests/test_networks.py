@@ -7,6 +7,12 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import gamesim
+from gamesim import games
+from gamesim.errors import InputError
 from gamesim.games import graphs
 from gamesim.games.io import interop
 from gamesim.games.networks import (
@@ -18,12 +24,6 @@ from gamesim.games.networks import (
     polymatrix,
 )
 from gamesim.games.routing import Routing, routing
-from hypothesis import given, settings
-from hypothesis import strategies as st
-
-import gamesim
-from gamesim import games
-from gamesim.errors import InputError
 
 PATH = {"n": 4}
 TRIPS: list[list[str | int]] = [["0,0", "3,3", 2], ["0,1", "2,3", 2], ["1,0", "1,3", 1]]

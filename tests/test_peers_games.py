@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gamesim.games import families
-from gamesim.games.io import interop, nfg
 from scipy.optimize import linprog
 
 from gamesim import games
 from gamesim.errors import InputError
 from gamesim.game import Table
+from gamesim.games import families
+from gamesim.games.io import interop, nfg
 
 TABLES = [name for name, game in ((name, games.make(name)) for name in games.available()) if isinstance(game, Table)]
 PEERS = {"pygambit": "pygambit", "quantecon.game_theory": "quantecon", "pyspiel": "open_spiel"}

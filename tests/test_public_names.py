@@ -19,11 +19,11 @@ from types import ModuleType
 from typing import Any, NamedTuple, get_type_hints
 
 import pytest
-from gamesim.games.io import interop
 
 import gamesim
 from gamesim import figures, games, players
 from gamesim.game import Game
+from gamesim.games.io import interop
 from gamesim.learner import Learner
 from tests.test_docs import PAGES, blocks
 from tests.test_peers_games import peer

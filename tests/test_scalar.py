@@ -4,6 +4,10 @@ from math import log, sqrt
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
+from scipy.special import dawsn, erfi
+
+from gamesim.engine.compiled import kernel
 from gamesim.players._kernels.scalar import (
     BLOCKS,
     CONTINUOUS,
@@ -16,10 +20,6 @@ from gamesim.players._kernels.scalar import (
     predict,
     regret_bound,
 )
-from numpy.typing import NDArray
-from scipy.special import dawsn, erfi
-
-from gamesim.engine.compiled import kernel
 
 Array = NDArray[np.float64]
 G = 2.0
@@ -36,7 +36,7 @@ def lemma(scale: float, mass: Array, u: float) -> Array:
 class Row:
     """Scalar learners side by side, with the loss that they have paid."""
 
-    def __init__(self, clock: float, width: int, scale: float) -> None:
+    def __init__(self, clock: int, width: int, scale: float) -> None:
         self.clock, self.scale = clock, scale
         self.sums, self.masses, self.times, self.totals, self.predictions = np.zeros((5, width))
         self.paid, self.gradients, self.absolute = np.zeros((3, width))
@@ -117,7 +117,7 @@ def sequences(width: int, rounds: int, random: np.random.Generator) -> list[Arra
 
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("clock", [BLOCKS, CONTINUOUS])
-def test_regret_stays_within_the_lemma_for_every_comparator(clock: float, scale: float) -> None:
+def test_regret_stays_within_the_lemma_for_every_comparator(clock: int, scale: float) -> None:
     row = Row(clock, 300, scale)
     for t, gradient in enumerate(sequences(300, 1200, np.random.default_rng(2))):
         row.observe(gradient)
@@ -129,7 +129,7 @@ def test_regret_stays_within_the_lemma_for_every_comparator(clock: float, scale:
 
 
 @pytest.mark.parametrize("clock", [BLOCKS, CONTINUOUS])
-def test_regret_stays_within_the_bound_against_adversaries(clock: float) -> None:
+def test_regret_stays_within_the_bound_against_adversaries(clock: int) -> None:
     width = 200
     random = np.random.default_rng(4)
     row = Row(clock, width, 0.1)
@@ -145,7 +145,7 @@ def test_regret_stays_within_the_bound_against_adversaries(clock: float) -> None
             assert (row.regret(u) <= row.bound(u) + 1e-9).all()
 
 
-def worst_loss(clock: float, scale: float, step: float, rounds: int) -> list[tuple[Array, Array, float]]:
+def worst_loss(clock: int, scale: float, step: float, rounds: int) -> list[tuple[Array, Array, float]]:
     """The largest loss over all sequences of gradients ±step, by dynamic programming.
 
     Gives, after every block of rounds in which x is held: the possible Σc, the largest loss for each, the clock's time.
@@ -170,7 +170,7 @@ def worst_loss(clock: float, scale: float, step: float, rounds: int) -> list[tup
 
 @pytest.mark.parametrize("step", [1.0, 2.0])
 @pytest.mark.parametrize("clock", [BLOCKS, CONTINUOUS])
-def test_the_worst_of_all_sign_sequences_is_within_the_bound(clock: float, step: float) -> None:
+def test_the_worst_of_all_sign_sequences_is_within_the_bound(clock: int, step: float) -> None:
     for scale in (1.0, 1 / 64):
         history = worst_loss(clock, scale, step, 300)
         for totals, paid, time in history:
@@ -189,7 +189,7 @@ def test_the_worst_of_all_sign_sequences_is_within_the_bound(clock: float, step:
 
 
 @kernel
-def feed(clock: float, gradient: Array, rounds: int, parts: Array, scales: Array, changed: Array) -> float:
+def feed(clock: int, gradient: Array, rounds: int, parts: Array, scales: Array, changed: Array) -> float:
     """Feed one gradient again and again; return the largest prediction."""
     largest = 0.0
     for _ in range(rounds):
@@ -205,7 +205,7 @@ def feed(clock: float, gradient: Array, rounds: int, parts: Array, scales: Array
 
 @pytest.mark.parametrize("sign", [-1.0, 1.0])
 @pytest.mark.parametrize("clock", [BLOCKS, CONTINUOUS])
-def test_one_sign_for_a_million_rounds_never_overflows(clock: float, sign: float) -> None:
+def test_one_sign_for_a_million_rounds_never_overflows(clock: int, sign: float) -> None:
     parts = np.zeros((5, 1))
     largest = feed(clock, np.array([sign * G]), 1_000_000, parts, np.array([1.0]), np.zeros(1))
     assert 1e270 < largest < 1e300

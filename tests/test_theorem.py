@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from gamesim.players.blum_mansour import BlumMansour
-from gamesim.players.hedge import Hedge
-from gamesim.players.wavelet import Wavelet, WaveletContinuous
 
 from gamesim.cli.main import main
 from gamesim.engine.compiled import Vector
 from gamesim.errors import InputError
 from gamesim.measure import regrets
+from gamesim.players.blum_mansour import BlumMansour
+from gamesim.players.hedge import Hedge
+from gamesim.players.wavelet import Wavelet, WaveletContinuous
 from gamesim.wavelet_theorem import cost, interpolation, order, play, quantile, rates, run
 from gamesim.wavelet_theorem.drivers import Matrix, play_alone, play_game
 from gamesim.wavelet_theorem.findings import compare, said, table, told_apart

@@ -2,15 +2,14 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from gamesim.players import make
-from gamesim.players._kernels.reduction import reduction_size
-from gamesim.players._kernels.relabelling import owners
-from gamesim.players.wavelet import Wavelet, WaveletContinuous
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 from scipy.special import erfi
 
 from gamesim.errors import InputError
+from gamesim.players import make
+from gamesim.players._kernels.relabelling import owners
+from gamesim.players.wavelet import Wavelet, WaveletContinuous
 from tests.algorithm_one import AlgorithmOne
 
 Array = NDArray[np.float64]
@@ -216,9 +215,9 @@ def test_with_many_actions_the_strategy_is_a_fixed_point_of_the_projected_matrix
     spent = np.full(actions, 0.0)
     for t in range(25):
         p = learner.play()
-        augmented = learner.state[1 : 1 + size]
-        phi = learner.state[1 + 2 * size : 1 + 2 * size + size * size].reshape(size, size)
-        improper = learner.state[reduction_size(size) :][: size * size].reshape(size, size)
+        parts = learner.learner.parts(learner.state, learner.actions)
+        augmented, phi = parts.strategy, parts.matrix.reshape(size, size)
+        improper = player.own_parts(learner.state, actions).improper.reshape(size, size)
         positive = np.maximum(improper, 0)
         if t > 0:
             np.testing.assert_allclose(phi * positive.sum(axis=1, keepdims=True), positive, atol=1e-13)

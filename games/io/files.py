@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-from gamesim.games.io import gam, nfg, sheets
 from numpy.lib import format as npy
 
 from gamesim.atomic import write_file
 from gamesim.errors import InputError, did_you_mean
 from gamesim.game import MEMORY, Game, Table
+from gamesim.games.io import gam, nfg, sheets
 
 LARGEST_TEXT = 2**30  # bytes of a text file that is read
 _LARGEST_LABELS = 2**28  # bytes of all the labels in an .npz file

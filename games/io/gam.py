@@ -8,10 +8,10 @@ import re
 from math import prod
 
 import numpy as np
-from gamesim.games.io.tokens import Words, written
 
 from gamesim.errors import InputError
 from gamesim.game import PLAYERS, Table, refuse_beyond_memory
+from gamesim.games.io.tokens import Words, written
 
 _WORDS = re.compile(r"(?P<skip>\s+|#[^\n]*)|(?P<word>[^\s#]+)")
 

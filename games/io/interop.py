@@ -11,12 +11,12 @@ from importlib import import_module
 from typing import Any
 
 import numpy as np
-from gamesim.games.io import nfg
 from numpy.typing import NDArray
 
 from gamesim.engine.compiled import Integers, Vector
 from gamesim.errors import InputError
 from gamesim.game import Game, Table
+from gamesim.games.io import nfg
 
 __all__ = [
     "NashEquilibria",

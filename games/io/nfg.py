@@ -8,11 +8,11 @@ changes fastest. The format is described in Gambit's manual, "Game representatio
 import re
 
 import numpy as np
-from gamesim.games.io.tokens import Words, distinct, written
 from numpy.typing import NDArray
 
 from gamesim.errors import InputError
 from gamesim.game import Table, refuse_beyond_memory
+from gamesim.games.io.tokens import Words, distinct, written
 
 _WORDS = re.compile(r'(?P<skip>\s+)|"(?P<text>(?:[^"\\]|\\.)*)"|(?P<mark>[{},])|(?P<word>[^\s{}",]+)', re.DOTALL)
 

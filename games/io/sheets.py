@@ -17,11 +17,11 @@ from pathlib import Path
 from typing import NoReturn
 
 import numpy as np
-from gamesim.games.io.tokens import written
 from numpy.typing import NDArray
 
 from gamesim.errors import InputError
 from gamesim.game import Table, refuse_beyond_memory
+from gamesim.games.io.tokens import written
 
 _NUMBERED = re.compile(r"(?P<stem>.+)\.(?P<player>\d{1,3})\.csv", re.IGNORECASE | re.DOTALL)
 _CORNER = " \\ "

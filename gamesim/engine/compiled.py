@@ -33,7 +33,7 @@ types = numba.types
 Vector: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
 Function = TypeVar("Function", bound=Callable[..., Any])
-_instruction: Callable[[Callable[..., Any]], Callable[..., Any]] = numba.extending.intrinsic
+instruction: Callable[[Callable[..., Any]], Callable[..., Any]] = numba.extending.intrinsic
 
 _VECTOR = types.Array(types.float64, 1, "C")
 _MATRIX = types.Array(types.float64, 2, "C")
@@ -151,7 +151,7 @@ def _lend(context: Any, builder: Any, kind: Any, whole: Any, start: Any, end: An
     return view._getvalue()
 
 
-@_instruction
+@instruction
 def multiply_add(typing: Any, x: Any, y: Any, z: Any) -> Any:
     """Return x·y + z, rounded once: one instruction where the processor has it, the same number where it has not."""
 
@@ -161,7 +161,7 @@ def multiply_add(typing: Any, x: Any, y: Any, z: Any) -> Any:
     return types.float64(types.float64, types.float64, types.float64), generate
 
 
-@_instruction
+@instruction
 def part(typing: Any, array: Any, start: Any, end: Any) -> Any:
     """Return array[start:end] as a view that owns nothing; the caller keeps the array."""
 
@@ -172,7 +172,7 @@ def part(typing: Any, array: Any, start: Any, end: Any) -> Any:
     return _VECTOR(_VECTOR, types.int64, types.int64), generate
 
 
-@_instruction
+@instruction
 def row_part(typing: Any, matrix: Any, row: Any, start: Any, end: Any) -> Any:
     """Return matrix[row, start:end] as a view that owns nothing; the caller keeps the matrix."""
 
@@ -185,49 +185,37 @@ def row_part(typing: Any, matrix: Any, row: Any, start: Any, end: Any) -> Any:
     return _VECTOR(_MATRIX, types.int64, types.int64, types.int64), generate
 
 
+def _lent(context: Any, builder: Any, signature: Any, given: Any) -> list[Any]:
+    """Make views that own nothing of whole arrays, for a kernel with this signature."""
+    lent = []
+    for kind, array in zip(signature.args, given, strict=True):
+        whole = context.make_array(kind)(context, builder, array)
+        start, end = context.get_constant(types.int64, 0), builder.extract_value(whole.shape, 0)
+        lent.append(_lend(context, builder, kind, whole, start, end))
+    return lent
+
+
 def _call(context: Any, builder: Any, signature: Any, address: Any, arguments: list[Any]) -> Any:
     function = ir.FunctionType(ir.VoidType(), [context.get_value_type(kind) for kind in signature.args])
     builder.call(builder.inttoptr(address, function.as_pointer()), arguments)
     return context.get_dummy_value()
 
 
-@_instruction
-def call_learner(
-    typing: Any,
-    address: Any,
-    settings: Any,
-    settings_start: Any,
-    settings_end: Any,
-    state: Any,
-    state_start: Any,
-    state_end: Any,
-    vector: Any,
-    vector_start: Any,
-    vector_end: Any,
-) -> Any:
-    """Call a learner's kernel by its address with parts of these arrays, inside compiled code."""
-    a_part = (_VECTOR, types.int64, types.int64)
+@instruction
+def call_learner(typing: Any, address: Any, settings: Any, state: Any, vector: Any) -> Any:
+    """Call a learner's kernel by its address, inside compiled code."""
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        lent = []
-        for array, start, end in (given[1:4], given[4:7], given[7:10]):
-            whole = context.make_array(_VECTOR)(context, builder, array)
-            lent.append(_lend(context, builder, _VECTOR, whole, start, end))
-        return _call(context, builder, LEARNER_KERNEL, given[0], lent)
+        return _call(context, builder, LEARNER_KERNEL, given[0], _lent(context, builder, LEARNER_KERNEL, given[1:]))
 
-    return types.void(types.int64, *a_part, *a_part, *a_part), generate
+    return types.void(types.int64, *LEARNER_KERNEL.args), generate
 
 
-@_instruction
+@instruction
 def call_game(typing: Any, address: Any, integers: Any, data: Any, scratch: Any, profile: Any, losses: Any) -> Any:
     """Call a game's kernel by its address, inside compiled code."""
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        lent = []
-        for kind, array in zip(GAME_KERNEL.args, given[1:], strict=True):
-            whole = context.make_array(kind)(context, builder, array)
-            start, end = context.get_constant(types.int64, 0), builder.extract_value(whole.shape, 0)
-            lent.append(_lend(context, builder, kind, whole, start, end))
-        return _call(context, builder, GAME_KERNEL, given[0], lent)
+        return _call(context, builder, GAME_KERNEL, given[0], _lent(context, builder, GAME_KERNEL, given[1:]))
 
     return types.void(types.int64, *GAME_KERNEL.args), generate

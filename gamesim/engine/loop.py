@@ -61,15 +61,9 @@ def _call(setup: Setup, track: Track, player: int, which: int, vector: Vector) -
     plan = setup.plan
     call_learner(
         plan[player, which],
-        setup.settings,
-        plan[player, SETTINGS],
-        plan[player, SETTINGS_END],
-        track.state,
-        plan[player, STATE],
-        plan[player, STATE_END],
-        vector,
-        plan[player, ACTIONS],
-        plan[player, ACTIONS_END],
+        part(setup.settings, plan[player, SETTINGS], plan[player, SETTINGS_END]),
+        part(track.state, plan[player, STATE], plan[player, STATE_END]),
+        part(vector, plan[player, ACTIONS], plan[player, ACTIONS_END]),
     )
 
 

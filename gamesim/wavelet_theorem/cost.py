@@ -12,7 +12,8 @@ import numpy as np
 from gamesim.engine.compiled import LEARNER_KERNEL, Vector, address, call_learner, kernel, part
 from gamesim.figures.style import canvas, number, styled, write
 from gamesim.learner import Learner
-from gamesim.players._kernels.fixed_point import fixed_point, scratch_size
+from gamesim.players._kernels.fixed_point import SCRATCH, fixed_point
+from gamesim.players._kernels.reduction import reduction
 from gamesim.study.results import Mean, mean, slope
 from gamesim.wavelet_theorem.findings import (
     WORDS,
@@ -44,6 +45,8 @@ WORK = 4_000_000  # entries of φ that one repetition passes over
 MARK = 2.2  # what the exponent of the flagship's time should not exceed: O(d²), and something for the cache
 MATRICES = 5  # successive φ that the fixed point alone is timed on
 
+_scratch = SCRATCH.view
+
 
 def points(small: bool) -> list[Point]:
     """Return what is timed, the small sizes first."""
@@ -57,15 +60,15 @@ def points(small: bool) -> list[Point]:
 
 @kernel
 def run_rounds(
-    play: int, observe: int, settings: Vector, state: Vector, strategy: Vector, losses: Vector, forgotten: int
+    play: int, observe: int, settings: Vector, state: Vector, strategy: Vector, losses: Vector, forget: bool
 ) -> None:
-    """Play rounds with given losses; with `forgotten` ≥ 0, that entry of the state is set to 0 before each."""
+    """Play rounds with given losses; a matrix learner may be made to forget the factors of earlier rounds."""
     d = strategy.size
     for first in range(0, losses.size, d):
-        if forgotten >= 0:
-            state[forgotten] = 0.0
-        call_learner(play, settings, 0, settings.size, state, 0, state.size, strategy, 0, d)
-        call_learner(observe, settings, 0, settings.size, state, 0, state.size, losses, first, first + d)
+        if forget:
+            _scratch(reduction(state, d).scratch, d).factored[0] = 0.0
+        call_learner(play, settings, state, strategy)
+        call_learner(observe, settings, state, part(losses, first, first + d))
 
 
 @kernel
@@ -74,7 +77,7 @@ def solve_all(matrices: Vector, default: Vector, strategy: Vector, scratch: Vect
     cells = default.size * default.size
     for first in range(0, matrices.size, cells):
         if anew:
-            scratch[0] = 0.0
+            _scratch(scratch, default.size).factored[0] = 0.0
         fixed_point(part(matrices, first, first + cells), default, strategy, scratch)
 
 
@@ -88,12 +91,11 @@ def measure(labels: Labels, seed: int) -> Values:
     losses = walk(WARM + REPETITIONS * rounds, d, seed)
     learner = _Running(player, d)
     learner.run(losses[:WARM])
-    kept = 1 + 2 * d + d * d  # where the reduction's scratch begins: 1 while factors of an earlier round are kept
     times = []
     for k in range(REPETITIONS):
         chunk = losses[WARM + k * rounds : WARM + (k + 1) * rounds]
         began = process_time()
-        learner.run(chunk, kept if kind == SOLVED else -1)
+        learner.run(chunk, forget=kind == SOLVED)
         times.append((process_time() - began) / rounds)
     return {"microseconds": 1e6 * min(times), "bytes": float(learner.state.nbytes + learner.settings.nbytes)}
 
@@ -106,10 +108,10 @@ def _fixed_point(name: str, actions: int, seed: int, anew: bool) -> Values:
     matrices = []
     for loss in losses[WARM:]:
         learner.run(loss[None])
-        matrices.append(learner.state[1 + 2 * actions : 1 + 2 * actions + actions**2].copy())
+        matrices.append(learner.player.parts(learner.state, actions).matrix.copy())
     in_turn = np.concatenate(matrices)
     default, strategy = np.full(actions, 1 / actions), np.zeros(actions)
-    scratch = np.zeros(scratch_size(actions))
+    scratch = SCRATCH.zeros(actions)
     repeated = 1 if actions >= FITTED else 50
     solve_all(in_turn, default, strategy, scratch, anew)
     times = []
@@ -125,12 +127,13 @@ class _Running:
     """A learner at work, driven by its kernels' addresses."""
 
     def __init__(self, player: Learner, actions: int) -> None:
+        self.player = player
         self.settings, self.state = player.kernel_settings(actions), player.first_state(actions)
         self.strategy = np.zeros(actions)
         self._play, self._observe = (address(function, LEARNER_KERNEL) for function in player.kernels)
 
-    def run(self, losses: Vector, forgotten: int = -1) -> None:
-        run_rounds(self._play, self._observe, self.settings, self.state, self.strategy, losses.ravel(), forgotten)
+    def run(self, losses: Vector, forget: bool = False) -> None:
+        run_rounds(self._play, self._observe, self.settings, self.state, self.strategy, losses.ravel(), forget)
 
 
 def walk(rounds: int, actions: int, seed: int) -> Vector:

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from gamesim.engine.compiled import LEARNER_KERNEL, Integers, Vector, address, call_learner, kernel, part
 from gamesim.learner import Learner
-from gamesim.players._kernels.reduction import matrix_part, strategy_part
+from gamesim.players._kernels.reduction import reduction
 from gamesim.players._kernels.relabelling import owners
 from gamesim.players.adahedge import AdaHedge
 from gamesim.players.hedge import Hedge
@@ -74,13 +74,13 @@ def run_game(
     """Play a chunk of rounds in the game; add p ⊗ l to `suffered` and p ⊗ (mean of l) to `expected`."""
     d = strategy.size
     for t in range(contexts.size):
-        call_learner(play, settings, 0, settings.size, state, 0, state.size, strategy, 0, d)
+        call_learner(play, settings, state, strategy)
         i = draw(strategy, contexts[t])
         mean = part(means, i * d, i * d + d)
         flip(mean, part(points, t * d, t * d + d), loss)
         add_outer(strategy, loss, suffered)
         add_outer(strategy, mean, expected)
-        call_learner(observe, settings, 0, settings.size, state, 0, state.size, loss, 0, d)
+        call_learner(observe, settings, state, loss)
 
 
 @kernel
@@ -105,17 +105,18 @@ def run_alone(
     """
     d = strategy.size
     for t in range(contexts.size):
-        call_learner(play, settings, 0, settings.size, state, 0, state.size, strategy, 0, d)
+        call_learner(play, settings, state, strategy)
         i = int(contexts[t] * d)
         mean = part(means, i * d, i * d + d)
         flip(mean, part(points, t * d, t * d + d), loss)
         if owner.size == d:
-            own = strategy_part(state, d)
+            parts = reduction(state, d)
+            own = parts.strategy
             at = 0
             for k in range(d):
                 own[k] = owner[k] == i
                 at = k if owner[k] == i else at
-            row = part(matrix_part(state, d), at * d, at * d + d)
+            row = part(parts.matrix, at * d, at * d + d)
             for k in range(d):
                 strategy[owner[k]] = row[k]
         for j in range(d):
@@ -123,7 +124,7 @@ def run_alone(
             expected[i] += strategy[j] * mean[j]
             suffered[d + i * d + j] += loss[j]
             expected[d + i * d + j] += mean[j]
-        call_learner(observe, settings, 0, settings.size, state, 0, state.size, loss, 0, d)
+        call_learner(observe, settings, state, loss)
 
 
 @dataclass(frozen=True)

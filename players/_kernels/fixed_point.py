@@ -18,10 +18,13 @@ moves little from round to round, so a few steps of iterative refinement with ol
 O(n²). The residual decides; when it is missed, the elimination is done again.
 """
 
+from typing import NamedTuple
+
 import numpy as np
-from gamesim.players._kernels.numeric import copy, fill, sum_of
 
 from gamesim.engine.compiled import Vector, inlined, kernel, multiply_add, part
+from gamesim.engine.layout import Layout
+from gamesim.players._kernels.numeric import copy, fill, sum_of
 
 DIRECT = 80  # a closed class up to this size is eliminated, which is cheaper than refining,
 STEP = 32  # and so is one of m among n states with m³ ≤ STEP · n², by measurement
@@ -33,16 +36,39 @@ NEGLIGIBLE = 1e-250  # an exit this small is none; its inverse is still finite
 LARGE = 1e50  # an unnormalised entry beyond this is scaled back before it can overflow
 
 
+class Scratch(NamedTuple):
+    """What `fixed_point` keeps between calls, and works with; all zero before the first call."""
+
+    factored: Vector  # 1 while `factors` are those of a whole matrix of one closed class
+    stays: Vector  # the state that was not eliminated
+    start: Vector  # where to look for the closed class next time
+    last: Vector  # the last fixed point
+    exits: Vector
+    members: Vector  # of the closed class
+    work: Vector
+    factors: Vector
+    panel: Vector
+
+
+SCRATCH = Layout(
+    Scratch,
+    factored="1",
+    stays="1",
+    start="1",
+    last="d",
+    exits="d",
+    members="d",
+    work="3 * d",
+    factors="d * d",
+    panel="4 * ((d + 15) // 16 * 16)",  # four rows of `_padded` length
+)
+_view = SCRATCH.view
+
+
 @inlined
 def _padded(length: int) -> int:
     """Return the next multiple of 16: a loop over that many has no rest that would be done one by one."""
     return (length + 15) & ~15
-
-
-@kernel
-def scratch_size(states: int) -> int:
-    """How many numbers of scratch `fixed_point` needs, all zero before the first call."""
-    return 3 + states * states + 6 * states + 4 * _padded(states)
 
 
 @kernel
@@ -53,18 +79,16 @@ def fixed_point(matrix: Vector, default: Vector, strategy: Vector, scratch: Vect
     depends, in its last digits, on the matrices that came before with the same scratch.
     """
     n = strategy.size
-    last, exits = part(scratch, 3, 3 + n), part(scratch, 3 + n, 3 + 2 * n)
-    members, work = part(scratch, 3 + 2 * n, 3 + 3 * n), part(scratch, 3 + 3 * n, 3 + 6 * n)
-    factors, panel = part(scratch, 3 + 6 * n, 3 + 6 * n + n * n), part(scratch, 3 + 6 * n + n * n, scratch.size)
-    size = _closed_class(matrix, int(scratch[2]), members, work)
+    factored, stays, start, last, exits, members, work, factors, panel = _view(scratch, n)
+    size = _closed_class(matrix, int(start[0]), members, work)
     mass, weights, spare = part(work, 0, n), part(work, n, 2 * n), part(work, 2 * n, 3 * n)
     if size > 0 and (size <= DIRECT or size**3 <= STEP * n * n):
         fill(mass, 0.0)
         mass[0] = 1.0
     else:
-        if size > 0 and scratch[0] == 1:
+        if size > 0 and factored[0] == 1:
             copy(strategy, last)
-            if _refine(matrix, factors, exits, int(scratch[1]), strategy, work):
+            if _refine(matrix, factors, exits, int(stays[0]), strategy, work):
                 _only(part(members, 0, size), strategy)
                 copy(last, strategy)
                 return
@@ -74,16 +98,16 @@ def fixed_point(matrix: Vector, default: Vector, strategy: Vector, scratch: Vect
             members[i] = i
     _restrict(matrix, part(members, 0, size), n, factors)
     closed = _eliminate(factors, part(exits, 0, size), mass, panel)
-    scratch[0] = closed == 1 and size == n
+    factored[0] = closed == 1 and size == n
     for i in range(size):
         if exits[i] == 0:
-            scratch[1] = i
+            stays[0] = i
     _spread(factors, part(exits, 0, size), mass, part(weights, 0, size), spare)
     fill(strategy, 0.0)
     for a in range(size):
         strategy[int(members[a])] = weights[a]
-        if weights[a] > strategy[int(scratch[2])]:
-            scratch[2] = members[a]  # where to look for the closed class next time
+        if weights[a] > strategy[int(start[0])]:
+            start[0] = members[a]
     copy(last, strategy)
 
 

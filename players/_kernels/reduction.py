@@ -6,139 +6,121 @@ every stochastic matrix φ*, the player's regret against φ* is the matrix learn
 convex games", ICML; before them Stoltz and Lugosi 2005 and Blum and Mansour 2007).
 
 A matrix learner is a `MatrixLearner` with two kernels of its own, `write`, which writes φ, and `learn`, in which row i
-of φ sees the loss p_i · l; the rest is here. Its state begins with the reduction's part, `first_reduction(default)`;
-its own numbers follow. The parts are views into the state that own nothing: for kernels only. φ and p are computed at
-most once a round, whoever asks first, so `play` may be called any number of times, and a state that is copied, saved or
-loaded goes on bit for bit. A first state has `default` as every row of φ and as p, unless its first number is set to 0.
+of φ sees the loss p_i · l; the rest is here. φ and p are computed at most once a round, whoever asks first, so `play`
+may be called any number of times, and a state that is copied, saved or loaded goes on bit for bit.
 
 The wavelet learner, whose φ stays as it is in many rounds, has kernels of its own for play and observe: it settles at
 the end of `observe`, and only when φ changed.
 """
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from gamesim.players._kernels.fixed_point import fixed_point, scratch_size
+
+from gamesim.engine.compiled import LEARNER_KERNEL, Vector, address, call_learner, inlined, kernel
+from gamesim.engine.layout import Layout
+from gamesim.learner import Kernel, Learner
+from gamesim.players._kernels.fixed_point import SCRATCH, fixed_point
 from gamesim.players._kernels.numeric import copy
 
-from gamesim.engine.compiled import LEARNER_KERNEL, Vector, address, call_learner, inlined, kernel, part
-from gamesim.learner import Kernel, Learner
+
+class Reduction(NamedTuple):
+    """The state of a player who plays fixed points; `own` is the matrix learner's part of it."""
+
+    settled: Vector  # 1 where φ and its fixed point are those of this round
+    strategy: Vector  # the fixed point
+    default: Vector  # decides among the fixed points of a reducible φ
+    matrix: Vector  # φ, row by row
+    scratch: Vector
+    own: Vector
 
 
-@kernel
-def reduction_size(states: int) -> int:
-    """How many numbers of the state belong to the reduction."""
-    return 1 + 2 * states + states * states + scratch_size(states)
+REDUCTION = Layout(Reduction, settled="1", strategy="d", default="d", matrix="d * d", scratch=SCRATCH, own="rest")
+reduction = REDUCTION.view
 
 
-def first_reduction(default: Vector) -> Vector:
-    """Return the reduction's part of a first state, with `default` as every row of φ and as its fixed point.
+class Settings(NamedTuple):
+    """The addresses of the matrix learner's kernels, and what they read."""
 
-    `default` also decides among the fixed points of a reducible φ.
-    """
+    write: int
+    learn: int
+    own: Vector
+
+
+SETTINGS = Layout(Settings, "", write="int", learn="int", own="rest")
+_settings_view = SETTINGS.view
+
+
+def first_reduction(default: Vector, own: Vector) -> Vector:
+    """Return a first state with `default` as every row of φ and as its fixed point, and the matrix learner's part."""
     states = default.size
-    first = np.zeros(reduction_size(states))
-    first[1 : 1 + (2 + states) * states] = np.tile(default, 2 + states)
-    return first
-
-
-@inlined
-def unsettled(state: Vector) -> bool:
-    """Whether φ and its fixed point still have to be computed for this round."""
-    return bool(state[0] == 0)
-
-
-@inlined
-def unsettle(state: Vector) -> None:
-    """Say that φ has to be computed again."""
-    state[0] = 0.0
-
-
-@inlined
-def strategy_part(state: Vector, states: int) -> Vector:
-    """Return where the fixed point is kept."""
-    view: Vector = part(state, 1, 1 + states)
-    return view
-
-
-@inlined
-def default_part(state: Vector, states: int) -> Vector:
-    """Return where the default distribution is kept."""
-    view: Vector = part(state, 1 + states, 1 + 2 * states)
-    return view
-
-
-@inlined
-def matrix_part(state: Vector, states: int) -> Vector:
-    """Return where φ is kept, row by row."""
-    view: Vector = part(state, 1 + 2 * states, 1 + 2 * states + states * states)
-    return view
-
-
-@inlined
-def _scratch_part(state: Vector, states: int) -> Vector:
-    view: Vector = part(state, 1 + 2 * states + states * states, reduction_size(states))
-    return view
-
-
-@inlined
-def own_part(state: Vector, states: int) -> Vector:
-    """Return the matrix learner's own numbers: all that follows the reduction's part."""
-    view: Vector = part(state, reduction_size(states), state.size)
-    return view
+    return REDUCTION.pack(states, strategy=default, default=default, matrix=np.tile(default, states), own=own)
 
 
 @inlined
 def settle(state: Vector, states: int) -> None:
     """Compute the fixed point of the φ that was just written."""
-    fixed_point(
-        matrix_part(state, states),
-        default_part(state, states),
-        strategy_part(state, states),
-        _scratch_part(state, states),
-    )
-    state[0] = 1.0
+    settled, strategy, default, matrix, scratch, _ = reduction(state, states)
+    fixed_point(matrix, default, strategy, scratch)
+    settled[0] = 1.0
 
 
 @kernel
 def _choose(settings: Vector, state: Vector, states: int) -> None:
     """Have φ written and find its fixed point, if that is not yet done."""
-    if unsettled(state):
-        begin = 1 + 2 * states
-        end = begin + states * states
-        call_learner(int(settings[0]), settings, 2, settings.size, state, 0, state.size, state, begin, end)
+    parts = reduction(state, states)
+    if parts.settled[0] == 0:
+        chosen = _settings_view(settings)
+        call_learner(chosen.write, chosen.own, state, parts.matrix)
         settle(state, states)
 
 
 @kernel
 def _play(settings: Vector, state: Vector, strategy: Vector) -> None:
     _choose(settings, state, strategy.size)
-    copy(strategy, strategy_part(state, strategy.size))
+    copy(strategy, reduction(state, strategy.size).strategy)
 
 
 @kernel
 def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
     _choose(settings, state, loss.size)  # for whoever observes without having asked for the strategy
-    call_learner(int(settings[1]), settings, 2, settings.size, state, 0, state.size, loss, 0, loss.size)
-    unsettle(state)
+    chosen = _settings_view(settings)
+    call_learner(chosen.learn, chosen.own, state, loss)
+    reduction(state, loss.size).settled[0] = 0.0
 
 
 @dataclass(frozen=True)
 class MatrixLearner(Learner):
     """The contract of a matrix learner: a player whose two kernels write φ and learn from a loss.
 
-    `write(settings, state, matrix)` writes φ, row by row, from `own_part(state, d)`; `learn(settings, state, loss)`
-    advances that part, given the fixed point in `strategy_part(state, d)`.
+    `write(settings, state, matrix)` writes φ, row by row, from the part `own` of its state, `reduction(state, d)`;
+    `learn(settings, state, loss)` advances that part, given the fixed point in the part `strategy`. `own_layout` names
+    what is in `own`.
     """
 
     kernels = _play, _observe
+    state_layout = REDUCTION
     matrix_kernels: ClassVar[tuple[Kernel, Kernel]]
+    own_layout: ClassVar[Layout[Any]]
+
+    def own_dimensions(self, actions: int) -> tuple[int, ...]:
+        """Return the dimensions of `own_layout`: by default the number of actions."""
+        return (actions,)
+
+    def begin_own(self, own: Any) -> None:
+        """Fill in what of its own part, given by name, is not 0 before the first round: by default nothing."""
+
+    def first_state(self, actions: int) -> Vector:
+        dimensions = self.own_dimensions(actions)
+        own = self.own_layout.zeros(*dimensions)
+        self.begin_own(self.own_layout.parts(own, *dimensions))
+        return first_reduction(np.full(actions, 1 / actions), own)
 
     def matrix_settings(self, actions: int) -> Vector:
         """Return the numbers that the matrix learner's kernels read: by default none."""
         return np.zeros(0)
 
     def kernel_settings(self, actions: int) -> Vector:
-        addresses = [address(function, LEARNER_KERNEL) for function in self.matrix_kernels]
-        return np.concatenate([addresses, self.matrix_settings(actions)])
+        write, learn = (address(function, LEARNER_KERNEL) for function in self.matrix_kernels)
+        return SETTINGS.pack(write=write, learn=learn, own=self.matrix_settings(actions))

@@ -24,7 +24,7 @@ from gamesim.engine.compiled import Vector, inlined, kernel, multiply_add
 
 LIPSCHITZ = 2.0  # G: gradients lie in [-G, G]
 FULL = LIPSCHITZ * (1 - 1e-9)  # a block closes here, so that rounding does not decide
-BLOCKS, CONTINUOUS = 0.0, 1.0  # the clocks, as numbers for the kernels
+BLOCKS, CONTINUOUS = 0, 1  # the clocks, as numbers for the kernels
 TERMS = 40  # enough for |z| ≤ 2.8, where the last term is below 1e-15 of the sum
 SERIES = 2.8**2
 SEVERAL = 4  # predictions that take as long together, when the compiler does several at once, as one alone
@@ -144,7 +144,7 @@ def advance_continuous(
 
 
 def regret_bound(
-    clock: float, scale: NDArray[np.float64], time: NDArray[np.float64], comparator: NDArray[np.float64]
+    clock: int, scale: NDArray[np.float64], time: NDArray[np.float64], comparator: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Return the bound on Σ c (x - u) after `time` rounds of the clock, the open block counted as one."""
     steps = 2 * LIPSCHITZ if clock == BLOCKS else LIPSCHITZ

@@ -1,0 +1,275 @@
+"""Named parts of an array: what a learner keeps, and what its kernels and a game's kernel read.
+
+Kernels of one kind share one signature, so they take plain arrays. A layout declares once which part of such an array
+is what: names, in order, and shapes. From it come the array itself (`zeros`, `pack`), the named parts in Python
+(`parts`), and the same named parts inside a kernel (`view`, which costs no more than slicing by hand).
+
+    class State(NamedTuple):
+        strategy: Vector
+        regrets: Vector
+
+    STATE = Layout(State, strategy="d", regrets="d")
+    view = STATE.view
+
+    @kernel
+    def observe(settings, state, loss):
+        strategy, regrets = view(state, loss.size)
+        ...
+
+A shape is "float" or "int" for one number, which a view reads; an expression such as "d", "2 * d + 1" or "1" for a part
+of that length; "int[...]" for a part of whole numbers in an array of floats, which has as many bytes; another layout;
+or "rest". An expression may use the dimensions that a view is given (here d, by default) and all "int" parts before it.
+"""
+
+import ast
+import operator
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+
+import numpy as np
+
+from gamesim.engine.compiled import Integers, Vector, arrayobj, instruction, types
+
+Parts = TypeVar("Parts", bound=tuple[Any, ...])
+Words = TypeVar("Words", Vector, Integers)
+
+_OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.FloorDiv: operator.floordiv,
+}
+
+
+class _Shape(NamedTuple):
+    """How a part is read: its kind ("float", "int" or "array"), of which numbers, and its length if it is an array."""
+
+    kind: str
+    whole: bool
+    length: ast.expr | None  # None: the rest
+
+
+class _Layout(Generic[Parts, Words]):
+    """Names and shapes of the consecutive parts of an array of `word`s, which have 8 bytes each."""
+
+    word: ClassVar[type[np.generic]]
+
+    def __init__(self, kind: type[Parts], /, dimensions: str = "d", **shapes: Any) -> None:
+        names = kind._fields  # type: ignore[attr-defined]  # it is a NamedTuple
+        if tuple(shapes) != names:
+            raise TypeError(f"{kind.__name__} has the parts {names}, and shapes are given for {tuple(shapes)}")
+        self.kind = kind
+        self.dimensions = tuple(dimensions.split())
+        self._shapes = {name: self._read(shape) for name, shape in shapes.items()}
+        self.view = _compiled_view(self)
+
+    def _read(self, shape: Any) -> _Shape:
+        if isinstance(shape, _Layout):
+            if set(shape.dimensions) - set(self.dimensions):
+                raise TypeError(f"a layout in {shape.dimensions} does not fit into one in {self.dimensions}")
+            return _Shape("array", self.word is np.int64, shape.length)
+        if shape in ("float", "int"):
+            return _Shape(shape, shape == "int", None)
+        whole = shape.startswith("int[")
+        text = shape[4:-1] if whole else shape
+        length = None if text == "rest" else ast.parse(text, mode="eval").body
+        return _Shape("array", whole or self.word is np.int64, length)
+
+    @property
+    def length(self) -> ast.expr:
+        """The length of the whole, as an expression, for layouts that have this one as a part."""
+        total: ast.expr = ast.Constant(0)
+        for shape in self._shapes.values():
+            if shape.kind == "array" and shape.length is None:
+                raise TypeError(f"{self.kind.__name__} ends with a rest: it has no length of its own")
+            term = shape.length if shape.length is not None else ast.Constant(1)
+            total = ast.BinOp(total, ast.Add(), term)
+        return total
+
+    def size(self, *dimensions: int) -> int:
+        """Return how many numbers the whole has, for these dimensions."""
+        return int(_evaluate(self.length, dict(zip(self.dimensions, dimensions, strict=True))))
+
+    def zeros(self, *dimensions: int) -> Words:
+        """Return an array of this layout, all zero."""
+        array: Words = np.zeros(self.size(*dimensions), dtype=self.word)
+        return array
+
+    def pack(self, *dimensions: int, **values: Any) -> Words:
+        """Return an array of this layout with these values; parts that are not given are 0, and a rest is empty."""
+        known = dict(zip(self.dimensions, dimensions, strict=True))
+        pieces: list[Any] = []
+        for name, shape in self._shapes.items():
+            if shape.kind != "array":
+                known[name] = int(values[name]) if shape.whole else 0
+                pieces.append(np.array([values[name]], dtype=np.int64 if shape.whole else np.float64))
+                continue
+            given = values.get(name)
+            length = len(given) if shape.length is None and given is not None else 0
+            length = length if shape.length is None else int(_evaluate(shape.length, known))
+            piece = np.zeros(length, dtype=np.int64 if shape.whole else np.float64)
+            if given is not None:
+                flat = np.ravel(given)
+                if flat.size not in (1, length):
+                    raise ValueError(f"{name} of {self.kind.__name__} has {length} numbers, and {flat.size} are given")
+                piece[:] = flat
+            pieces.append(piece)
+        unknown = set(values) - set(self._shapes)
+        if unknown:
+            raise TypeError(f"{self.kind.__name__} has no parts {sorted(unknown)}")
+        array: Words = np.concatenate([piece.view(self.word) for piece in pieces])
+        return array
+
+    def parts(self, array: Words, *dimensions: int) -> Parts:
+        """Return the named parts of an array of this layout: numbers, and views that can be written to."""
+        known = dict(zip(self.dimensions, dimensions, strict=True))
+        found: list[Any] = []
+        at = 0
+        for name, shape in self._shapes.items():
+            numbers = np.int64 if shape.whole else np.float64
+            if shape.kind != "array":
+                value = array[at : at + 1].view(numbers)[0]
+                known[name] = int(value) if shape.whole else 0
+                found.append(int(value) if shape.whole else float(value))
+                at += 1
+                continue
+            end = len(array) if shape.length is None else at + int(_evaluate(shape.length, known))
+            found.append(array[at:end].view(numbers))
+            at = end
+        return self.kind(*found)
+
+    def shapes(self) -> Iterator[tuple[str, _Shape]]:
+        """Give every part's name and shape, in order."""
+        yield from self._shapes.items()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the parts, in order."""
+        return tuple(self._shapes)
+
+
+class Layout(_Layout[Parts, Vector]):
+    """Names and shapes of the consecutive parts of a vector.
+
+    >>> class State(NamedTuple):
+    ...     rounds: Vector
+    ...     losses: Vector
+    >>> layout = Layout(State, rounds="1", losses="d")
+    >>> state = layout.pack(3, losses=[0.5, 0.25, -1.0])
+    >>> state
+    array([ 0.  ,  0.5 ,  0.25, -1.  ])
+    >>> layout.parts(state, 3).losses[2] = 1.0
+    >>> state[-1]
+    np.float64(1.0)
+    """
+
+    word = np.float64
+
+
+class IntegerLayout(_Layout[Parts, Integers]):
+    """Names and shapes of the consecutive parts of an array of whole numbers."""
+
+    word = np.int64
+
+
+def _evaluate(expression: ast.expr, known: Mapping[str, Any]) -> Any:
+    """Return what an expression is, in Python's numbers or in those of code that is being generated."""
+    match expression:
+        case ast.Constant(value=int(value)):
+            return value
+        case ast.Name(id=name) if name in known:
+            return known[name]
+        case ast.BinOp(left=left, op=symbol, right=right) if type(symbol) in _OPERATORS:
+            return _OPERATORS[type(symbol)](_evaluate(left, known), _evaluate(right, known))
+    raise TypeError(f"a shape is made of {', '.join(known)}, whole numbers, +, -, * and //: {ast.unparse(expression)}")
+
+
+class _Generated:
+    """A whole number in generated code, with the operations that shapes use."""
+
+    def __init__(self, builder: Any, value: Any) -> None:
+        self._builder, self.value = builder, value
+
+    def _other(self, other: Any) -> Any:
+        return other.value if isinstance(other, _Generated) else self.value.type(other)
+
+    def __add__(self, other: Any) -> "_Generated":
+        return _Generated(self._builder, self._builder.add(self.value, self._other(other)))
+
+    def __sub__(self, other: Any) -> "_Generated":
+        return _Generated(self._builder, self._builder.sub(self.value, self._other(other)))
+
+    def __mul__(self, other: Any) -> "_Generated":
+        return _Generated(self._builder, self._builder.mul(self.value, self._other(other)))
+
+    def __floordiv__(self, other: Any) -> "_Generated":  # lengths are not negative
+        return _Generated(self._builder, self._builder.udiv(self.value, self._other(other)))
+
+    __radd__, __rmul__ = __add__, __mul__
+
+    def __rsub__(self, other: Any) -> "_Generated":
+        return _Generated(self._builder, self._builder.sub(self._other(other), self.value))
+
+
+def _compiled_view(layout: _Layout[Parts, Words]) -> Callable[..., Parts]:
+    """Return the function that gives the named parts inside a kernel: views that own nothing.
+
+    The kernel's caller keeps the array; see `part`.
+    """
+    words = types.Array(types.int64 if layout.word is np.int64 else types.float64, 1, "C")
+
+    def type_of(shape: _Shape) -> Any:
+        number = types.int64 if shape.whole else types.float64
+        return number if shape.kind != "array" else types.Array(number, 1, "C")
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        whole = context.make_array(words)(context, builder, given[0])
+        int64 = context.get_value_type(types.int64)
+        known: dict[str, Any] = {
+            name: _Generated(builder, value) for name, value in zip(layout.dimensions, given[1:], strict=True)
+        }
+        at = _Generated(builder, int64(0))
+        found = []
+        for name, shape in layout.shapes():
+            numbers = types.int64 if shape.whole else types.float64
+            pointer = builder.bitcast(
+                builder.gep(whole.data, [at.value]), context.get_value_type(numbers).as_pointer()
+            )  # 8 bytes each
+            if shape.kind != "array":
+                value = builder.load(pointer)
+                found.append(value)
+                if shape.whole:
+                    known[name] = _Generated(builder, value)
+                at = at + 1
+                continue
+            if shape.length is None:
+                length = _Generated(builder, builder.extract_value(whole.shape, 0)) - at
+            else:
+                length = _evaluate(shape.length, known)
+                length = length if isinstance(length, _Generated) else _Generated(builder, int64(length))
+            kind = types.Array(numbers, 1, "C")
+            view = context.make_array(kind)(context, builder)
+            size = whole.itemsize
+            arrayobj.populate_array(view, pointer, [length.value], strides=[size], itemsize=size, meminfo=None)
+            found.append(view._getvalue())
+            at = at + length
+        return context.make_tuple(builder, signature.return_type, found)
+
+    def typed(count: int) -> Any:
+        kinds = [type_of(shape) for _, shape in layout.shapes()]
+        same = all(kind == kinds[0] for kind in kinds)
+        made = types.NamedUniTuple(kinds[0], len(kinds), layout.kind) if same else types.NamedTuple(kinds, layout.kind)
+        return made(words, *[types.int64] * count), generate
+
+    # One function for each number of dimensions, as the compiler wants fixed arguments.
+    def view_0(typing: Any, array: Any) -> Any:
+        return typed(0)
+
+    def view_1(typing: Any, array: Any, first: Any) -> Any:
+        return typed(1)
+
+    def view_2(typing: Any, array: Any, first: Any, second: Any) -> Any:
+        return typed(2)
+
+    chosen: Callable[..., Parts] = instruction((view_0, view_1, view_2)[len(layout.dimensions)])
+    return chosen

@@ -5,7 +5,7 @@ if __name__ == "players":  # this folder is on the path in a checkout
 
 from dataclasses import fields
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from gamesim.players.adahedge import AdaHedge as AdaHedge
 from gamesim.players.adanormal_hedge import AdaNormalHedge as AdaNormalHedge
@@ -42,6 +42,9 @@ from gamesim.deprecated import warn
 from gamesim.errors import InputError, did_you_mean
 from gamesim.learner import Learner
 
+if TYPE_CHECKING:
+    from gamesim.players.learner_names import LearnerName
+
 _LEARNERS: dict[str, type[Learner]] = {
     name: thing
     for name, thing in globals().items()
@@ -66,6 +69,10 @@ def names() -> Any:
     return available()
 
 
+@overload
+def make(name: "LearnerName", **settings: Any) -> Learner: ...
+@overload
+def make(name: str, **settings: Any) -> Learner: ...
 def make(name: str, **settings: Any) -> Learner:
     """Return a learner by name, with these settings.
 

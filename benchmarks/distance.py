@@ -11,6 +11,7 @@ their dual bound by as much. A second table has the checkpoints of one run, each
 import argparse
 import sys
 from collections.abc import Callable
+from functools import partial
 from time import process_time
 from typing import TypeVar
 
@@ -62,8 +63,8 @@ def main() -> int:
             incentives = Incentives(game, "ce")
             for learner in chosen.learners:
                 joint = play(game, learner, chosen.rounds)
-                whole_time, whole = timed(lambda i=incentives, x=joint: distance.direct(i, x, INTERIOR))  # type: ignore[misc]
-                fast_time, fast = timed(lambda i=incentives, x=joint: distance.nearest(i, x))  # type: ignore[misc]
+                whole_time, whole = timed(partial(distance.direct, incentives, joint, INTERIOR))
+                fast_time, fast = timed(partial(distance.nearest, incentives, joint))
                 ratio, differ, miss = whole_time / fast_time, fast.distance - whole.distance, fast.distance - fast.bound
                 failed |= (actions == 64 and ratio < RATIO and chosen.noise == 1) or max(abs(differ), abs(miss)) > AGREE
                 print(

@@ -85,7 +85,6 @@ def measure() -> list[dict[str, Any]]:
     for _ in range(SERIES):
         for case, (_, player, make, size) in enumerate(cases):
             game = games.make("uniform", actions=size, seed=1)
-            assert isinstance(game, Table)
             slow = shortest(partial(theirs, game, make, 100))
             fast = shortest(partial(ours, game, player, max(2_000_000 // size**2, 2000)))
             times[case] = np.minimum(times[case], (slow, fast))

@@ -84,7 +84,6 @@ def main() -> None:
         for learner, numpy_loop in (("hedge", numpy_hedge), ("regret-matching-plus", numpy_regret_matching_plus)):
             for size in (4, 16, 64, 256):
                 game = games.make("uniform", actions=size, seed=size)
-                assert isinstance(game, Table)
                 rounds = max(2_000_000 // size**2, 500)
                 slow = min(numpy_loop(game, rounds // 10) / (rounds // 10) for _ in range(3))
                 fast = min(compiled(game, learner, rounds) / rounds for _ in range(3))

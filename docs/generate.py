@@ -1,6 +1,7 @@
 """Write the reference: a page for every learner and every game, from what the program says of itself, with a picture.
 
-`make docs` calls this; `python docs/generate.py readme` writes the tables of learners and of speed into README.md.
+`make docs` calls this; `python docs/generate.py readme` writes the tables of learners and of speed into README.md, and
+`python docs/generate.py names` the names of games and learners into the modules that say them as types.
 """
 
 import inspect
@@ -11,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from rich.console import Console
 
@@ -180,6 +181,31 @@ def readme(text: str) -> str:
     return text
 
 
+def names() -> dict[Path, str]:
+    """Return the modules that say the names of games and learners as types, for editors and type checkers."""
+    kinds: dict[str, list[str]] = {}
+    for name, make in games.available().items():
+        kinds.setdefault(f"{get_type_hints(make)['return'].__name__}Name", []).append(name)
+    return {
+        ROOT / "games" / "game_names.py": _as_types("games", kinds),
+        ROOT / "players" / "learner_names.py": _as_types("learners", {"LearnerName": sorted(players.available())}),
+    }
+
+
+def _as_types(of_what: str, kinds: dict[str, list[str]]) -> str:
+    lines = [
+        f'"""The names of all {of_what} as types: `make generate` writes this."""',
+        "",
+        "from typing import Literal",
+        "",
+    ]
+    for kind, known in sorted(kinds.items()):
+        quoted = [f'"{name}"' for name in known]
+        line = f"{kind} = Literal[{', '.join(quoted)}]"
+        lines += [line] if len(line) <= 120 else [f"{kind} = Literal[", *(f"    {one}," for one in quoted), "]"]
+    return "\n".join(lines) + "\n"
+
+
 def game_table() -> str:
     """Return the table of games, as Markdown."""
     rows = ["| game | what it is |", "|---|---|"]
@@ -282,5 +308,8 @@ def _write(path: Path, text: str) -> None:
 if __name__ == "__main__":
     if sys.argv[1:] == ["readme"]:
         _write(ROOT / "README.md", readme((ROOT / "README.md").read_text(encoding="utf-8")))
+    elif sys.argv[1:] == ["names"]:
+        for module, text in names().items():
+            _write(module, text)
     else:
         write(Path(__file__).parent, pictures="--no-pictures" not in sys.argv)

@@ -8,8 +8,11 @@ from typing import Any
 import networkx as nx
 
 from gamesim.errors import InputError, did_you_mean
+from gamesim.game import LARGEST_PAYOFF
+from gamesim.games.catalogue import refuse_unknown_settings
+from gamesim.games.io.text import read_text
 
-LARGEST = 10**6  # nodes or edges of a graph, and whole numbers in a generator's settings
+LARGEST_GRAPH = 10**6  # nodes or edges of a graph, and whole numbers in a generator's settings
 _FILES = (".graphml", ".edgelist", ".edges", ".txt")
 
 
@@ -43,8 +46,8 @@ class _Bounded(nx.Graph):  # type: ignore[type-arg]  # networkx's class takes it
 
     def _counted(self, edges: Any) -> Iterator[Any]:
         for count, edge in enumerate(edges):
-            if count > LARGEST:
-                raise InputError(f"the graph has more than {LARGEST} edges, which is the limit: take fewer nodes")
+            if count > LARGEST_GRAPH:
+                raise InputError(f"the graph has more than {LARGEST_GRAPH} edges, which is the limit: take fewer nodes")
             yield edge
 
 
@@ -59,12 +62,10 @@ def _generated(name: str, settings: Mapping[str, Any], seed: int) -> "nx.Graph[A
     generator = generators[name]
     parameters = inspect.signature(generator).parameters
     allowed = [key for key in parameters if key not in ("create_using", "backend", "backend_kwargs", "seed")]
+    refuse_unknown_settings(f"the graph {name}", settings, allowed)
     for key, value in settings.items():
-        if key not in allowed:
-            has = did_you_mean(key, allowed) if allowed else "it has none"
-            raise InputError(f"the graph {name} has no setting {key!r}: {has}")
-        if isinstance(value, int) and abs(value) > LARGEST:
-            raise InputError(f"the graph {name}: {key} must be at most {LARGEST}, and {value} came")
+        if isinstance(value, int) and abs(value) > LARGEST_GRAPH:
+            raise InputError(f"the graph {name}: {key} must be at most {LARGEST_GRAPH}, and {value} came")
     given: dict[str, Any] = {"seed": seed} if "seed" in parameters else {}
     if "create_using" in parameters:
         given["create_using"] = _Bounded
@@ -85,10 +86,7 @@ def read(path: str | Path) -> "nx.DiGraph[str]":
     two directed ones.
     """
     path = Path(path)
-    try:
-        found = _graphml(path) if path.suffix.lower() == ".graphml" else _edge_list(path)
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
+    found = _graphml(path) if path.suffix.lower() == ".graphml" else _edge_list(path)
     if not found:
         raise InputError(f"{path}: expected a graph, and found no nodes")
     _refuse_large(str(path), found)
@@ -97,11 +95,7 @@ def read(path: str | Path) -> "nx.DiGraph[str]":
 
 def _edge_list(path: Path) -> "nx.DiGraph[str]":
     found: nx.DiGraph[str] = nx.DiGraph()
-    try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except UnicodeDecodeError:
-        raise InputError(f"{path}: expected text in UTF-8, and other bytes came") from None
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(read_text(path).splitlines(), start=1):
         words = line.split("#")[0].split()
         if words:
             place = f"{path}, line {number}"
@@ -118,6 +112,8 @@ def _graphml(path: Path) -> "nx.DiGraph[str]":
 
     try:
         raw = nx.read_graphml(path)
+    except OSError as error:
+        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
     except (nx.NetworkXException, ParseError, ValueError, LookupError, TypeError, AttributeError) as error:
         raise InputError(f"{path}: is not a GraphML file: {error}") from None
     if raw.is_multigraph():
@@ -139,13 +135,13 @@ def _coefficients(words: list[str], place: str) -> list[float]:
             value = float(word)
         except ValueError:
             value = float("nan")
-        if not 0 <= value <= 1e150:
+        if not 0 <= value <= LARGEST_PAYOFF:
             raise InputError(f"{place}: expected coefficients that are numbers from 0 on, and {word[:40]!r} came")
         values.append(value)
     return values
 
 
 def _refuse_large(name: str, found: "nx.Graph[str]") -> None:
-    if max(len(found), found.number_of_edges()) > LARGEST:
+    if max(len(found), found.number_of_edges()) > LARGEST_GRAPH:
         size = f"{len(found)} nodes and {found.number_of_edges()} edges"
-        raise InputError(f"{name}: has {size}, and {LARGEST} of either is the limit")
+        raise InputError(f"{name}: has {size}, and {LARGEST_GRAPH} of either is the limit")

@@ -19,9 +19,15 @@ from gamesim.formatting import memory
 
 __all__ = ["Game", "Table"]
 
-MEMORY = 2**33  # bytes that the payoffs of one game may take
-PLAYERS = 63  # NumPy's arrays have at most 64 axes
-_allowed = ContextVar("allowed", default=MEMORY)
+# How large a game may be.
+MOST_PAYOFF_BYTES = 2**33  # of all payoffs of one game
+MOST_TABLE_PLAYERS = 63  # NumPy's arrays have at most 64 axes, and one is the player who is paid
+MOST_PLAYERS = 10**6  # that a setting may ask for
+LARGEST_PAYOFF = 1e150  # of either sign: so that products and squares of payoffs stay finite
+
+Arrays = Mapping[str, np.ndarray[Any, Any]]  # what says a game, by name: numbers or labels
+
+_allowed_table_bytes = ContextVar("allowed_table_bytes", default=MOST_PAYOFF_BYTES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -154,7 +160,7 @@ class Game:
         name: str,
         players: Sequence[str],
         actions: Sequence[Sequence[str]],
-        arrays: Mapping[str, np.ndarray[Any, Any]],
+        arrays: Arrays,
     ) -> "Game":
         """Return the game that a name, players, actions and arrays say; the opposite of `arrays`.
 
@@ -288,7 +294,7 @@ class Table(Game):
         name: str,
         players: Sequence[str],
         actions: Sequence[Sequence[str]],
-        arrays: Mapping[str, np.ndarray[Any, Any]],
+        arrays: Arrays,
     ) -> "Table":
         return cls.from_payoffs(arrays["payoffs"], name=name, players=players, actions=actions)
 
@@ -337,7 +343,7 @@ def _as_tensors(payoffs: Any) -> list[NDArray[np.float64]]:
             raise InputError(
                 f"payoffs must be finite, and player {i + 1}'s at {where} is {tensor[~np.isfinite(tensor)][0]}"
             )
-        if np.abs(tensor).max() > 1e150:
+        if np.abs(tensor).max() > LARGEST_PAYOFF:
             raise InputError(f"payoffs must lie within ±1e150, and player {i + 1} has {np.abs(tensor).max():g}")
     return tensors
 
@@ -352,11 +358,11 @@ def tables_within(memory: int) -> Iterator[None]:
         ...
     gamesim.errors.InputError: a table for 2 players with 1.0e+6 action profiles needs 15.3 MiB, and 1 MiB is ...
     """
-    before = _allowed.set(memory)
+    before = _allowed_table_bytes.set(memory)
     try:
         yield
     finally:
-        _allowed.reset(before)
+        _allowed_table_bytes.reset(before)
 
 
 def refuse_beyond_memory(sizes: Sequence[int]) -> None:
@@ -367,16 +373,16 @@ def refuse_beyond_memory(sizes: Sequence[int]) -> None:
         ...
     gamesim.errors.InputError: a table for 40 players with 1.1e+12 action profiles needs 320 TiB, ...
     """
-    if len(sizes) > PLAYERS:
+    if len(sizes) > MOST_TABLE_PLAYERS:
         raise InputError(
-            f"a table holds at most {PLAYERS} players, and {len(sizes)} came: take fewer players, "
+            f"a table holds at most {MOST_TABLE_PLAYERS} players, and {len(sizes)} came: take fewer players, "
             f"or a network game, which needs no table"
         )
     needed = 8 * len(sizes) * prod(sizes)
-    if needed > _allowed.get():
+    if needed > _allowed_table_bytes.get():
         profiles = f"{Decimal(prod(sizes)):.2g}".lower()
         raise InputError(
             f"a table for {len(sizes)} players with {profiles} action profiles needs {memory(needed)}, "
-            f"and {memory(_allowed.get())} is the limit: take fewer players or actions, "
+            f"and {memory(_allowed_table_bytes.get())} is the limit: take fewer players or actions, "
             f"or a network game, which needs no table"
         )

@@ -5,7 +5,7 @@ if __name__ == "players":  # this folder is on the path in a checkout
 
 from dataclasses import fields
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 from gamesim.deprecated import warn
 from gamesim.errors import InputError, did_you_mean
@@ -41,6 +41,9 @@ from gamesim.players.uniform import Uniform as Uniform
 from gamesim.players.wavelet import Wavelet as Wavelet
 from gamesim.players.wavelet import WaveletContinuous as WaveletContinuous
 
+if TYPE_CHECKING:
+    from gamesim.players.learner_names import LearnerName
+
 _LEARNERS: dict[str, type[Learner]] = {
     name: thing
     for name, thing in globals().items()
@@ -65,6 +68,10 @@ def names() -> Any:
     return available()
 
 
+@overload
+def make(name: "LearnerName", **settings: Any) -> Learner: ...
+@overload
+def make(name: str, **settings: Any) -> Learner: ...
 def make(name: str, **settings: Any) -> Learner:
     """Return a learner by name, with these settings.
 

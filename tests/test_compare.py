@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gamesim import InputError, games, load, simulation
+from gamesim import InputError, Table, games, load, simulation
 from gamesim.cli.main import main
 from gamesim.engine import loop
 from gamesim.formatting import two_digits
@@ -151,7 +151,8 @@ def test_convert_goes_there_and_back(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert main(["convert", "battle-of-the-sexes", nfg]) == 0
     assert main(["convert", nfg, gam]) == 0
     made = games.make("battle-of-the-sexes")
-    assert np.array_equal(games.load(gam).payoffs, made.payoffs)  # type: ignore[attr-defined]
+    loaded = games.load(gam)
+    assert isinstance(loaded, Table) and np.array_equal(loaded.payoffs, made.payoffs)
     assert main(["convert", gam, nfg]) == 2
     assert "exists already" in capsys.readouterr().err
     assert main(["convert", "nothing", nfg]) == 2
@@ -167,7 +168,8 @@ def test_convert_overwrites_no_sheet_unless_forced(
     assert f"{tmp_path / 'game.2.csv'} exists already" in capsys.readouterr().err
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("game.2.csv", "years of work")]
     assert main([*arguments, "--force"]) == 0
-    assert np.array_equal(games.load(tmp_path / target).payoffs, games.make("chicken").payoffs)  # type: ignore[attr-defined]
+    loaded = games.load(tmp_path / target)
+    assert isinstance(loaded, Table) and np.array_equal(loaded.payoffs, games.make("chicken").payoffs)
 
 
 def test_figures_are_drawn_again_from_the_record(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

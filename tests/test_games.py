@@ -13,15 +13,10 @@ import gamesim
 from gamesim import equilibrium, games
 from gamesim.errors import InputError
 from gamesim.game import Game, Table
-from gamesim.games import classics, contests, crowds, families, markets
+from gamesim.games import families, tables
 from gamesim.games.io import interop
 
-NAMED = [
-    name
-    for module in (classics, contests, markets, crowds)
-    for name, maker in games.available().items()
-    if maker.__module__ == module.__name__
-]
+NAMED = [name for name, maker in tables.available().items() if maker.__module__ != families.__name__]
 SMALL = [name for name in NAMED if games.make(name).cells <= 36]
 
 

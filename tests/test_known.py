@@ -31,7 +31,7 @@ def test_chickens_traffic_light_is_a_correlated_equilibrium() -> None:
     for light, value in (([[1 / 3, 1 / 3], [1 / 3, 0]], 5.0), ([[1 / 2, 1 / 4], [1 / 4, 0]], 5.25)):
         assert equilibrium.gap(chicken, light, "ce") == pytest.approx(0, abs=1e-12)
         assert equilibrium.distance(chicken, light, "ce") == pytest.approx(0, abs=1e-9)
-        payoffs = [(np.array(light) * chicken.payoffs[i]).sum() for i in (0, 1)]  # type: ignore[attr-defined]
+        payoffs = [(np.array(light) * chicken.payoffs[i]).sum() for i in (0, 1)]
         assert payoffs == pytest.approx([value, value])
     nash = np.outer([2 / 3, 1 / 3], [2 / 3, 1 / 3])
     assert equilibrium.gap(chicken, nash, "ce") == pytest.approx(0, abs=1e-12)
@@ -40,7 +40,7 @@ def test_chickens_traffic_light_is_a_correlated_equilibrium() -> None:
 
 
 def test_matching_pennies_last_iterate_spirals_out_while_the_average_converges() -> None:
-    losses = games.make("matching-pennies").losses  # type: ignore[attr-defined]
+    losses = games.make("matching-pennies").losses
     row, column = (players.make("hedge", rate=0.1).start(actions=2) for _ in range(2))
     for learner in (row, column):
         learner.observe([-0.7885, 0.7885])  # moves each from 1/2 to 0.539

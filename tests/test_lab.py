@@ -40,7 +40,7 @@ CHICKEN = {
     "game": {"name": "chicken"},
     "players": [{"learner": "hedge"}, {"learner": "wavelet"}],
 }
-TABLE = {  # not square, not symmetric: a transposed table would show
+TABLE: dict[str, Any] = {  # not square, not symmetric: a transposed table would show
     "rounds": 500,
     "seed": 5,
     "game": {"payoffs": [[[1, 0, 3], [0, 2, -1]], [[0, 2, 1], [5, 0, 0.5]]]},
@@ -219,7 +219,7 @@ def test_every_lesson_can_be_begun_and_every_shipped_scenario_that_fits_is_one()
 
 
 def test_a_scenario_with_a_game_file_opens_with_its_payoffs(tmp_path: Path) -> None:
-    gamesim.games.save(gamesim.games.from_payoffs(*TABLE["game"]["payoffs"]), tmp_path / "mine.nfg")  # type: ignore[index]
+    gamesim.games.save(gamesim.games.from_payoffs(*TABLE["game"]["payoffs"]), tmp_path / "mine.nfg")
     (tmp_path / "mine.toml").write_text(
         'rounds = 5\n[game]\nfile = "mine.nfg"\n[everyone]\nlearner = "hedge"\nperturb = 0.5\n', encoding="utf-8"
     )

@@ -24,6 +24,7 @@ from gamesim.games.networks import (
     polymatrix,
 )
 from gamesim.games.routing import Routing, routing
+from gamesim.games.routing.social_cost import divisible_bound
 
 PATH = {"n": 4}
 TRIPS: list[list[str | int]] = [["0,0", "3,3", 2], ["0,1", "2,3", 2], ["1,0", "1,3", 1]]
@@ -153,7 +154,7 @@ def test_graphs_come_by_name_or_from_files(tmp_path: Path) -> None:
 
 
 def test_a_graph_with_too_many_edges_is_refused_while_it_grows(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(graphs, "LARGEST", 1000)
+    monkeypatch.setattr(graphs, "LARGEST_GRAPH", 1000)
     assert len(polymatrix("complete", {"n": 40}, "chicken").edges) == 780
     with pytest.raises(InputError, match="more than 1000 edges, which is the limit"):
         polymatrix("complete", {"n": 1000}, "chicken")
@@ -200,7 +201,7 @@ def test_social_cost_and_its_least(game: Routing) -> None:
     least, is_exact = game.least_social_cost
     assert is_exact
     assert least == pytest.approx(costs.min(), rel=1e-12)
-    bound = game._divisible_bound()
+    bound = divisible_bound(game._route_groups(), game.coefficients)
     assert 0.85 * least <= bound <= least + 1e-9
     profile = np.concatenate([np.random.default_rng(1).dirichlet(np.ones(size)) for size in game.sizes])
     joint = 1.0

@@ -13,10 +13,10 @@ from scipy.optimize import linprog
 from gamesim import games
 from gamesim.errors import InputError
 from gamesim.game import Table
-from gamesim.games import families
+from gamesim.games import families, tables
 from gamesim.games.io import interop, nfg
 
-TABLES = [name for name, game in ((name, games.make(name)) for name in games.available()) if isinstance(game, Table)]
+TABLES = list(tables.available())
 PEERS = {"pygambit": "pygambit", "quantecon.game_theory": "quantecon", "pyspiel": "open_spiel"}
 
 
@@ -31,9 +31,7 @@ def peer(name: str) -> Any:
 
 
 def table(name: str) -> Table:
-    game = games.make(name)
-    assert isinstance(game, Table)
-    return game
+    return tables.available()[name]()
 
 
 @pytest.mark.parametrize("name", TABLES)

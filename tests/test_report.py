@@ -142,8 +142,7 @@ def test_json_knows_no_nan() -> None:
 
 
 def test_verdicts() -> None:
-    perturbed = {"perturb": 0.2, "seed": 0}
-    shapley = report.summarise(gamesim.simulate("shapley", "hedge", 20000, **perturbed))  # type: ignore[arg-type]
+    shapley = report.summarise(gamesim.simulate("shapley", "hedge", 20000, perturb=0.2, seed=0))
     assert "of a coarse correlated equilibrium but of no correlated one" in shapley.verdict
     assert shapley.gap["ce"] > 0.05
     assert shapley.gap["cce"] < 0.005

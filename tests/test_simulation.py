@@ -15,9 +15,7 @@ SIZES = [3, 2, 4]
 
 
 def three_player_game(seed: int = 0) -> Table:
-    game = games.make("uniform", players=3, actions=SIZES, seed=seed)
-    assert isinstance(game, Table)
-    return game
+    return games.make("uniform", players=3, actions=SIZES, seed=seed)
 
 
 def plain_numpy(game: Table, rounds: int) -> tuple[list[np.ndarray[Any, Any]], np.ndarray[Any, Any]]:
@@ -168,9 +166,9 @@ def test_bandit_feedback_tells_the_drawn_action_only() -> None:
 
 def test_expected_feedback_is_the_loss_against_the_others() -> None:
     game = three_player_game(7)
-    others = players.make("fixed", strategy=(0.3, 0.7)), players.make("fixed", strategy=(0.1, 0.2, 0.3, 0.4))
+    others = players.Fixed(strategy=(0.3, 0.7)), players.Fixed(strategy=(0.1, 0.2, 0.3, 0.4))
     simulate(game, [Notes, *others], 3)
-    expected = np.einsum("abc,b,c->a", game.losses[0], others[0].strategy, others[1].strategy)  # type: ignore[attr-defined]
+    expected = np.einsum("abc,b,c->a", game.losses[0], others[0].strategy, others[1].strategy)
     np.testing.assert_allclose(Notes.told, [expected] * 3, atol=1e-14)
 
 
@@ -179,7 +177,7 @@ def test_an_informed_player_answers_this_very_round() -> None:
     record = simulate(pennies, ["hedge", "adversary"], 500, perturb=[0.5, 0.0])
     assert record.payoffs[0] < 0, "whoever sees the other's strategy first cannot lose at matching pennies"
     _, (strategies, replies) = record.trajectory
-    values = strategies @ pennies.losses[1]  # type: ignore[attr-defined]
+    values = strategies @ pennies.losses[1]
     np.testing.assert_allclose((replies * values).sum(axis=1), values.min(axis=1), atol=1e-12)
 
 
@@ -189,7 +187,7 @@ def test_start_and_perturb_change_the_first_round_only() -> None:
     assert row[0].tolist() == [1, 0, 0]
     assert 0 < np.abs(column[0] - 1 / 3).max() <= 0.25
     assert record.started == (True, True)
-    loss = games.make("shapley").losses[0] @ column[0]  # type: ignore[attr-defined]
+    loss = games.make("shapley").losses[0] @ column[0]
     weights = np.exp(-np.sqrt(np.log(3)) * loss)
     np.testing.assert_allclose(row[1], weights / weights.sum(), atol=1e-12)
 
@@ -277,11 +275,12 @@ def test_regret_profile_and_phi_against_brute_force() -> None:
 
 
 def test_quantile_regret_runs_from_external_regret_down() -> None:
-    record = simulate(games.make("uniform", actions=[4, 5], seed=1), "uniform", 50)
+    game = games.make("uniform", actions=[4, 5], seed=1)
+    record = simulate(game, "uniform", 50)
     assert record.regret("quantile", epsilon=1 / 4)[0] == pytest.approx(record.regret("external")[0])
     losses = [record.regret("quantile", epsilon=k / 5)[1] for k in range(1, 6)]
     assert losses == sorted(losses, reverse=True)
-    sums = -np.sort(-record.game.payoffs[1].mean(axis=0))  # type: ignore[attr-defined]
+    sums = -np.sort(-game.payoffs[1].mean(axis=0))
     np.testing.assert_allclose(losses, 50 * (sums - sums.mean()), atol=1e-10)
 
 

@@ -1,4 +1,5 @@
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ from gamesim.players.wavelet import Wavelet, WaveletContinuous
 from tests.algorithm_one import AlgorithmOne
 
 Array = NDArray[np.float64]
+Clock = Literal["blocks", "continuous"]
 ROUNDS = 2000
 
 
@@ -37,13 +39,13 @@ def adversaries(actions: int, random: np.random.Generator) -> list[Callable[[int
 
 @pytest.mark.parametrize("clock", ["blocks", "continuous"])
 @pytest.mark.parametrize("actions", [1, 2, 3, 4, 5, 7, 8, 11, 16])
-def test_it_agrees_with_algorithm_one_in_every_round(actions: int, clock: str) -> None:
+def test_it_agrees_with_algorithm_one_in_every_round(actions: int, clock: Clock) -> None:
     random = np.random.default_rng(actions)
     given = [int(action) for action in random.permutation(actions)]
     orders = [None, tuple(given)]
     runs = [(order, adversary) for order in orders for adversary in adversaries(actions, random)]
     oracle = AlgorithmOne(actions, [list(order or range(actions)) for order, _ in runs], clock)
-    learners = [Wavelet(order=order, clock=clock).start(actions) for order, _ in runs]  # type: ignore[arg-type]
+    learners = [Wavelet(order=order, clock=clock).start(actions) for order, _ in runs]
     worst = 0.0
     for t in range(ROUNDS):
         p = np.array([learner.play() for learner in learners])
@@ -71,12 +73,12 @@ def comparators(matrix: Array, random: np.random.Generator) -> list[Array]:
 
 @pytest.mark.parametrize("clock", ["blocks", "continuous"])
 @pytest.mark.parametrize("actions", [2, 3, 5, 8, 13, 16])
-def test_measured_regret_never_exceeds_the_certificate(actions: int, clock: str) -> None:
+def test_measured_regret_never_exceeds_the_certificate(actions: int, clock: Clock) -> None:
     random = np.random.default_rng(100 + actions)
     shares = []
     for at, adversary in enumerate(adversaries(actions, random)):
         order = tuple(int(action) for action in random.permutation(actions)) if at % 2 else None
-        player = Wavelet(order=order, clock=clock, scale=(1.0, 0.3)[at % 3 == 2])  # type: ignore[arg-type]
+        player = Wavelet(order=order, clock=clock, scale=(1.0, 0.3)[at % 3 == 2])
         learner = player.start(actions)
         matrix = np.zeros((actions, actions))  # Σ p ⊗ l
         for t in range(1, 1001):
@@ -129,9 +131,9 @@ def test_regret_to_the_worst_action_can_be_positive() -> None:
 
 @pytest.mark.parametrize("clock", ["blocks", "continuous"])
 @pytest.mark.parametrize("actions", [2, 3, 8, 11])
-def test_no_certificate_exceeds_the_guarantee(actions: int, clock: str) -> None:
+def test_no_certificate_exceeds_the_guarantee(actions: int, clock: Clock) -> None:
     random = np.random.default_rng(actions)
-    player = Wavelet(clock=clock)  # type: ignore[arg-type]
+    player = Wavelet(clock=clock)
     bound = player.guarantee().bound
     learner = player.start(actions)
     for t in range(1, 3001):
@@ -190,10 +192,10 @@ def test_the_certificate_by_hand() -> None:
 
 @pytest.mark.parametrize("clock", ["blocks", "continuous"])
 @pytest.mark.parametrize("actions", [5, 100])
-def test_playing_changes_nothing_and_a_copied_state_goes_on_bit_for_bit(actions: int, clock: str) -> None:
+def test_playing_changes_nothing_and_a_copied_state_goes_on_bit_for_bit(actions: int, clock: Clock) -> None:
     random = np.random.default_rng(1)
     matrix = random.uniform(-1, 1, (actions, actions))
-    first, second = (Wavelet(clock=clock).start(actions) for _ in range(2))  # type: ignore[arg-type]
+    first, second = (Wavelet(clock=clock).start(actions) for _ in range(2))
     for t in range(60):
         p = first.play()
         np.testing.assert_array_equal(first.play(), p)

@@ -1,145 +1,79 @@
-"""Games in files: which format a path means, reading within limits, writing whole or not at all."""
+"""Games in files: the ending of a path says the format, and each format has a module of its own."""
 
 import os
-import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any
-
-import numpy as np
-from numpy.lib import format as npy
 
 from gamesim.atomic import write_file
 from gamesim.errors import InputError, did_you_mean
-from gamesim.game import MEMORY, Game, Table
-from gamesim.games.io import gam, nfg, sheets
+from gamesim.game import Game, Table
+from gamesim.games.io import csv_tables, gam, nfg, npz
+from gamesim.games.io.text import read_text, write_text
 
-LARGEST_TEXT = 2**30  # bytes of a text file that is read
-_LARGEST_LABELS = 2**28  # bytes of all the labels in an .npz file
-_TEXTS: dict[str, tuple[Callable[[str, str, str], Table], Callable[[Table], str]]] = {
-    ".nfg": (nfg.read, nfg.write),
-    ".gam": (gam.read, gam.write),
-}
-FORMATS = (*_TEXTS, ".csv", ".npz")
+_READ: dict[str, Callable[[str, str, str], Table]] = {".nfg": nfg.read, ".gam": gam.read}
+_WRITE: dict[str, Callable[[Table], str]] = {".nfg": nfg.write, ".gam": gam.write}
+FORMATS = (*_READ, ".csv", ".npz")
 
 
 def load(path: str | os.PathLike[str]) -> Game:
-    """Return the game in a file: .nfg, .gam, .csv (a sheet per player: any of them, or NAME.csv) or .npz."""
+    """Return the game in the file at this path: .nfg, .gam, .csv (a sheet per player: any, or NAME.csv) or .npz.
+
+    >>> import tempfile
+    >>> from gamesim import games
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = games.save(games.make("shapley"), f"{folder}/game.nfg")
+    ...     games.load(f"{folder}/game.nfg").actions[1]
+    ('left', 'centre', 'right')
+    """
     path = Path(path)
-    kind = _format(path)
-    if kind == ".npz":
-        return _load_npz(path)
-    if kind == ".csv":
-        found = sheets.paths(path)
+    ending = _ending(path)
+    if ending == ".npz":
+        return npz.read(path)
+    if ending == ".csv":
+        found = csv_tables.paths(path)
         name = found[0].name.removesuffix(".csv").removesuffix(".1")
-        return sheets.read([(str(sheet), _text(sheet)) for sheet in found], name)
-    return _TEXTS[kind][0](_text(path), str(path), path.stem)
+        return csv_tables.read([(str(sheet), read_text(sheet)) for sheet in found], name)
+    return _READ[ending](read_text(path), str(path), path.stem)
 
 
 def save(game: Game, path: str | os.PathLike[str]) -> list[Path]:
-    """Write a game to a file and return what was written; the ending says the format.
+    """Write a game to a file and return the paths written; the ending of `path` says the format, as in `load`.
 
     A table reads back exactly: from .nfg and .npz with its names, from .csv under the file's name, from .gam without
     names. Network games, which have no table, go to .npz.
+
+    >>> import tempfile
+    >>> from gamesim import games
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [path.name for path in games.save(games.make("jordan"), f"{folder}/game.csv")]
+    ['game.1.csv', 'game.2.csv', 'game.3.csv']
     """
     path = Path(path)
-    kind = _format(path)
-    if kind == ".npz":
-        write_file(path, lambda out: _save_npz(game, out))
-        return [path]
+    ending = _ending(path)
+    targets = paths(path, len(game.players))
+    if ending == ".npz":
+        write_file(path, lambda out: npz.write(game, out))
+        return targets
     if not isinstance(game, Table):
-        raise InputError(f"{path}: {game.name} has no table, which {kind} files hold: save it as .npz")
-    if kind == ".csv":
-        written = sheets.paths(path, len(game.players))
-        for sheet, text in zip(written, sheets.write(game), strict=True):
-            _write_text(sheet, text)
-        return written
-    _write_text(path, _TEXTS[kind][1](game))
-    return [path]
+        raise InputError(f"{path}: {game.name} has no table, which {ending} files hold: save it as .npz")
+    texts = csv_tables.write(game) if ending == ".csv" else [_WRITE[ending](game)]
+    for target, text in zip(targets, texts, strict=True):
+        write_text(target, text)
+    return targets
 
 
-def _format(path: Path) -> str:
-    kind = path.suffix.lower()
-    if kind not in FORMATS:
-        which = f"{kind} files" if kind else "files without an ending"
-        raise InputError(f"{path}: games are not kept in {which}: {did_you_mean(kind, FORMATS)}")
-    return kind
+def paths(path: Path, players: int) -> list[Path]:
+    """Return the files that a game of so many players is written to, given the path that it is saved under.
+
+    >>> [path.name for path in paths(Path("game.csv"), 2)], [path.name for path in paths(Path("game.nfg"), 2)]
+    (['game.1.csv', 'game.2.csv'], ['game.nfg'])
+    """
+    return csv_tables.paths(path, players) if path.suffix.lower() == ".csv" else [path]
 
 
-def _text(path: Path) -> str:
-    try:
-        size = path.stat().st_size
-        if size > LARGEST_TEXT:
-            raise InputError(f"{path}: has {size} bytes, and {LARGEST_TEXT} is the limit")
-        return path.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = error.object.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{path}, line {line}: expected text in UTF-8, and other bytes came") from None
-    except (OSError, ValueError) as error:
-        raise InputError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
-
-
-def _write_text(path: Path, text: str) -> None:
-    try:
-        data = text.encode()
-    except UnicodeEncodeError as error:
-        raise InputError(f"{path}: cannot write {text[error.start : error.end]!r} as UTF-8") from None
-    write_file(path, lambda out: out.write(data))
-
-
-def _save_npz(game: Game, out: IO[bytes]) -> None:
-    parts = {
-        "kind": np.array(type(game).__name__),
-        "name": np.array(game.name),
-        "players": np.array(game.players),
-        "sizes": np.array(game.sizes, dtype=np.int64),
-        "labels": np.array([label for labels in game.actions for label in labels]),
-    }
-    np.savez(out, allow_pickle=False, **parts, **{f"game_{name}": part for name, part in game.arrays().items()})
-
-
-def _load_npz(path: Path) -> Game:
-    """Read what `save` wrote, or any archive with an array called payoffs; nothing in it is executed."""
-    from gamesim import games
-
-    games.available()  # imports every kind of game
-    try:
-        with zipfile.ZipFile(path) as archive:
-            names = [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
-            parts = {name: _array(archive, name, path) for name in names}
-        if "kind" not in parts:
-            if "payoffs" not in parts:
-                raise InputError(f"{path}: expected an array called payoffs, and found {', '.join(names) or 'nothing'}")
-            return Table.from_payoffs(parts["payoffs"], name=path.stem)
-        kind = Game.kinds().get(str(parts["kind"]))
-        if kind is None:
-            raise InputError(f"{path}: there is no kind of game called {parts['kind']}")
-        ends = np.cumsum(parts["sizes"])[:-1]
-        labels = [[str(label) for label in own] for own in np.split(parts["labels"], ends)]
-        arrays = {name.removeprefix("game_"): part for name, part in parts.items() if name.startswith("game_")}
-        return kind.from_arrays(str(parts["name"]), [str(name) for name in parts["players"]], labels, arrays)
-    except InputError as error:
-        raise error if str(error).startswith(str(path)) else InputError(f"{path}: {error}") from None
-    except OSError as error:
-        raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except Exception as error:  # zipfile, zlib and NumPy raise many kinds on broken archives
-        raise InputError(f"{path}: is not a whole .npz file of a game ({type(error).__name__}: {error})") from None
-
-
-def _array(archive: zipfile.ZipFile, name: str, path: Path) -> np.ndarray[Any, Any]:
-    """Read one array, once its header says that it is numbers or labels and that it fits."""
-    with archive.open(f"{name}.npy") as part:
-        version = npy.read_magic(part)
-        read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-        shape, _, kind = read_header(part)
-    if kind.kind not in "fiubU":
-        raise InputError(f"{path}: {name} must be numbers or labels, and an array of {kind} came")
-    needed = kind.itemsize
-    for size in shape:
-        needed *= size
-    limit = _LARGEST_LABELS if kind.kind == "U" else MEMORY
-    if needed > limit:
-        raise InputError(f"{path}: {name} would take {needed:.3g} bytes, and {limit} is the limit")
-    with archive.open(f"{name}.npy") as part:
-        result: np.ndarray[Any, Any] = npy.read_array(part, allow_pickle=False)
-    return result
+def _ending(path: Path) -> str:
+    ending = path.suffix.lower()
+    if ending not in FORMATS:
+        which = f"{ending} files" if ending else "files without an ending"
+        raise InputError(f"{path}: games are not kept in {which}: {did_you_mean(ending, FORMATS)}")
+    return ending

@@ -10,10 +10,11 @@ from math import prod
 import numpy as np
 
 from gamesim.errors import InputError
-from gamesim.game import PLAYERS, Table, refuse_beyond_memory
-from gamesim.games.io.tokens import Words, written
+from gamesim.game import MOST_TABLE_PLAYERS, Table, refuse_beyond_memory
+from gamesim.games.io.text import exact_number
+from gamesim.games.io.tokens import Tokenizer
 
-_WORDS = re.compile(r"(?P<skip>\s+|#[^\n]*)|(?P<word>[^\s#]+)")
+_TOKENS = re.compile(r"\s+|#[^\n]*|(?P<word>[^\s#]+)")
 
 
 def read(text: str, place: str = "text", name: str = "game") -> Table:
@@ -22,21 +23,21 @@ def read(text: str, place: str = "text", name: str = "game") -> Table:
     >>> read("2  2 1  1 2  -3 4.5").payoffs.tolist()
     [[[1.0], [2.0]], [[-3.0], [4.5]]]
     """
-    words = Words(place, text, _WORDS)
-    first, count = words.next, words.whole("the number of players")
-    if not 1 <= count <= PLAYERS:
-        words.fail(f"a number of players from 1 to {PLAYERS}", first)
+    tokens = Tokenizer(place, text, _TOKENS)
+    first, count = tokens.next, tokens.whole("the number of players")
+    if not 1 <= count <= MOST_TABLE_PLAYERS:
+        tokens.fail(f"a number of players from 1 to {MOST_TABLE_PLAYERS}", first)
     sizes = []
     for player in range(count):
-        first, size = words.next, words.whole(f"how many actions player {player + 1} of {count} has")
+        first, size = tokens.next, tokens.whole(f"how many actions player {player + 1} of {count} has")
         if size < 1:
-            words.fail(f"at least one action for player {player + 1}", first)
+            tokens.fail(f"at least one action for player {player + 1}", first)
         sizes.append(size)
     refuse_beyond_memory(sizes)
     total = count * prod(sizes)
-    values = [words.number(f"payoff {k + 1} of {total}") for k in range(total)]
-    if words.next.kind != "end":
-        words.fail("the end of the file")
+    values = [tokens.number(f"payoff {k + 1} of {total}") for k in range(total)]
+    if tokens.next.kind != "end":
+        tokens.fail("the end of the file")
     payoffs = [np.array(own).reshape(sizes[::-1]).T for own in np.array(values).reshape(count, -1)]
     try:
         return Table.from_payoffs(payoffs, name=name)
@@ -47,4 +48,4 @@ def read(text: str, place: str = "text", name: str = "game") -> Table:
 def write(game: Table) -> str:
     """Return the text of a .gam file, which reads back exactly but for the names."""
     header = f"{len(game.players)}\n{' '.join(map(str, game.sizes))}\n"
-    return header + "".join(f"\n{' '.join(map(written, own.T.ravel().tolist()))}\n" for own in game.payoffs)
+    return header + "".join(f"\n{' '.join(map(exact_number, own.T.ravel().tolist()))}\n" for own in game.payoffs)

@@ -1,22 +1,19 @@
-"""To and from other libraries' games, and the Nash equilibria of two-player games by nashpy.
+"""To and from the games of other libraries; and what nashpy says of a game, from `gamesim.games.nash`.
 
 nashpy is always there; pygambit, quantecon and OpenSpiel (pyspiel) are imported when asked for, and missed by name.
 """
 
 import io
-import warnings
-from collections.abc import Iterator
-from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from gamesim.engine.compiled import Integers, Vector
 from gamesim.errors import InputError
 from gamesim.game import Game, Table
 from gamesim.games.io import nfg
+from gamesim.games.nash import NashEquilibria, nash_equilibria, pure_equilibria
+from gamesim.games.tabulate import as_bimatrix, as_table
 
 __all__ = [
     "NashEquilibria",
@@ -32,9 +29,6 @@ __all__ = [
     "to_quantecon",
 ]
 
-SUPPORT_PAIRS = 2**14  # beyond this, equilibria are not enumerated: two players with 7 actions each
-TOLERANCE = 1e-9  # what a player may gain by deviating from an equilibrium, as a share of the largest payoff difference
-
 
 def to_nashpy(game: Game) -> Any:
     """Return a two-player game as a nashpy.Game, with the same payoffs.
@@ -43,7 +37,7 @@ def to_nashpy(game: Game) -> Any:
     >>> to_nashpy(games.make("chicken")).payoff_matrices[1].tolist()  # Column's
     [[6.0, 7.0], [2.0, 0.0]]
     """
-    return _library("nashpy").Game(*_bimatrix(game, "nashpy").payoffs)
+    return _library("nashpy").Game(*as_bimatrix(game, "nashpy").payoffs)
 
 
 def from_nashpy(game: Any, name: str = "game") -> Table:
@@ -63,7 +57,7 @@ def to_pygambit(game: Game) -> Any:
     >>> from_pygambit(to_pygambit(games.make("chicken"))).payoffs[1].tolist()  # doctest: +SKIP
     [[6.0, 7.0], [2.0, 0.0]]
     """
-    return _library("pygambit").read_nfg(io.StringIO(nfg.write(_table(game, "pygambit"))))
+    return _library("pygambit").read_nfg(io.StringIO(nfg.write(as_table(game, "pygambit"))))
 
 
 def from_pygambit(game: Any) -> Table:
@@ -83,7 +77,7 @@ def to_quantecon(game: Game) -> Any:
     >>> from_quantecon(to_quantecon(games.make("chicken"))).payoffs[1].tolist()  # doctest: +SKIP
     [[6.0, 7.0], [2.0, 0.0]]
     """
-    table = _table(game, "quantecon")
+    table = as_table(game, "quantecon")
     return _library("quantecon.game_theory").NormalFormGame(np.moveaxis(table.payoffs, 0, -1))
 
 
@@ -104,7 +98,7 @@ def to_openspiel(game: Game) -> Any:
     >>> from_openspiel(to_openspiel(games.make("chicken"))).payoffs[1].tolist()  # doctest: +SKIP
     [[6.0, 7.0], [2.0, 0.0]]
     """
-    pyspiel, table = _library("pyspiel"), _table(game, "OpenSpiel")
+    pyspiel, table = _library("pyspiel"), as_table(game, "OpenSpiel")
     labels = [list(own) for own in table.actions]
     if len(table.players) == 2:
         return pyspiel.create_matrix_game(table.name, table.name, *labels, *table.payoffs)
@@ -137,138 +131,3 @@ def _library(name: str) -> Any:
     except ImportError:
         package = {"pyspiel": "open_spiel"}.get(name, name.split(".", maxsplit=1)[0])
         raise InputError(f"{package} is not installed: pip install {package}") from None
-
-
-def _table(game: Game, library: str) -> Table:
-    if not isinstance(game, Table):
-        raise InputError(f"{game.name} has no table of payoffs, which {library} needs")
-    return game
-
-
-def _bimatrix(game: Game, library: str) -> Table:
-    table = _table(game, library)
-    if len(table.players) != 2:
-        raise InputError(f"{library} takes games of two players, and {game.name} has {len(table.players)}")
-    return table
-
-
-@dataclass(frozen=True)
-class NashEquilibria:
-    """Nash equilibria of a two-player game: what was found, whether that is all, and why if it may not be.
-
-    `profiles` has a pair of strategies, of probabilities, for each; a `note` says what `is_complete` means here.
-
-    >>> from gamesim import games
-    >>> found = nash_equilibria(games.make("inspection"))
-    >>> [[strategy.round(2).tolist() for strategy in profile] for profile in found.profiles], found.note
-    ([[[0.25, 0.75], [0.5, 0.5]]], 'all equilibria')
-    """
-
-    profiles: tuple[tuple[Vector, Vector], ...]
-    is_complete: bool
-    note: str
-
-
-def pure_equilibria(game: Table) -> Integers:
-    """Return every pure Nash equilibrium of a game with a table, one a row: the number of each player's action.
-
-    >>> from gamesim import games
-    >>> pure_equilibria(games.make("chicken")).tolist()
-    [[0, 1], [1, 0]]
-    >>> pure_equilibria(games.make("jordan")).tolist()  # there is none
-    []
-    """
-    stable = np.ones(game.sizes, dtype=bool)
-    for player, own in enumerate(game.payoffs):
-        stable &= own == own.max(axis=player, keepdims=True)
-    return np.argwhere(stable)
-
-
-def nash_equilibria(game: Game) -> NashEquilibria:
-    """Return the Nash equilibria of a two-player game by nashpy, with what is known about their completeness.
-
-    Actions that are strictly dominated by another, again and again, are left out first: no equilibrium plays them. Then
-    supports are enumerated, and the vertices of the best-response polytopes where Qhull manages. Two limits: beyond
-    2^14 pairs of supports only pure equilibria are returned; and a degenerate game may have infinitely many equilibria,
-    of which some are returned.
-
-    >>> from gamesim import games
-    >>> found = nash_equilibria(games.make("chicken"))
-    >>> found.is_complete, [[strategy.round(2).tolist() for strategy in profile] for profile in found.profiles]
-    (True, [[[1.0, 0.0], [0.0, 1.0]], [[0.67, 0.33], [0.67, 0.33]], [[0.0, 1.0], [1.0, 0.0]]])
-    """
-    table = _bimatrix(game, "nash_equilibria")
-    rows, columns = _undominated(table.payoffs)
-    payoffs = table.payoffs[:, rows][:, :, columns]
-    pure = [
-        (np.eye(len(rows))[a], np.eye(len(columns))[b])
-        for a, b in pure_equilibria(Table.from_payoffs(payoffs, name=table.name)).tolist()
-    ]
-    if (2 ** len(rows) - 1) * (2 ** len(columns) - 1) > SUPPORT_PAIRS:
-        found, is_complete = pure, False
-        size = f"{len(rows)} × {len(columns)} actions are left after strict dominance"
-        note = f"{size}, too many for enumeration: only pure equilibria"
-    else:
-        found = _distinct(payoffs, [*pure, *_enumerated(payoffs)])
-        # A game that is not degenerate has an odd number of equilibria (Lemke and Howson, 1964).
-        is_complete = len(found) % 2 == 1 and not any(_is_degenerate(payoffs, profile) for profile in found)
-        note = "all equilibria" if is_complete else "the game is degenerate: there may be more, even infinitely many"
-    whole = []
-    for x, y in found:
-        profile = np.zeros(len(table.payoffs[0])), np.zeros(len(table.payoffs[0, 0]))
-        profile[0][rows], profile[1][columns] = x, y
-        whole.append(profile)
-    whole.sort(key=lambda profile: [-chance for strategy in profile for chance in strategy.round(9)])
-    return NashEquilibria(tuple(whole), is_complete, note)
-
-
-def _undominated(payoffs: NDArray[np.float64]) -> tuple[Integers, Integers]:
-    """Return the actions that survive the iterated elimination of those strictly dominated by a pure action."""
-    alive = [np.arange(payoffs.shape[1]), np.arange(payoffs.shape[2])]
-    while True:
-        before = len(alive[0]) + len(alive[1])
-        for player in (0, 1):
-            own = payoffs[player][np.ix_(*alive)]
-            own = own if player == 0 else own.T
-            dominated = [(own > own[k]).all(axis=1).any() for k in range(len(own))]
-            alive[player] = alive[player][~np.array(dominated)]
-        if len(alive[0]) + len(alive[1]) == before:
-            return alive[0], alive[1]
-
-
-def _enumerated(payoffs: NDArray[np.float64]) -> Iterator[tuple[Vector, Vector]]:
-    from scipy.spatial import QhullError
-
-    game = _library("nashpy").Game(*payoffs)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # nashpy warns of degenerate games; we say it in the note
-        yield from game.support_enumeration()
-        try:
-            yield from game.vertex_enumeration()
-        except (QhullError, ValueError, IndexError, np.linalg.LinAlgError):
-            return  # a degenerate polytope: supports must do
-
-
-def _distinct(payoffs: NDArray[np.float64], candidates: list[tuple[Vector, Vector]]) -> list[tuple[Vector, Vector]]:
-    """Return the candidates that are equilibria, each once."""
-    found: list[tuple[Vector, Vector]] = []
-    scale = np.ptp(payoffs, axis=(1, 2))
-    for x, y in candidates:
-        profile = np.clip(x, 0, None), np.clip(y, 0, None)
-        if not all(np.isfinite(strategy).all() and abs(strategy.sum() - 1) < TOLERANCE for strategy in profile):
-            continue
-        own = payoffs[0] @ profile[1], profile[0] @ payoffs[1]
-        gains = [values.max() - strategy @ values for values, strategy in zip(own, profile, strict=True)]
-        known = any(max(np.abs(x - a).max(), np.abs(y - b).max()) < 1e-7 for a, b in found)
-        if not known and (np.array(gains) <= TOLERANCE * scale).all():
-            found.append(profile)
-    return found
-
-
-def _is_degenerate(payoffs: NDArray[np.float64], profile: tuple[Vector, Vector]) -> bool:
-    """Whether a strategy has more best responses than actions that it plays (von Stengel, 2002)."""
-    own = payoffs[0] @ profile[1], profile[0] @ payoffs[1]
-    scale = np.ptp(payoffs, axis=(1, 2)) * TOLERANCE
-    responses = [int((values >= values.max() - scale[i]).sum()) for i, values in enumerate(own)]
-    played = [int((strategy > 1e-7).sum()) for strategy in profile]
-    return responses[0] > played[1] or responses[1] > played[0]

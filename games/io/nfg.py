@@ -6,15 +6,17 @@ changes fastest. The format is described in Gambit's manual, "Game representatio
 """
 
 import re
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gamesim.errors import InputError
 from gamesim.game import Table, refuse_beyond_memory
-from gamesim.games.io.tokens import Words, distinct, written
+from gamesim.games.io.text import exact_number
+from gamesim.games.io.tokens import Tokenizer
 
-_WORDS = re.compile(r'(?P<skip>\s+)|"(?P<text>(?:[^"\\]|\\.)*)"|(?P<mark>[{},])|(?P<word>[^\s{}",]+)', re.DOTALL)
+_TOKENS = re.compile(r'\s+|"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<mark>[{},])|(?P<word>[^\s{}",]+)', re.DOTALL)
 
 
 def read(text: str, place: str = "text", name: str = "game") -> Table:
@@ -23,89 +25,109 @@ def read(text: str, place: str = "text", name: str = "game") -> Table:
     >>> read('NFG 1 R "small" { "A" "B" } { 2 1 } 1/2 -3 .25 4').payoffs.tolist()
     [[[0.5], [0.25]], [[-3.0], [4.0]]]
     """
-    words = Words(place, text, _WORDS)
-    words.expect("word", "NFG, with which every .nfg file begins", ["NFG"])
-    words.expect("word", "1, the version of the format", ["1"])
-    words.expect("word", "R (or D), the kind of numbers", ["R", "D"])
-    title = _label(words, "the title of the game in quotation marks")
-    players = _labels(words, "a player")
+    tokens = Tokenizer(place, text, _TOKENS)
+    tokens.expect("word", "NFG, with which every .nfg file begins", ["NFG"])
+    tokens.expect("word", "1, the version of the format", ["1"])
+    tokens.expect("word", "R (or D), the kind of numbers", ["R", "D"])
+    title = _label(tokens, "the title of the game in quotation marks")
+    players = _labels(tokens, "a player")
     if not players:
-        words.fail("at least one player")
-    labels, sizes = _actions(words, players)
+        tokens.fail("at least one player")
+    labels, sizes = _actions(tokens, players)
     refuse_beyond_memory(sizes)
-    if words.next.kind == "text":
-        words.take()  # the comment
-    payoffs = _outcomes(words, sizes) if words.next.says == "{" else _payoffs(words, sizes)
-    if words.next.kind != "end":
-        words.fail("the end of the file")
-    actions = [distinct(own) for own in labels] if labels else None
+    if tokens.next.kind == "quoted":
+        tokens.take()  # the comment
+    payoffs = _outcomes(tokens, sizes) if tokens.next.text == "{" else _payoffs(tokens, sizes)
+    if tokens.next.kind != "end":
+        tokens.fail("the end of the file")
+    actions = [_distinct(own) for own in labels] if labels else None
     try:
-        return Table.from_payoffs(payoffs, name=title or name, players=distinct(players), actions=actions)
+        return Table.from_payoffs(payoffs, name=title or name, players=_distinct(players), actions=actions)
     except InputError as error:
         raise InputError(f"{place}: {error}") from None
 
 
-def _label(words: Words, expected: str) -> str:
-    return words.expect("text", expected).says.replace('\\"', '"')
+def _label(tokens: Tokenizer, expected: str) -> str:
+    return tokens.expect("quoted", expected).text.replace('\\"', '"')
 
 
-def _labels(words: Words, of_what: str) -> list[str]:
+def _labels(tokens: Tokenizer, of_what: str) -> list[str]:
     """Read a list of labels in braces."""
-    words.expect("mark", "{", ["{"])
+    tokens.expect("mark", "{", ["{"])
     labels = []
-    while words.next.kind == "text":
-        labels.append(_label(words, of_what))
-    words.expect("mark", f"the name of {of_what} in quotation marks, or }}", ["}"])
+    while tokens.next.kind == "quoted":
+        labels.append(_label(tokens, of_what))
+    tokens.expect("mark", f"the name of {of_what} in quotation marks, or }}", ["}"])
     return labels
 
 
-def _actions(words: Words, players: list[str]) -> tuple[list[list[str]] | None, tuple[int, ...]]:
+def _actions(tokens: Tokenizer, players: list[str]) -> tuple[list[list[str]] | None, tuple[int, ...]]:
     """Read the actions: a list of labels for each player, or only how many each has."""
-    words.expect("mark", "{", ["{"])
+    tokens.expect("mark", "{", ["{"])
     labels: list[list[str]] | None = None
-    if words.next.says == "{":
-        labels = [_labels(words, f"an action of {player!r}") for player in players]
+    if tokens.next.text == "{":
+        labels = [_labels(tokens, f"an action of {player!r}") for player in players]
         sizes = tuple(map(len, labels))
     else:
-        sizes = tuple(words.whole(f"how many actions {player!r} has") for player in players)
+        sizes = tuple(tokens.whole(f"how many actions {player!r} has") for player in players)
     if min(sizes) < 1:
-        words.fail("at least one action for each player")
-    words.expect("mark", f"}} after the actions of {len(players)} players", ["}"])
+        tokens.fail("at least one action for each player")
+    tokens.expect("mark", f"}} after the actions of {len(players)} players", ["}"])
     return labels, sizes
 
 
-def _payoffs(words: Words, sizes: tuple[int, ...]) -> NDArray[np.float64]:
+def _payoffs(tokens: Tokenizer, sizes: tuple[int, ...]) -> NDArray[np.float64]:
     """Read a payoff for each player for each action profile; nothing is set aside before it has been read."""
     count = len(sizes)
     total = count * int(np.prod(sizes, dtype=np.int64))
-    values = [words.number(f"payoff {k + 1} of {total}") for k in range(total)]
+    values = [tokens.number(f"payoff {k + 1} of {total}") for k in range(total)]
     return np.array(values).reshape(*sizes[::-1], count).T
 
 
-def _outcomes(words: Words, sizes: tuple[int, ...]) -> NDArray[np.float64]:
+def _outcomes(tokens: Tokenizer, sizes: tuple[int, ...]) -> NDArray[np.float64]:
     """Read the outcomes, then the number of an outcome for each action profile."""
     count = len(sizes)
-    words.expect("mark", "{", ["{"])
+    tokens.expect("mark", "{", ["{"])
     outcomes = [[0.0] * count]
-    while words.next.says == "{" and words.next.kind == "mark":
-        words.take()
-        words.expect("text", "the name of an outcome in quotation marks")
+    while tokens.next.text == "{" and tokens.next.kind == "mark":
+        tokens.take()
+        tokens.expect("quoted", "the name of an outcome in quotation marks")
         outcome = []
         for k in range(count):
-            outcome.append(words.number(f"payoff {k + 1} of {count} of outcome {len(outcomes)}"))
-            if words.next.says == "," and words.next.kind == "mark":
-                words.take()
-        words.expect("mark", f"}} after the {count} payoffs of outcome {len(outcomes)}", ["}"])
+            outcome.append(tokens.number(f"payoff {k + 1} of {count} of outcome {len(outcomes)}"))
+            if tokens.next.text == "," and tokens.next.kind == "mark":
+                tokens.take()
+        tokens.expect("mark", f"}} after the {count} payoffs of outcome {len(outcomes)}", ["}"])
         outcomes.append(outcome)
-    words.expect("mark", "{ before an outcome, or } after the last", ["}"])
+    tokens.expect("mark", "{ before an outcome, or } after the last", ["}"])
     cells = int(np.prod(sizes, dtype=np.int64))
     chosen = []
     for k in range(cells):
-        word, number = words.next, words.whole(f"outcome number {k + 1} of {cells}")
+        token, number = tokens.next, tokens.whole(f"outcome number {k + 1} of {cells}")
         if number >= len(outcomes):
-            words.fail(f"an outcome from 0 to {len(outcomes) - 1}", word)
+            tokens.fail(f"an outcome from 0 to {len(outcomes) - 1}", token)
         chosen.append(number)
     return np.array(outcomes)[chosen].reshape(*sizes[::-1], count).T
+
+
+def _distinct(labels: Sequence[str]) -> list[str]:
+    """Number the labels that are empty, and those that repeat an earlier one.
+
+    >>> _distinct(["up", "up", ""])
+    ['up', 'up_2', '3']
+    """
+    result: list[str] = []
+    used = set(labels)
+    for number, label in enumerate(labels, start=1):
+        name = label or str(number)
+        if label in result or (not label and name in used):
+            count = 2
+            while f"{name}_{count}" in used:
+                count += 1
+            name = f"{name}_{count}"
+        used.add(name)
+        result.append(name)
+    return result
 
 
 def write(game: Table) -> str:
@@ -113,7 +135,7 @@ def write(game: Table) -> str:
     players = " ".join(map(_quoted, game.players))
     actions = "\n".join(f"{{ {' '.join(map(_quoted, labels))} }}" for labels in game.actions)
     rows = game.payoffs.T.reshape(-1, game.sizes[0] * len(game.players)).tolist()
-    body = "\n".join(" ".join(map(written, row)) for row in rows)
+    body = "\n".join(" ".join(map(exact_number, row)) for row in rows)
     return f"NFG 1 R {_quoted(game.name)} {{ {players} }}\n\n{{ {actions}\n}}\n\n{body}\n"
 
 

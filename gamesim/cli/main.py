@@ -490,13 +490,12 @@ def _figures(arguments: argparse.Namespace) -> int:
 def _convert(arguments: argparse.Namespace) -> int:
     from gamesim import games
     from gamesim.atomic import refuse_to_overwrite
-    from gamesim.games.io import sheets
+    from gamesim.games.io import files
 
     by_name = arguments.source in games.available() and not Path(arguments.source).exists()
     game = games.make(arguments.source) if by_name else games.load(arguments.source)
     target = Path(arguments.target)
-    written = sheets.paths(target, len(game.players)) if target.suffix.lower() == ".csv" else [target]
-    for path in written:
+    for path in files.paths(target, len(game.players)):
         refuse_to_overwrite(path, force=arguments.force)
     for path in games.save(game, target):
         print(f"Written to {path}")

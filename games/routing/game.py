@@ -4,22 +4,25 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations, islice, pairwise
-from math import comb, prod
-from typing import Any
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gamesim.engine.compiled import Integers, Vector, kernel
-from gamesim.errors import InputError, did_you_mean
-from gamesim.games import graphs
-from gamesim.games.networks import Arrays, NetworkGame, ends
-from gamesim.validation import action_labels, at_least, whole_numbers
+from gamesim.errors import InputError
+from gamesim.game import Arrays
+from gamesim.games.networks.contract import NetworkGame
+from gamesim.games.networks.edges import ends
+from gamesim.games.routing.social_cost import RouteGroup, least_social_cost, road_times
+from gamesim.validation import action_labels, whole_numbers
 
-DEGREE = 8  # the highest power of the load in a road's time
-_ASSIGNMENTS = 2**18  # how many assignments of players to routes are tried for the best one
+if TYPE_CHECKING:
+    import networkx as nx
+
+HIGHEST_DEGREE = 8  # the highest power of the load in a road's time
+LARGEST_COEFFICIENT = 1e100  # of a power of the load in a road's time
 
 
 @kernel
@@ -86,7 +89,8 @@ class Routing(NetworkGame):
 
     Source: Rosenthal (1973), "The network equilibrium problem in integers".
 
-    >>> game = routing("pigou", players=2)  # a road of time 1, or one of time load / 2
+    >>> from gamesim import games
+    >>> game = games.make("routing", network="pigou", players=2)  # a road of time 1, or one of time load / 2
     >>> game.actions[0], game.payoffs_of([0, 1]).tolist(), game.payoffs_of([0, 0]).tolist()
     (('s-v-t', 's-t'), [-0.5, -1.0], [-1.0, -1.0])
     >>> game.nodes, game.roads.tolist(), game.coefficients.tolist()
@@ -107,9 +111,9 @@ class Routing(NetworkGame):
             raise InputError("roads must be pairs of nodes' numbers, with a row of coefficients for each")
         if self.roads.size and (self.roads.min() < 0 or self.roads.max() >= len(self.nodes)):
             raise InputError(f"roads must be between nodes 0 to {len(self.nodes) - 1}")
-        if self.coefficients.ndim != 2 or not 1 <= self.coefficients.shape[1] <= DEGREE + 1:
-            raise InputError(f"a road's time must be a polynomial of degree at most {DEGREE}")
-        if not ((self.coefficients >= 0) & (self.coefficients <= 1e100)).all():
+        if self.coefficients.ndim != 2 or not 1 <= self.coefficients.shape[1] <= HIGHEST_DEGREE + 1:
+            raise InputError(f"a road's time must be a polynomial of degree at most {HIGHEST_DEGREE}")
+        if not ((self.coefficients >= 0) & (self.coefficients <= LARGEST_COEFFICIENT)).all():
             raise InputError("the coefficients of roads must be numbers from 0 to 1e100")
         if self.lengths.shape != (sum(self.sizes),) or self.lengths.min() < 0 or self.lengths.sum() != self.steps.size:
             raise InputError(f"{sum(self.sizes)} routes need as many lengths, which add up to the steps")
@@ -132,19 +136,19 @@ class Routing(NetworkGame):
     def times(self, loads: ArrayLike) -> Vector:
         """Return the time that each road takes with these loads, numbers of players; the last axis is the road.
 
-        >>> game = routing("pigou", players=2)  # a road of time 1, or one of time load / 2
+        >>> from gamesim import games
+        >>> game = games.make("routing", network="pigou", players=2)  # a road of time 1, or one of time load / 2
         >>> game.times([1, 2, 2]).tolist()  # on s-t, s-v and v-t
         [1.0, 1.0, 0.0]
         """
-        powers = np.asarray(loads, dtype=np.float64)[..., None] ** np.arange(self.coefficients.shape[1])
-        taken: Vector = (powers * self.coefficients).sum(axis=-1)
-        return taken
+        return road_times(self.coefficients, loads)
 
     @cached_property
     def range(self) -> tuple[Vector, Vector]:
         """An enclosure of each player's payoffs, -time: alone on the quickest route, with all others on the slowest.
 
-        >>> game = routing("pigou", players=2)  # a road of time 1, or one of time load / 2
+        >>> from gamesim import games
+        >>> game = games.make("routing", network="pigou", players=2)  # a road of time 1, or one of time load / 2
         >>> low, high = game.range
         >>> low.tolist(), high.tolist()
         ([-1.0, -1.0], [-0.5, -0.5])
@@ -181,7 +185,8 @@ class Routing(NetworkGame):
     def chances(self, profile: ArrayLike) -> np.ndarray[Any, np.dtype[np.float64]]:
         """Return the chance that each player (row) is on each road (column) under the strategies of a profile.
 
-        >>> game = routing("pigou", players=2)  # a road of time 1, or one of time load / 2
+        >>> from gamesim import games
+        >>> game = games.make("routing", network="pigou", players=2)  # a road of time 1, or one of time load / 2
         >>> game.chances([1.0, 0.0, 0.25, 0.75]).tolist()
         [[0.0, 1.0, 1.0], [0.75, 0.25, 0.25]]
         """
@@ -192,7 +197,8 @@ class Routing(NetworkGame):
     def loads(self, profile: ArrayLike) -> Vector:
         """Return the expected number of players on each road under the strategies of a profile.
 
-        >>> game = routing("pigou", players=2)  # a road of time 1, or one of time load / 2
+        >>> from gamesim import games
+        >>> game = games.make("routing", network="pigou", players=2)  # a road of time 1, or one of time load / 2
         >>> game.loads([1.0, 0.0, 0.25, 0.75]).tolist()  # on s-t, s-v and v-t
         [0.75, 1.25, 1.25]
         """
@@ -202,7 +208,8 @@ class Routing(NetworkGame):
     def social_cost(self, profile: ArrayLike) -> float:
         """Return the expected total time of all players under a profile, exactly: Σ E[load · time of the load].
 
-        >>> game = routing("pigou", players=2)  # a road of time 1, or one of time load / 2
+        >>> from gamesim import games
+        >>> game = games.make("routing", network="pigou", players=2)  # a road of time 1, or one of time load / 2
         >>> game.social_cost([1.0, 0.0, 0.25, 0.75])  # 1/4 · (1 + 1) + 3/4 · (1/2 + 1)
         1.625
         """
@@ -215,20 +222,13 @@ class Routing(NetworkGame):
         binomials = self.coefficients @ _in_binomials(width, lambda x, power: x ** (power + 1))[:-1]
         return float((binomials.T * symmetric).sum())
 
-    @cached_property
-    def _groups(self) -> list[tuple[int, np.ndarray[Any, np.dtype[np.float64]]]]:
-        """Players with the same routes: how many they are, and the roads (columns) that each route (row) uses."""
+    def _route_groups(self) -> list[RouteGroup]:
+        """Players with the same routes, as those who share them out see them."""
         begin, first = ends(self.lengths), ends(self.sizes)
         counts: Counter[tuple[tuple[int, ...], ...]] = Counter()
         for a, b in pairwise(first):
             counts[tuple(tuple(self.steps[begin[route] : begin[route + 1]].tolist()) for route in range(a, b))] += 1
-        groups = []
-        for routes, players in counts.items():
-            incidence = np.zeros((len(routes), len(self.roads)))
-            for row, route in enumerate(routes):
-                incidence[row, list(route)] = 1
-            groups.append((players, incidence))
-        return groups
+        return [RouteGroup.of(players, routes, len(self.roads)) for routes, players in counts.items()]
 
     @cached_property
     def least_social_cost(self) -> tuple[float, bool]:
@@ -237,41 +237,18 @@ class Routing(NetworkGame):
         Up to 2^18 ways to share out players among their routes are all tried. Beyond, players are taken as divisible,
         which can only make the total less, and a point of that convex problem (Frank and Wolfe, 1956) gives the bound.
 
-        >>> game = routing("pigou", players=2)  # a road of time 1, or one of time load / 2
+        >>> from gamesim import games
+        >>> game = games.make("routing", network="pigou", players=2)  # a road of time 1, or one of time load / 2
         >>> game.least_social_cost
         (1.5, True)
         """
-        ways = prod(comb(players + len(routes) - 1, players) for players, routes in self._groups)
-        if ways * len(self.roads) <= _ASSIGNMENTS * 16 and ways <= _ASSIGNMENTS:
-            loads = np.zeros((1, len(self.roads)))
-            for players, routes in self._groups:
-                loads = (loads[:, None] + (_compositions(players, len(routes)) @ routes)[None]).reshape(
-                    -1, loads.shape[1]
-                )
-            return float((loads * self.times(loads)).sum(axis=1).min()), True
-        return self._divisible_bound(), False
-
-    def _divisible_bound(self, rounds: int = 300) -> float:
-        powers = np.arange(self.coefficients.shape[1])
-        flows = [np.full(len(routes), players / len(routes)) for players, routes in self._groups]
-        best = 0.0
-        for number in range(rounds):
-            loads = np.sum([flow @ routes for flow, (_, routes) in zip(flows, self._groups, strict=True)], axis=0)
-            marginal = (loads[:, None] ** powers * self.coefficients * (powers + 1)).sum(axis=1)
-            bound = float((loads * self.times(loads)).sum())
-            for k, (players, routes) in enumerate(self._groups):
-                slope = routes @ marginal
-                target = np.zeros(len(slope))
-                target[slope.argmin()] = players
-                bound += float(slope @ (target - flows[k]))
-                flows[k] += 2 / (number + 2) * (target - flows[k])
-            best = max(best, bound)
-        return best
+        return least_social_cost(self._route_groups(), self.coefficients)
 
     def price_of_anarchy(self, welfare: float) -> float:
         """Return how many times the least total time this welfare, a sum of payoffs, costs; never less than it does.
 
-        >>> game = routing("pigou", players=2)  # a road of time 1, or one of time load / 2
+        >>> from gamesim import games
+        >>> game = games.make("routing", network="pigou", players=2)  # a road of time 1, or one of time load / 2
         >>> game.price_of_anarchy(game.welfare([1.0, 0.0, 1.0, 0.0]))  # both on the narrow road
         1.3333333333333333
         """
@@ -284,10 +261,13 @@ class Routing(NetworkGame):
     def graph(self) -> "nx.DiGraph[str]":
         """The roads, each with the coefficients of its time as `cost`.
 
-        >>> game = routing("pigou", players=2)  # a road of time 1, or one of time load / 2
+        >>> from gamesim import games
+        >>> game = games.make("routing", network="pigou", players=2)  # a road of time 1, or one of time load / 2
         >>> sorted(game.graph.edges(data="cost"))
         [('s', 't', [1.0, 0.0]), ('s', 'v', [0.0, 0.5]), ('v', 't', [0.0, 0.0])]
         """
+        import networkx as nx
+
         found: nx.DiGraph[str] = nx.DiGraph()
         found.add_nodes_from(self.nodes)
         for (u, v), cost in zip(self.roads.tolist(), self.coefficients.tolist(), strict=True):
@@ -319,149 +299,6 @@ class Routing(NetworkGame):
         )
 
 
-def routing(
-    network: str = "braess",
-    players: int = 10,
-    trips: Sequence[Sequence[str | int]] = (),
-    routes: int = 4,
-    degree: int = 1,
-    seed: int = 0,
-) -> Routing:
-    """Drivers who choose ways through a road graph and slow each other down; payoffs are -time.
-
-    `network` is pigou, braess, two-ways (Braess without the shortcut) or grid (4 × 4, random times, drawn from `seed`),
-    where a road's time grows with the power `degree` of its load; or a GraphML or edge-list file whose edges carry the
-    coefficients of polynomials. `trips` are lists of origin, destination and number of players; without them all
-    `players` go from the first node to the last. Each chooses among the `routes` quickest ways on empty roads.
-
-    Source: Rosenthal (1973), "The network equilibrium problem in integers"; Roughgarden and Tardos (2002).
-    Teaches: the price of anarchy: 4/3 for pigou and braess, never above 5/2 for affine times, even for coarse
-    correlated equilibria (Roughgarden, 2009).
-
-    >>> routing("pigou", players=4).actions[0]
-    ('s-v-t', 's-t')
-    """
-    at_least("players", players, 1)
-    at_least("routes", routes, 1)
-    if not 1 <= degree <= DEGREE:
-        raise InputError(f"degree must lie between 1 and {DEGREE}, and {degree} came")
-    trips = list(trips)
-    if network in _NETWORKS:
-        total = sum(_trip(trip)[2] for trip in trips) if trips else players
-        map_ = _NETWORKS[network](total, degree, seed)
-        trips = trips or [(next(iter(map_)), list(map_)[-1], players)]
-    elif "." in network:
-        map_ = graphs.read(network)
-        if not trips:
-            raise InputError(f"routing on {network} needs trips: lists of origin, destination and number of players")
-    else:
-        raise InputError(f"there is no road network {network!r}, nor is it a file: {did_you_mean(network, _NETWORKS)}")
-    return _routed(map_, [_trip(trip) for trip in trips], routes)
-
-
-def _trip(trip: Sequence[str | int]) -> tuple[str, str, int]:
-    if len(trip) != 3 or isinstance(trip[2], bool) or not isinstance(trip[2], int) or not 1 <= trip[2] <= 10**6:
-        raise InputError(f"a trip is an origin, a destination and a number of players, and {list(trip)} came")
-    return str(trip[0]), str(trip[1]), trip[2]
-
-
-def _routed(map_: "nx.DiGraph[str]", trips: list[tuple[str, str, int]], routes: int) -> Routing:
-    """Give every traveller the quickest ways, and lay the game out in arrays."""
-    nodes = {node: k for k, node in enumerate(map_)}
-    roads = {(u, v): k for k, (u, v) in enumerate(map_.edges())}
-    costs = [map_.edges[road]["cost"] for road in roads]
-    width = max((len(cost) for cost in costs), default=1)
-    if width > DEGREE + 1:
-        raise InputError(f"a road's time must be a polynomial of degree at most {DEGREE}, and {width - 1} came")
-    coefficients = np.zeros((len(roads), max(width, 1)))
-    for k, cost in enumerate(costs):
-        coefficients[k, : len(cost)] = cost
-    empty = coefficients.sum(axis=1)  # the time with one on the road
-    nx.set_edge_attributes(map_, {road: empty[k] for road, k in roads.items()}, "alone")
-    players: list[str] = []
-    actions: list[tuple[str, ...]] = []
-    lengths: list[int] = []
-    steps: list[int] = []
-    for origin, destination, count in trips:
-        for node in (origin, destination):
-            if node not in nodes:
-                raise InputError(f"there is no node {node!r} in the road network: {did_you_mean(node, nodes)}")
-        if origin == destination:
-            raise InputError(f"a trip must lead somewhere else, and one from {origin} to {destination} came")
-        try:
-            ways = list(islice(nx.shortest_simple_paths(map_, origin, destination, weight="alone"), routes))
-        except nx.NetworkXNoPath:
-            raise InputError(f"there is no way from {origin} to {destination} in the road network") from None
-        for _ in range(count):
-            players.append(f"Driver {len(players) + 1}")
-            actions.append(tuple("-".join(way) for way in ways))
-            lengths += [len(way) - 1 for way in ways]
-            steps += [roads[road] for way in ways for road in pairwise(way)]
-    pairs = np.array([(nodes[u], nodes[v]) for u, v in roads], dtype=np.int64)
-    return Routing(
-        "routing",
-        tuple(players),
-        tuple(actions),
-        tuple(nodes),
-        pairs,
-        coefficients,
-        np.array(lengths, dtype=np.int64),
-        np.array(steps, dtype=np.int64),
-    )
-
-
-def _power(players: int, degree: int, weight: float = 1.0) -> list[float]:
-    """Coefficients of weight · (load / players)^degree."""
-    return [0.0] * degree + [weight / players**degree]
-
-
-def _pigou(players: int, degree: int, seed: int) -> "nx.DiGraph[str]":
-    map_: nx.DiGraph[str] = nx.DiGraph()
-    map_.add_nodes_from(["s", "v", "t"])  # v only keeps the narrow road apart from the wide one
-    map_.add_edge("s", "t", cost=[1.0])
-    map_.add_edge("s", "v", cost=_power(players, degree))
-    map_.add_edge("v", "t", cost=[0.0])
-    return map_
-
-
-def _two_ways(players: int, degree: int, seed: int) -> "nx.DiGraph[str]":
-    map_: nx.DiGraph[str] = nx.DiGraph()
-    map_.add_nodes_from(["s", "v", "w", "t"])
-    map_.add_edge("s", "v", cost=_power(players, degree))
-    map_.add_edge("v", "t", cost=[1.0])
-    map_.add_edge("s", "w", cost=[1.0])
-    map_.add_edge("w", "t", cost=_power(players, degree))
-    return map_
-
-
-def _braess(players: int, degree: int, seed: int) -> "nx.DiGraph[str]":
-    map_ = _two_ways(players, degree, seed)
-    map_.add_edge("v", "w", cost=[0.0])
-    return map_
-
-
-def _grid(players: int, degree: int, seed: int) -> "nx.DiGraph[str]":
-    random = np.random.default_rng(seed)
-    map_: nx.DiGraph[str] = nx.DiGraph()
-    map_.add_nodes_from(f"{x},{y}" for x in range(4) for y in range(4))
-    for x in range(4):
-        for y in range(4):
-            for next_x, next_y in ((x + 1, y), (x, y + 1)):
-                if max(next_x, next_y) < 4:
-                    base, slope = random.random(2).tolist()
-                    power = _power(players, degree, slope)
-                    map_.add_edge(f"{x},{y}", f"{next_x},{next_y}", cost=[base, *power[1:]])
-    return map_
-
-
-_NETWORKS: dict[str, Callable[[int, int, int], "nx.DiGraph[str]"]] = {
-    "pigou": _pigou,
-    "braess": _braess,
-    "two-ways": _two_ways,
-    "grid": _grid,
-}
-
-
 def _in_binomials(width: int, power_of: Callable[[int, int], int]) -> np.ndarray[Any, np.dtype[np.float64]]:
     """Row p: the whole numbers β with power_of(x, p) = Σ_k β_k C(x, k), by differences at x = 0, 1, ...
 
@@ -477,17 +314,3 @@ def _in_binomials(width: int, power_of: Callable[[int, int], int]) -> np.ndarray
             values = [b - a for a, b in pairwise(values)]
         rows.append(row)
     return np.array(rows, dtype=np.float64)
-
-
-def _compositions(total: int, parts: int) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """All ways to share `total` among so many parts, one a row.
-
-    >>> _compositions(2, 2).tolist()
-    [[0.0, 2.0], [1.0, 1.0], [2.0, 0.0]]
-    >>> _compositions(3, 1).tolist()
-    [[3.0]]
-    """
-    chosen = list(combinations(range(total + parts - 1), parts - 1))
-    bars = np.array(chosen, dtype=np.int64).reshape(len(chosen), parts - 1)
-    edges = np.pad(bars, ((0, 0), (1, 1)), constant_values=((0, 0), (-1, total + parts - 1)))
-    return (np.diff(edges, axis=1) - 1).astype(np.float64)

@@ -1,4 +1,4 @@
-"""Payoffs as comma-separated sheets, one a player: NAME.1.csv, NAME.2.csv, ...
+"""Tables as comma-separated sheets (.csv), one a player: NAME.1.csv, NAME.2.csv, ...
 
 With two players a sheet is a matrix: a row for each action of the first player, a column for each of the second. The
 corner holds the players' names as `Row \\ Column` and the edges hold the labels; a sheet of numbers alone is read too.
@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from gamesim.errors import InputError
 from gamesim.game import Table, refuse_beyond_memory
-from gamesim.games.io.tokens import written
+from gamesim.games.io.text import exact_number
 
 _NUMBERED = re.compile(r"(?P<stem>.+)\.(?P<player>\d{1,3})\.csv", re.IGNORECASE | re.DOTALL)
 _CORNER = " \\ "
@@ -201,10 +201,11 @@ def write(game: Table) -> list[str]:
 
 def _matrix(game: Table, own: NDArray[np.float64]) -> list[list[str]]:
     header = [_CORNER.join(game.players), *game.actions[1]]
-    return [header, *([label, *map(written, row)] for label, row in zip(game.actions[0], own.tolist(), strict=True))]
+    rows = zip(game.actions[0], own.tolist(), strict=True)
+    return [header, *([label, *map(exact_number, row)] for label, row in rows)]
 
 
 def _list(game: Table, own: NDArray[np.float64]) -> list[list[str]]:
     profiles = product(*game.actions)
-    rows = [[*profile, written(value)] for profile, value in zip(profiles, own.ravel().tolist(), strict=True)]
+    rows = [[*profile, exact_number(value)] for profile, value in zip(profiles, own.ravel().tolist(), strict=True)]
     return [[*game.players, "payoff"], *rows]

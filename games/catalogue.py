@@ -1,0 +1,94 @@
+"""Games by name: found in modules by what their functions return, and made from settings that are checked first.
+
+A game is a function that returns a Game; its arguments are the settings. Whoever keeps a list of games says in which
+modules they are, and everything else is derived from the functions there.
+"""
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from types import ModuleType
+from typing import Any, TypeVar, get_type_hints
+
+from gamesim.errors import InputError, did_you_mean
+from gamesim.game import Game
+
+Kind = TypeVar("Kind", bound=Game)
+
+
+def factories(kind: type[Kind], modules: Iterable[ModuleType]) -> dict[str, Callable[..., Kind]]:
+    """Return the public functions of these modules that return this kind of game, by the name that scenarios use.
+
+    >>> from gamesim.game import Table
+    >>> from gamesim.games import dilemmas
+    >>> factories(Table, [dilemmas])["chicken"]().payoffs[0]
+    array([[6., 2.],
+           [7., 0.]])
+    """
+    found: dict[str, Callable[..., Kind]] = {}
+    for module in modules:
+        for name, thing in vars(module).items():
+            if inspect.isfunction(thing) and thing.__module__ == module.__name__ and not name.startswith("_"):
+                returned = get_type_hints(thing).get("return")
+                if isinstance(returned, type) and issubclass(returned, kind):
+                    found[name.replace("_", "-")] = thing
+    return dict(sorted(found.items()))
+
+
+def make(known: Mapping[str, Callable[..., Kind]], name: str, settings: Mapping[str, Any], what: str = "game") -> Kind:
+    """Return one of the known games by its name, or say which name, key or type of a setting is wrong.
+
+    >>> from gamesim.games import dilemmas
+    >>> make(factories(Game, [dilemmas]), "hawk-dove", {"prize": 3.0})
+    Traceback (most recent call last):
+        ...
+    gamesim.errors.InputError: hawk-dove has no setting 'prize': choose from value, cost
+    """
+    from pydantic import ValidationError
+
+    if name not in known:
+        raise InputError(f"there is no {what} called {name!r}: {did_you_mean(name, known)}")
+    refuse_unknown_settings(name, settings, takes(known[name]))
+    try:
+        made: Kind = _checked(known[name])(**settings)
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        raise InputError(f"{name}: {where}: {first['msg']}, and {first['input']!r} came") from None
+    return made
+
+
+def takes(factory: Callable[..., object]) -> list[str]:
+    """Return the names of the settings that a function takes.
+
+    >>> from gamesim.games.dilemmas import hawk_dove
+    >>> takes(hawk_dove)
+    ['value', 'cost']
+    """
+    return list(inspect.signature(factory).parameters)
+
+
+def refuse_unknown_settings(name: str, settings: Iterable[str], allowed: Iterable[str]) -> None:
+    """Refuse a setting that `name` does not have.
+
+    >>> refuse_unknown_settings("el-farol", ["playrs"], ["players", "capacity"])
+    Traceback (most recent call last):
+        ...
+    gamesim.errors.InputError: el-farol has no setting 'playrs': did you mean players?
+    """
+    allowed = list(allowed)
+    for key in settings:
+        if key not in allowed:
+            has = did_you_mean(key, allowed) if allowed else "it has no settings"
+            raise InputError(f"{name} has no setting {key!r}: {has}")
+
+
+@cache
+def _checked(factory: Callable[..., Game]) -> Callable[..., Any]:
+    """Return the function with its arguments' types checked, and nothing converted silently.
+
+    Making the check takes longer than the check itself.
+    """
+    from pydantic import ConfigDict, validate_call
+
+    return validate_call(config=ConfigDict(strict=True))(factory)

@@ -1,0 +1,77 @@
+"""What a game on a graph is: players who meet their neighbours only, so that no table is ever written out."""
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from gamesim.engine.compiled import Vector
+from gamesim.game import Game, Table, refuse_beyond_memory
+from gamesim.games.networks.edges import ends
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+class NetworkGame(Game):
+    """A game on a graph: its losses come from the graph, its table is written out for tests only.
+
+    A profile holds the strategies of all players laid side by side.
+
+    >>> from gamesim import games
+    >>> game = games.make("network-coordination", graph="path", graph_settings={"n": 3}, values=[1.0, 2.0])
+    >>> game.players, game.sizes, game.range[1].tolist()  # the middle one has two neighbours
+    (('0', '1', '2'), (2, 2, 2), [2.0, 4.0, 2.0])
+    """
+
+    @property
+    @abstractmethod
+    def graph(self) -> "nx.Graph[str]":
+        """The graph that the game is played on.
+
+        >>> from gamesim import games
+        >>> game = games.make("network-coordination", graph="path", graph_settings={"n": 3}, values=[1.0, 2.0])
+        >>> sorted(game.graph.edges)
+        [('0', '1'), ('1', '2')]
+        """
+
+    @abstractmethod
+    def payoffs_of(self, choices: Sequence[int]) -> Vector:
+        """Return every player's payoff when each plays one action, by the number in `choices`: the definition.
+
+        >>> from gamesim import games
+        >>> game = games.make("network-coordination", graph="path", graph_settings={"n": 3}, values=[1.0, 2.0])
+        >>> game.payoffs_of([0, 1, 1]).tolist()
+        [0.0, 2.0, 2.0]
+        """
+
+    def table(self) -> Table:
+        """Return the same game written out as a table, if it is small.
+
+        >>> from gamesim import games
+        >>> game = games.make("network-coordination", graph="path", graph_settings={"n": 3}, values=[1.0, 2.0])
+        >>> game.table().payoffs[:, 0, 1, 1].tolist()
+        [0.0, 2.0, 2.0]
+        """
+        refuse_beyond_memory(self.sizes)
+        payoffs = np.empty((len(self.players), *self.sizes))
+        for choices in product(*map(range, self.sizes)):
+            cell: Any = (..., *choices)
+            payoffs[cell] = self.payoffs_of(choices)
+        return Table.from_payoffs(payoffs, name=self.name, players=self.players, actions=self.actions)
+
+    def welfare(self, profile: ArrayLike) -> float:
+        """Return the expected sum of all payoffs a round when all play the strategies of a profile.
+
+        >>> from gamesim import games
+        >>> game = games.make("network-coordination", graph="path", graph_settings={"n": 3}, values=[1.0, 2.0])
+        >>> game.welfare([1, 0, 0, 1, 0.5, 0.5])  # the second and the third meet every other time
+        2.0
+        """
+        strategies = np.asarray(profile, dtype=np.float64)
+        starts = ends(self.sizes)[:-1]
+        losses = np.add.reduceat(strategies * self.expected_losses(strategies), starts)
+        return float((self.middle - self.scale * losses).sum())

@@ -1,0 +1,65 @@
+"""Edges as arrays: from a graph, checked, and as a graph again.
+
+networkx takes long to import, so it waits until there is a graph to make.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamesim.engine.compiled import Integers
+from gamesim.errors import InputError
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+def ends(lengths: Sequence[int] | Integers) -> Integers:
+    """Where parts of these lengths begin when laid side by side, and where the last one ends.
+
+    >>> ends([2, 3]).tolist()
+    [0, 2, 5]
+    """
+    return np.concatenate([[0], np.cumsum(np.asarray(lengths, dtype=np.int64))]).astype(np.int64)
+
+
+def players_and_edges(
+    graph: str, settings: Mapping[str, Any] | None, default: Mapping[str, Mapping[str, Any]], seed: int
+) -> tuple[tuple[str, ...], Integers]:
+    """Return the nodes of a graph, and its edges as pairs of the nodes' numbers.
+
+    Without settings a graph has those that stand under its name in `default`, if any.
+
+    >>> players, edges = players_and_edges("path", None, {"path": {"n": 3}}, seed=0)
+    >>> players, edges.tolist()
+    (('0', '1', '2'), [[0, 1], [1, 2]])
+    """
+    from gamesim.games import graphs
+
+    found = graphs.graph(graph, default.get(graph, {}) if settings is None else settings, seed)
+    if len(found) < 1:
+        raise InputError("a network game needs at least one player, and a graph without nodes came")
+    number = {node: k for k, node in enumerate(found)}
+    pairs = [(number[u], number[v]) for u, v in found.edges()]
+    return tuple(found), np.array(pairs, dtype=np.int64).reshape(-1, 2)
+
+
+def named_graph(players: Sequence[str], edges: Integers) -> "nx.Graph[str]":
+    """Return the graph of these edges, with the players' names as its nodes."""
+    import networkx as nx
+
+    found: nx.Graph[str] = nx.Graph()
+    found.add_nodes_from(players)
+    found.add_edges_from((players[u], players[v]) for u, v in edges.tolist())
+    return found
+
+
+def check_edges(edges: Integers, players: int) -> None:
+    """Refuse edges that would lead the kernels astray."""
+    if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype != np.int64:
+        raise InputError(f"edges must be pairs of players' numbers, and an array of shape {edges.shape} came")
+    if edges.size and (edges.min() < 0 or edges.max() >= players):
+        raise InputError(f"edges must be between players 0 to {players - 1}, and {edges.max()} or {edges.min()} came")
+    if (edges[:, 0] == edges[:, 1]).any():
+        raise InputError("edges must be between two players, and one leads from a player to itself")

@@ -1,0 +1,169 @@
+"""A two-player game on every edge of a graph."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamesim.engine.compiled import Integers, Vector, kernel
+from gamesim.errors import InputError
+from gamesim.game import LARGEST_PAYOFF, Arrays
+from gamesim.games.networks.contract import NetworkGame
+from gamesim.games.networks.edges import check_edges, ends, named_graph
+from gamesim.validation import action_labels, whole_numbers
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+@kernel
+def _polymatrix_losses(integers: Integers, data: Vector, scratch: Vector, profile: Vector, losses: Vector) -> None:
+    """Add up, for each player, the matrices of its edges times the neighbours' strategies."""
+    players = integers[0]
+    first = integers[1 : 2 + players]  # where each player's actions begin
+    begin = integers[2 + players : 3 + 2 * players]  # where each player's edges begin
+    edges = begin[players]
+    neighbours = integers[3 + 2 * players : 3 + 2 * players + edges]
+    matrices = integers[3 + 2 * players + edges : 3 + 2 * players + 2 * edges]
+    for player in range(players):
+        start, size = first[player], first[player + 1] - first[player]
+        for k in range(size):
+            losses[start + k] = data[player]
+        for edge in range(begin[player], begin[player + 1]):
+            other = neighbours[edge]
+            at = matrices[edge]
+            for b in range(first[other], first[other + 1]):
+                weight = profile[b]
+                for k in range(size):
+                    losses[start + k] += weight * data[at + k]
+                at += size
+        for k in range(size):  # rounding may lead out of the range by one bit
+            losses[start + k] = min(1.0, max(-1.0, losses[start + k]))
+
+
+@dataclass(frozen=True, eq=False)
+class Polymatrix(NetworkGame):
+    """A two-player game on every edge of a graph; a player uses one action in all of them and gets the sum.
+
+    `edges[e]` names two players u and v; `bimatrices` holds, edge after edge, what u gets and then what v gets, both
+    with a row for each action of u and a column for each of v, all laid in one line.
+
+    The expected losses take O(edges · actions²), the range is exact: neighbours choose independently, so the best of a
+    sum is the sum of the bests.
+
+    Source: Janovskaja (1968); Cai, Candogan, Daskalakis and Papadimitriou (2016), "Zero-sum polymatrix games".
+
+    >>> edges, bimatrices = np.array([[0, 1]]), np.array([8.0, 3, 1, 9, 5, 2, 6, 7, 4, 2, 4, 3])
+    >>> labels = (("high", "low"), ("high", "low", "sale"))
+    >>> game = Polymatrix("prices", ("Old", "New"), labels, edges, bimatrices)
+    >>> game.payoffs_of([1, 2]).tolist()  # Old's low price, New's sale
+    [2.0, 3.0]
+    """
+
+    edges: Integers
+    bimatrices: Vector
+
+    kernel = _polymatrix_losses
+
+    def __post_init__(self) -> None:
+        check_edges(self.edges, len(self.players))
+        if self.bimatrices.shape != (2 * int(self._areas.sum()),):
+            raise InputError(
+                f"{len(self.edges)} edges between these players need {2 * int(self._areas.sum())} payoffs, "
+                f"and {self.bimatrices.size} came"
+            )
+        if not (np.abs(self.bimatrices) <= LARGEST_PAYOFF).all():
+            raise InputError("payoffs must be numbers within ±1e150")
+
+    @cached_property
+    def _areas(self) -> Integers:
+        """How many action pairs each edge has."""
+        sizes = np.array(self.sizes, dtype=np.int64)
+        areas: Integers = sizes[self.edges[:, 0]] * sizes[self.edges[:, 1]]
+        return areas
+
+    def _blocks(self) -> Iterator[tuple[Integers, np.ndarray[Any, Any]]]:
+        """Yield the edges of one shape together: their numbers, and their payoffs as [edge, u or v, row, column]."""
+        sizes = np.array(self.sizes, dtype=np.int64)
+        shapes, group = np.unique(sizes[self.edges], axis=0, return_inverse=True)
+        starts = 2 * ends(self._areas)[:-1]
+        for number, (rows, columns) in enumerate(shapes.tolist()):
+            chosen = np.flatnonzero(group.reshape(-1) == number)
+            at = starts[chosen][:, None] + np.arange(2 * rows * columns)
+            yield chosen, self.bimatrices[at].reshape(-1, 2, rows, columns)
+
+    @cached_property
+    def range(self) -> tuple[Vector, Vector]:
+        """The least and the largest payoff of each player, in payoff units, exactly.
+
+        >>> from gamesim import games
+        >>> game = games.make("network-coordination", graph="path", graph_settings={"n": 3}, values=[1.0, 2.0])
+        >>> low, high = game.range
+        >>> low.tolist(), high.tolist()
+        ([0.0, 0.0, 0.0], [2.0, 4.0, 2.0])
+        """
+        first = ends(self.sizes)
+        low, high = np.zeros(first[-1]), np.zeros(first[-1])
+        for chosen, block in self._blocks():
+            for side in (0, 1):
+                own = first[self.edges[chosen, side]][:, None] + np.arange(block.shape[2 + side])
+                np.add.at(low, own, block[:, side].min(axis=2 - side))
+                np.add.at(high, own, block[:, side].max(axis=2 - side))
+        return np.minimum.reduceat(low, first[:-1]), np.maximum.reduceat(high, first[:-1])
+
+    @cached_property
+    def _prepared(self) -> tuple[Integers, Vector]:
+        count, edges = len(self.players), self.edges
+        owner = np.concatenate([edges[:, 0], edges[:, 1]])
+        other = np.concatenate([edges[:, 1], edges[:, 0]])
+        order = np.argsort(owner, kind="stable")
+        begin = np.searchsorted(owner[order], np.arange(count + 1))
+        area = np.concatenate([self._areas, self._areas])
+        place = np.empty(len(owner), dtype=np.int64)  # a player's matrices lie side by side
+        place[order] = count + ends(area[order])[:-1]
+        inverse = np.where(self.scale > 0, 1 / np.where(self.scale > 0, self.scale, 1.0), 0.0)
+        base = self.middle.copy()
+        data = np.zeros(count + int(area.sum()))
+        for chosen, block in self._blocks():
+            for side in (0, 1):
+                mine = edges[chosen, side]
+                centre = block[:, side].mean(axis=(1, 2))  # large payoffs that differ little keep their digits
+                np.subtract.at(base, mine, centre)
+                losses = (centre[:, None, None] - block[:, side]) * inverse[mine][:, None, None]
+                if side == 0:
+                    losses = losses.transpose(0, 2, 1)  # the neighbour's action first, the own one last
+                at = place[chosen + side * len(edges)][:, None] + np.arange(block.shape[2] * block.shape[3])
+                data[at] = losses.reshape(len(chosen), -1)
+        data[:count] = base * inverse
+        integers = np.concatenate([[count], ends(self.sizes), begin, other[order], place[order]]).astype(np.int64)
+        return integers, data
+
+    def kernel_arrays(self) -> tuple[Integers, Vector, int]:  # noqa: D102
+        return *self._prepared, 0
+
+    def payoffs_of(self, choices: Sequence[int]) -> Vector:  # noqa: D102
+        payoffs = np.zeros(len(self.players))
+        at = 0
+        for u, v in self.edges.tolist():
+            rows, columns = self.sizes[u], self.sizes[v]
+            both = self.bimatrices[at : at + 2 * rows * columns].reshape(2, rows, columns)
+            payoffs[[u, v]] += both[:, choices[u], choices[v]]
+            at += both.size
+        return payoffs
+
+    @cached_property
+    def graph(self) -> "nx.Graph[str]":  # noqa: D102
+        return named_graph(self.players, self.edges)
+
+    def arrays(self) -> dict[str, np.ndarray[Any, Any]]:  # noqa: D102
+        return {"edges": self.edges, "bimatrices": self.bimatrices}
+
+    @classmethod
+    def from_arrays(  # noqa: D102
+        cls, name: str, players: Sequence[str], actions: Sequence[Sequence[str]], arrays: Arrays
+    ) -> "Polymatrix":
+        edges = whole_numbers("edges", arrays["edges"]).reshape(-1, 2)
+        bimatrices = np.ascontiguousarray(arrays["bimatrices"], dtype=np.float64)
+        return cls(name, tuple(players), action_labels(players, actions), edges, bimatrices)

@@ -1,0 +1,142 @@
+"""Efforts that help the neighbours on a graph, too."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from gamesim.engine.compiled import Integers, Vector, kernel
+from gamesim.errors import InputError
+from gamesim.game import LARGEST_PAYOFF, Arrays
+from gamesim.games.networks.contract import NetworkGame
+from gamesim.games.networks.edges import check_edges, ends, named_graph
+from gamesim.validation import action_labels, whole_numbers
+
+if TYPE_CHECKING:
+    import networkx as nx
+
+
+@kernel
+def _public_goods_losses(integers: Integers, data: Vector, scratch: Vector, profile: Vector, losses: Vector) -> None:
+    """Find the distribution of the neighbours' total effort, neighbour by neighbour, then the expected benefit."""
+    players, size, most = integers[0], integers[1], integers[2]
+    begin = integers[3 : 4 + players]
+    neighbours = integers[4 + players :]
+    benefit, cost = data[:most], data[most]
+    middle, inverse = data[most + 1 : most + 1 + players], data[most + 1 + players :]
+    for player in range(players):
+        scratch[0] = 1.0
+        top = 0
+        for edge in range(begin[player], begin[player + 1]):
+            start = neighbours[edge] * size
+            for total in range(top + 1, top + size):
+                scratch[total] = 0.0
+            top += size - 1
+            for total in range(top, -1, -1):  # from above, so that what is read has not been written yet
+                chance = 0.0
+                for effort in range(min(size, total + 1)):
+                    chance += profile[start + effort] * scratch[total - effort]
+                scratch[total] = chance
+        for effort in range(size):
+            expected = 0.0
+            for total in range(top + 1):
+                expected += scratch[total] * benefit[effort + total]
+            loss = (middle[player] - (expected - cost * effort)) * inverse[player]
+            losses[player * size + effort] = min(1.0, max(-1.0, loss))
+
+
+@dataclass(frozen=True, eq=False)
+class LocalPublicGoods(NetworkGame):
+    """Efforts that help the neighbours too: a player gets benefit[own and neighbours' efforts] - cost · own effort.
+
+    Every player chooses an effort 0, 1, ...; `edges[e]` names two neighbours, by their numbers; `benefit` has an entry
+    for every total that can occur. The expected losses are exact, from the distribution of the neighbours' total; the
+    range is exact.
+
+    Source: Bramoullé and Kranton (2007), "Public goods in networks".
+
+    >>> benefit, labels = np.array([0.0, 1.0, 1.5, 1.75]), (("0", "1"),) * 3
+    >>> game = LocalPublicGoods("path", ("A", "B", "C"), labels, np.array([[0, 1], [1, 2]]), benefit, cost=0.4)
+    >>> game.payoffs_of([1, 0, 1]).tolist()  # the one in the middle has two workers beside it
+    [0.6, 1.5, 0.6]
+    """
+
+    edges: Integers
+    benefit: Vector
+    cost: float
+
+    kernel = _public_goods_losses
+
+    def __post_init__(self) -> None:
+        check_edges(self.edges, len(self.players))
+        if len(set(self.sizes)) != 1:
+            raise InputError("in local public goods all players have the same efforts to choose from")
+        if self.benefit.shape != (self._totals,):
+            raise InputError(f"benefit needs {self._totals} entries, one per total, and {self.benefit.shape} came")
+        if not (np.abs(self.benefit) <= LARGEST_PAYOFF).all() or not abs(self.cost) <= LARGEST_PAYOFF:
+            raise InputError("benefits and the cost must be numbers within ±1e150")
+
+    @cached_property
+    def _degrees(self) -> Integers:
+        return np.bincount(self.edges.ravel(), minlength=len(self.players)).astype(np.int64)
+
+    @cached_property
+    def _totals(self) -> int:
+        """How many totals of a player's and the neighbours' efforts there can be."""
+        return (self.sizes[0] - 1) * (int(self._degrees.max(initial=0)) + 1) + 1
+
+    @cached_property
+    def range(self) -> tuple[Vector, Vector]:
+        """The least and the largest payoff of each player, in payoff units, exactly: neighbours can reach every total.
+
+        >>> from gamesim import games
+        >>> star = {"graph": "star", "graph_settings": {"n": 2}}  # a centre and two leaves
+        >>> game = games.make("local-public-goods", **star, decay=0.5, cost=0.4)
+        >>> low, high = game.range
+        >>> low.round(3).tolist(), high.round(3).tolist()
+        ([0.0, 0.0, 0.0], [0.75, 0.5, 0.5])
+        """
+        size = self.sizes[0]
+        bounds = {}
+        for degree in np.unique(self._degrees).tolist():
+            totals = np.add.outer(np.arange(size), np.arange((size - 1) * degree + 1))
+            payoffs = self.benefit[totals] - self.cost * np.arange(size)[:, None]
+            bounds[degree] = payoffs.min(), payoffs.max()
+        low, high = np.array([bounds[degree] for degree in self._degrees.tolist()]).T
+        return np.ascontiguousarray(low), np.ascontiguousarray(high)
+
+    def kernel_arrays(self) -> tuple[Integers, Vector, int]:  # noqa: D102
+        owner = np.concatenate([self.edges[:, 0], self.edges[:, 1]])
+        other = np.concatenate([self.edges[:, 1], self.edges[:, 0]])
+        order = np.argsort(owner, kind="stable")
+        count = len(self.players)
+        head = [count, self.sizes[0], self._totals]
+        integers = np.concatenate([head, ends(self._degrees), other[order]]).astype(np.int64)
+        inverse = np.where(self.scale > 0, 1 / np.where(self.scale > 0, self.scale, 1.0), 0.0)
+        return integers, np.concatenate([self.benefit, [self.cost], self.middle, inverse]), self._totals
+
+    def payoffs_of(self, choices: Sequence[int]) -> Vector:  # noqa: D102
+        efforts = np.array(choices)
+        totals = efforts.copy()
+        np.add.at(totals, self.edges[:, 0], efforts[self.edges[:, 1]])
+        np.add.at(totals, self.edges[:, 1], efforts[self.edges[:, 0]])
+        payoffs: Vector = self.benefit[totals] - self.cost * efforts
+        return payoffs
+
+    @cached_property
+    def graph(self) -> "nx.Graph[str]":  # noqa: D102
+        return named_graph(self.players, self.edges)
+
+    def arrays(self) -> dict[str, np.ndarray[Any, Any]]:  # noqa: D102
+        return {"edges": self.edges, "benefit": self.benefit, "cost": np.array([self.cost])}
+
+    @classmethod
+    def from_arrays(  # noqa: D102
+        cls, name: str, players: Sequence[str], actions: Sequence[Sequence[str]], arrays: Arrays
+    ) -> "LocalPublicGoods":
+        edges = whole_numbers("edges", arrays["edges"]).reshape(-1, 2)
+        benefit = np.ascontiguousarray(arrays["benefit"], dtype=np.float64)
+        labels = action_labels(players, actions)
+        return cls(name, tuple(players), labels, edges, benefit, float(arrays["cost"][0]))

@@ -1,0 +1,125 @@
+"""Road networks by name, and the quickest ways through any road network.
+
+A road network is a directed graph whose edges carry `cost`, the coefficients of a road's time as a polynomial of its
+load.
+"""
+
+from collections.abc import Callable, Iterable
+from itertools import islice, pairwise
+
+import networkx as nx
+import numpy as np
+from numpy.typing import NDArray
+
+from gamesim.errors import InputError, did_you_mean
+from gamesim.games.routing.game import HIGHEST_DEGREE, Routing
+
+Trip = tuple[str, str, int]  # origin, destination, and how many players
+
+
+def routed(network: "nx.DiGraph[str]", trips: Iterable[Trip], routes: int) -> Routing:
+    """Give every traveller the quickest ways, at most `routes` of them, and lay the game out in arrays."""
+    nodes = {node: k for k, node in enumerate(network)}
+    roads = {(u, v): k for k, (u, v) in enumerate(network.edges())}
+    coefficients = _coefficients(network)
+    alone = coefficients.sum(axis=1)  # the time with one on the road
+    nx.set_edge_attributes(network, {road: alone[k] for road, k in roads.items()}, "alone")
+    players: list[str] = []
+    actions: list[tuple[str, ...]] = []
+    lengths: list[int] = []
+    steps: list[int] = []
+    for origin, destination, count in trips:
+        ways = _quickest(network, origin, destination, routes)
+        for _ in range(count):
+            players.append(f"Driver {len(players) + 1}")
+            actions.append(tuple("-".join(way) for way in ways))
+            lengths += [len(way) - 1 for way in ways]
+            steps += [roads[road] for way in ways for road in pairwise(way)]
+    pairs = np.array([(nodes[u], nodes[v]) for u, v in roads], dtype=np.int64)
+    return Routing(
+        "routing",
+        tuple(players),
+        tuple(actions),
+        tuple(nodes),
+        pairs,
+        coefficients,
+        np.array(lengths, dtype=np.int64),
+        np.array(steps, dtype=np.int64),
+    )
+
+
+def _coefficients(network: "nx.DiGraph[str]") -> NDArray[np.float64]:
+    """Return the coefficients of every road's time, one road a row, as wide as the longest polynomial."""
+    costs = [network.edges[road]["cost"] for road in network.edges()]
+    width = max((len(cost) for cost in costs), default=1)
+    if width > HIGHEST_DEGREE + 1:
+        raise InputError(f"a road's time must be a polynomial of degree at most {HIGHEST_DEGREE}, and {width - 1} came")
+    coefficients = np.zeros((len(costs), max(width, 1)))
+    for k, cost in enumerate(costs):
+        coefficients[k, : len(cost)] = cost
+    return coefficients
+
+
+def _quickest(network: "nx.DiGraph[str]", origin: str, destination: str, routes: int) -> list[list[str]]:
+    """Return the quickest ways from one node to another on empty roads, as the nodes that they pass."""
+    for node in (origin, destination):
+        if node not in network:
+            raise InputError(f"there is no node {node!r} in the road network: {did_you_mean(node, network)}")
+    if origin == destination:
+        raise InputError(f"a trip must lead somewhere else, and one from {origin} to {destination} came")
+    try:
+        return list(islice(nx.shortest_simple_paths(network, origin, destination, weight="alone"), routes))
+    except nx.NetworkXNoPath:
+        raise InputError(f"there is no way from {origin} to {destination} in the road network") from None
+
+
+def _power(players: int, degree: int, weight: float = 1.0) -> list[float]:
+    """Coefficients of weight · (load / players)^degree."""
+    return [0.0] * degree + [weight / players**degree]
+
+
+def _pigou(players: int, degree: int, seed: int) -> "nx.DiGraph[str]":
+    network: nx.DiGraph[str] = nx.DiGraph()
+    network.add_nodes_from(["s", "v", "t"])  # v only keeps the narrow road apart from the wide one
+    network.add_edge("s", "t", cost=[1.0])
+    network.add_edge("s", "v", cost=_power(players, degree))
+    network.add_edge("v", "t", cost=[0.0])
+    return network
+
+
+def _two_ways(players: int, degree: int, seed: int) -> "nx.DiGraph[str]":
+    network: nx.DiGraph[str] = nx.DiGraph()
+    network.add_nodes_from(["s", "v", "w", "t"])
+    network.add_edge("s", "v", cost=_power(players, degree))
+    network.add_edge("v", "t", cost=[1.0])
+    network.add_edge("s", "w", cost=[1.0])
+    network.add_edge("w", "t", cost=_power(players, degree))
+    return network
+
+
+def _braess(players: int, degree: int, seed: int) -> "nx.DiGraph[str]":
+    network = _two_ways(players, degree, seed)
+    network.add_edge("v", "w", cost=[0.0])
+    return network
+
+
+def _grid(players: int, degree: int, seed: int) -> "nx.DiGraph[str]":
+    random = np.random.default_rng(seed)
+    network: nx.DiGraph[str] = nx.DiGraph()
+    network.add_nodes_from(f"{x},{y}" for x in range(4) for y in range(4))
+    for x in range(4):
+        for y in range(4):
+            for next_x, next_y in ((x + 1, y), (x, y + 1)):
+                if max(next_x, next_y) < 4:
+                    base, slope = random.random(2).tolist()
+                    power = _power(players, degree, slope)
+                    network.add_edge(f"{x},{y}", f"{next_x},{next_y}", cost=[base, *power[1:]])
+    return network
+
+
+NETWORKS: dict[str, Callable[[int, int, int], "nx.DiGraph[str]"]] = {
+    "pigou": _pigou,
+    "braess": _braess,
+    "two-ways": _two_ways,
+    "grid": _grid,
+}

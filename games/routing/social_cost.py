@@ -1,0 +1,99 @@
+"""The least total time that players on roads can take: tried out, or bounded where they are too many."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb, prod
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gamesim.engine.compiled import Vector
+
+MOST_ASSIGNMENTS = 2**18  # of players to routes that are tried for the best one
+_MOST_LOADS = 16 * MOST_ASSIGNMENTS  # of roads in all of these assignments together
+
+
+@dataclass(frozen=True)
+class RouteGroup:
+    """Players with the same routes: how many they are, and which roads (columns) each route (row) uses, as 0 and 1."""
+
+    players: int
+    routes: NDArray[np.float64]
+
+    @classmethod
+    def of(cls, players: int, routes: Sequence[Sequence[int]], roads: int) -> "RouteGroup":
+        """Return the group of so many players whose routes are these sequences of roads."""
+        uses = np.zeros((len(routes), roads))
+        for row, route in enumerate(routes):
+            uses[row, list(route)] = 1
+        return cls(players, uses)
+
+
+def road_times(coefficients: NDArray[np.float64], loads: ArrayLike) -> Vector:
+    """Return the time of each road with these loads: Σ_k coefficients[road, k] load^k; the last axis is the road.
+
+    >>> road_times(np.array([[1.0, 0.0], [0.0, 0.5]]), [[3, 3], [0, 1]]).tolist()
+    [[1.0, 1.5], [1.0, 0.5]]
+    """
+    powers = np.asarray(loads, dtype=np.float64)[..., None] ** np.arange(coefficients.shape[1])
+    taken: Vector = (powers * coefficients).sum(axis=-1)
+    return taken
+
+
+def least_social_cost(groups: Sequence[RouteGroup], coefficients: NDArray[np.float64]) -> tuple[float, bool]:
+    """Return the least total time of all players, and whether it is exact; if not, it is a lower bound.
+
+    >>> two_roads = RouteGroup.of(2, [[0], [1]], 2)  # of time 1, and of time load / 2
+    >>> least_social_cost([two_roads], np.array([[1.0, 0.0], [0.0, 0.5]]))
+    (1.5, True)
+    """
+    roads = len(coefficients)
+    ways = prod(comb(group.players + len(group.routes) - 1, group.players) for group in groups)
+    if ways * roads > _MOST_LOADS or ways > MOST_ASSIGNMENTS:
+        return divisible_bound(groups, coefficients), False
+    loads = np.zeros((1, roads))
+    for group in groups:
+        own = _compositions(group.players, len(group.routes)) @ group.routes
+        loads = (loads[:, None] + own[None]).reshape(-1, roads)
+    return float((loads * road_times(coefficients, loads)).sum(axis=1).min()), True
+
+
+def divisible_bound(groups: Sequence[RouteGroup], coefficients: NDArray[np.float64], steps: int = 300) -> float:
+    """Return a lower bound of the least total time, by this many steps of Frank and Wolfe (1956).
+
+    Players are taken as divisible, which can only make the total less; it is convex then, and lies above its tangents.
+
+    >>> two_roads = RouteGroup.of(2, [[0], [1]], 2)  # of time 1, and of time load / 2
+    >>> round(divisible_bound([two_roads], np.array([[1.0, 0.0], [0.0, 0.5]])), 3)
+    1.5
+    """
+    powers = np.arange(coefficients.shape[1])
+    flows = [np.full(len(group.routes), group.players / len(group.routes)) for group in groups]
+    best = 0.0
+    for number in range(steps):
+        loads = np.sum([flow @ group.routes for flow, group in zip(flows, groups, strict=True)], axis=0)
+        marginal = (loads[:, None] ** powers * coefficients * (powers + 1)).sum(axis=1)
+        bound = float((loads * road_times(coefficients, loads)).sum())
+        for k, group in enumerate(groups):
+            slope = group.routes @ marginal
+            target = np.zeros(len(slope))
+            target[slope.argmin()] = group.players
+            bound += float(slope @ (target - flows[k]))
+            flows[k] += 2 / (number + 2) * (target - flows[k])
+        best = max(best, bound)
+    return best
+
+
+def _compositions(total: int, parts: int) -> NDArray[np.float64]:
+    """All ways to share `total` among so many parts, one a row.
+
+    >>> _compositions(2, 2).tolist()
+    [[0.0, 2.0], [1.0, 1.0], [2.0, 0.0]]
+    >>> _compositions(3, 1).tolist()
+    [[3.0]]
+    """
+    chosen = list(combinations(range(total + parts - 1), parts - 1))
+    bars = np.array(chosen, dtype=np.int64).reshape(len(chosen), parts - 1)
+    edges = np.pad(bars, ((0, 0), (1, 1)), constant_values=((0, 0), (-1, total + parts - 1)))
+    return (np.diff(edges, axis=1) - 1).astype(np.float64)

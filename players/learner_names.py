@@ -1,0 +1,36 @@
+"""The names of all learners as types: `make generate` writes this."""
+
+from typing import Literal
+
+LearnerName = Literal[
+    "adahedge",
+    "adanormal-hedge",
+    "adversary",
+    "best-response",
+    "blum-mansour",
+    "coin-betting",
+    "exp3",
+    "exp3-ix",
+    "fictitious-play",
+    "first-order-hedge",
+    "fixed",
+    "ftrl",
+    "gradient",
+    "hedge",
+    "internal-regret-matching",
+    "normal-hedge",
+    "optimistic-hedge",
+    "predictive-rm-plus",
+    "prior-hedge",
+    "regret-matching",
+    "regret-matching-plus",
+    "replicator",
+    "smooth-fictitious-play",
+    "squint",
+    "stoltz-lugosi",
+    "treeswap",
+    "tsallis-inf",
+    "uniform",
+    "wavelet",
+    "wavelet-continuous",
+]

@@ -1,0 +1,80 @@
+"""Games by name: what is known of them without being told, what their names are as types, and what they import."""
+
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+from typing import assert_type
+
+import pytest
+
+import gamesim
+from gamesim import Game, Learner, Table, games, players
+from gamesim.errors import InputError
+from gamesim.games import catalogue, dilemmas, tables
+from gamesim.games.networks import LocalPublicGoods, Polymatrix, polymatrix
+from gamesim.games.routing import Routing
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_the_modules_with_names_are_what_is_generated() -> None:
+    for path, text in runpy.run_path(str(ROOT / "docs" / "generate.py"))["names"]().items():
+        assert path.read_text(encoding="utf-8") == text, "run make generate"
+
+
+def test_a_type_checker_knows_what_a_name_makes() -> None:
+    assert_type(games.make("chicken"), Table)
+    assert_type(games.make("polymatrix"), Polymatrix)
+    assert_type(games.make("local-public-goods"), LocalPublicGoods)
+    assert_type(games.make("routing"), Routing)
+    of_any_kind: str = next(iter(games.available()))
+    assert_type(games.make(of_any_kind), Game)
+    assert_type(players.make("hedge", rate=0.5), Learner)
+
+
+def test_available_lists_games_with_and_without_tables_in_order() -> None:
+    known = games.available()
+    assert list(known) == sorted(known)
+    assert set(known) - set(tables.available()) == {
+        "local-public-goods", "network-coordination", "polymatrix", "routing",
+    }  # fmt: skip
+
+
+def test_factories_are_the_public_functions_that_return_the_kind() -> None:
+    assert "chicken" in catalogue.factories(Table, [dilemmas])
+    assert catalogue.factories(Routing, [dilemmas]) == {}
+    assert "bimatrix" not in catalogue.factories(Game, [dilemmas])  # imported there, and defined elsewhere
+
+
+@pytest.mark.parametrize("game", ["routing", "chiken"])
+def test_an_edge_takes_games_with_a_table_only(game: str) -> None:
+    with pytest.raises(InputError, match=f"there is no two-player game called '{game}'"):
+        polymatrix("cycle", {"n": 3}, game)
+
+
+def fresh(code: str) -> str:
+    """Return what a new process prints that has imported nothing."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_networkx_is_imported_only_for_games_on_graphs(tmp_path: Path) -> None:
+    unseen = "assert 'networkx' not in sys.modules"
+    command = ["run", "chicken", "--rounds", "10", "--no-figures", "--quiet", "--out", str(tmp_path / "run")]
+    fresh(f"import sys; from gamesim.cli.main import main; assert main({command}) == 0; {unseen}")
+    listed = fresh(f"import sys; from gamesim import games; print(*games.available()); {unseen}")
+    assert {"chicken", "routing", "polymatrix"} <= set(listed.split())
+
+
+@pytest.mark.parametrize("name", ["polymatrix", "local-public-goods", "routing"])
+def test_a_new_process_reads_network_games_without_importing_them(name: str, tmp_path: Path) -> None:
+    game = games.make(name)
+    games.save(game, tmp_path / "game.npz")
+    gamesim.simulate(game, "hedge", rounds=5).save(tmp_path / "record")
+    kind = type(game).__name__
+    read = f"import gamesim; print(type(gamesim.games.load({str(tmp_path / 'game.npz')!r})).__name__)"
+    assert fresh(read).split() == [kind]
+    record = f"import gamesim; print(type(gamesim.load({str(tmp_path / 'record')!r}).game).__name__)"
+    assert fresh(record).split() == [kind]

@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from gamesim import games, players
+from gamesim import games, players, toml
 from gamesim.engine.compiled import Vector
 from gamesim.learner import CompiledLearner, Guarantee, Learner
 from gamesim.measure import regrets
 from gamesim.record import Record, load
-from gamesim.scenario import toml as toml_writer
 from gamesim.simulation import Simulation, simulate
 
 __all__ = ["checks"]
@@ -178,9 +177,7 @@ def check_settings_round_trip(learner: Any) -> None:
     """A Learner is the same again after TOML."""
     if isinstance(learner, Learner):
         given = {key: value for key, value in asdict(learner).items() if value is not None}
-        assert players.make(learner.name, **tomllib.loads(toml_writer.write(given))) == learner, (
-            "TOML does not read back"
-        )
+        assert players.make(learner.name, **tomllib.loads(toml.write(given))) == learner, "TOML does not read back"
 
 
 def check_replicas_are_single_runs(learner: Any) -> None:

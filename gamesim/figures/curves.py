@@ -28,8 +28,9 @@ from gamesim.figures.style import (
     styled,
 )
 from gamesim.formatting import superscript
+from gamesim.measure.incentives import no_distance
 from gamesim.measure.trend import CONFIDENCE, Power, power
-from gamesim.record import Record, no_distance
+from gamesim.record import Record
 
 Rounds = NDArray[np.int64]
 Values = NDArray[np.float64]

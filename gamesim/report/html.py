@@ -13,7 +13,8 @@ from pathlib import Path
 
 from gamesim.equilibrium import Deviation, polytope
 from gamesim.formatting import number
-from gamesim.record import Record, no_distance
+from gamesim.measure.incentives import no_distance
+from gamesim.record import Record
 from gamesim.report.summary import KINDS, ROUNDING, SHOWN, Summary, trend_in_words
 
 SETS = {"ce": "correlated (CE)", "cce": "coarse correlated (CCE)"}

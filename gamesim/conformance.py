@@ -15,7 +15,7 @@ import numpy as np
 
 from gamesim import games, players, toml
 from gamesim.engine.compiled import Vector
-from gamesim.learner import CompiledLearner, Guarantee, Learner
+from gamesim.learner import CompiledLearner, Feedback, Guarantee, Learner
 from gamesim.measure import regrets
 from gamesim.record import Record, load
 from gamesim.simulation import Simulation, simulate
@@ -74,7 +74,7 @@ class Driver:
             self.learner.observe(loss)
 
 
-def feedback(learner: Any) -> str:
+def feedback(learner: Any) -> Feedback:
     """Return the feedback that a learner is tried with."""
     return learner.feedback[0] if isinstance(learner, Learner) else "expected"
 

@@ -39,7 +39,7 @@ CONTINUED = ("state", "starts", "strategies", "losses", "stride")
 @overload
 def simulate(
     game: Game | str,
-    learners: Sequence[Any] | str,
+    learners: Sequence[Any] | str | Learner | type,
     rounds: int,
     *,
     seed: int = 0,
@@ -53,7 +53,7 @@ def simulate(
 @overload
 def simulate(
     game: Game | str,
-    learners: Sequence[Any] | str,
+    learners: Sequence[Any] | str | Learner | type,
     rounds: int,
     *,
     seed: int = 0,
@@ -66,7 +66,7 @@ def simulate(
 
 def simulate(
     game: Game | str,
-    learners: Sequence[Any] | str,
+    learners: Sequence[Any] | str | Learner | type,
     rounds: int,
     *,
     seed: int = 0,
@@ -121,7 +121,7 @@ class Simulation(Generic[Number]):
     def __init__(
         self: "Simulation[float]",
         game: Game | str,
-        learners: Sequence[Any] | str,
+        learners: Sequence[Any] | str | Learner | type,
         *,
         seed: int = 0,
         feedback: Feedback = "expected",
@@ -136,7 +136,7 @@ class Simulation(Generic[Number]):
     def __init__(
         self: "Simulation[NDArray[np.float64]]",
         game: Game | str,
-        learners: Sequence[Any] | str,
+        learners: Sequence[Any] | str | Learner | type,
         *,
         seed: int = 0,
         feedback: Feedback = "expected",
@@ -150,7 +150,7 @@ class Simulation(Generic[Number]):
     def __init__(
         self,
         game: Game | str,
-        learners: Sequence[Any] | str,
+        learners: Sequence[Any] | str | Learner | type,
         *,
         seed: int = 0,
         feedback: Feedback = "expected",
@@ -345,8 +345,10 @@ class Simulation(Generic[Number]):
         arrays = record.arrays
         self.rounds = record.rounds
         for replica, track in enumerate(self._tracks):
-            for part, array in [*((part, getattr(track, part)) for part in CONTINUED), *track.sums._asdict().items()]:
-                array[...] = arrays[f"continue_{part}"][replica]
+            for part in CONTINUED:
+                getattr(track, part)[...] = arrays[f"continue_{part}"][replica]
+            for name, total in track.sums._asdict().items():
+                total[...] = arrays[f"continue_{name}"][replica]
             track.trajectory[: arrays["trajectory"].shape[1]] = arrays["trajectory"][replica]
             self._random[replica].bit_generator.state = record.settings["random"][replica]
         moments = [record.moments(replica) for replica in range(self.replicas)]
@@ -407,14 +409,15 @@ class Simulation(Generic[Number]):
         for name, width in lengths(self.game.sizes).items():
             kept = [[getattr(sums[replica], name) for _, sums in self._kept] for replica in range(self.replicas)]
             arrays[name] = np.stack([getattr(sums, name) for sums in now])
-            arrays[f"checkpoint_{name}"] = np.array(kept, dtype=np.float64).reshape(
-                self.replicas, len(self._kept), width
-            )
+            shape = self.replicas, len(self._kept), width
+            arrays[f"checkpoint_{name}"] = np.array(kept, dtype=np.float64).reshape(shape)
             arrays[f"continue_{name}"] = np.stack([getattr(track.sums, name) for track in self._tracks])
         return arrays
 
 
-def _chosen_learners(game: Game, learners: Sequence[Any] | str, feedback: Feedback, horizon: int | None) -> list[Any]:
+def _chosen_learners(
+    game: Game, learners: Sequence[Any] | str | Learner | type, feedback: Feedback, horizon: int | None
+) -> list[Any]:
     """Return a learner for each player, tuned to the horizon, refusing those that do not work with the feedback."""
     count = len(game.players)
     chosen = [learners] * count if isinstance(learners, str | Learner | type) else list(learners)

@@ -15,6 +15,7 @@ import gamesim
 from gamesim import equilibrium, games
 from gamesim.errors import InputError
 from gamesim.game import Game, Table
+from gamesim.measure.incentives import EquilibriumKind
 
 NAMED = [
     name
@@ -121,7 +122,8 @@ def test_the_first_games_have_the_payoffs_that_everyone_uses() -> None:
 def test_welfare_over_equilibria(name: str, ce: tuple[float, float], cce: tuple[float, float], optimum: float) -> None:
     game = table(name)
     welfare = game.payoffs.sum(axis=0)
-    for kind, expected in (("ce", ce), ("cce", cce)):
+    both: dict[EquilibriumKind, tuple[float, float]] = {"ce": ce, "cce": cce}
+    for kind, expected in both.items():
         own = -best_joint(game, kind, -welfare)[0], best_joint(game, kind, welfare)[0]
         np.testing.assert_allclose(own, expected, atol=1e-9)
         np.testing.assert_allclose(equilibrium.welfare_range(game, kind), expected, atol=1e-8)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import gamesim
 from gamesim import players
 from gamesim.game import Table
-from gamesim.learner import Guarantee
+from gamesim.learner import Guarantee, PlainRegret
 from gamesim.report import summary as report
 
 Array = NDArray[np.float64]
@@ -89,7 +89,7 @@ def test_a_learner_of_internal_regret_has_bounds_on_external_and_swap_regret() -
 
 
 @pytest.mark.parametrize("kind", report.KINDS)
-def test_a_given_start_adds_what_it_can_cost(kind: str) -> None:
+def test_a_given_start_adds_what_it_can_cost(kind: PlainRegret) -> None:
     own, given = (gamesim.simulate(GAME, ["hedge", "wavelet"], 50, start=[None, one]) for one in (None, [0, 0, 1]))
     added = (given.bound(1, kind) or 0) - (own.bound(1, kind) or 0)
     assert added == pytest.approx(5 * max(cost_of_a_start(one) for one in maps(kind, 3)))
@@ -142,8 +142,7 @@ def test_json_knows_no_nan() -> None:
 
 
 def test_verdicts() -> None:
-    perturbed = {"perturb": 0.2, "seed": 0}
-    shapley = report.summarise(gamesim.simulate("shapley", "hedge", 20000, **perturbed))  # type: ignore[arg-type]
+    shapley = report.summarise(gamesim.simulate("shapley", "hedge", 20000, perturb=0.2, seed=0))
     assert "of a coarse correlated equilibrium but of no correlated one" in shapley.verdict
     assert shapley.gap["ce"] > 0.05
     assert shapley.gap["cce"] < 0.005

@@ -49,4 +49,4 @@ def _halves_of_joint(sizes: Sequence[int]) -> tuple[int, int]:
 
 def _trajectory_rows(sizes: Sequence[int]) -> int:
     """Return how many rounds the trajectory keeps: a power of two, so that halving it leaves whole rows."""
-    return min(max(2 ** ((2**20 // sum(sizes)).bit_length() - 1), 64), 1024)
+    return min(max(1 << (2**20 // sum(sizes)).bit_length() >> 1, 64), 1024)

@@ -33,7 +33,7 @@ PATH_ACTIONS = 48  # of all players, up to which their strategies are sent as a 
 BOUND_POINTS = 41
 
 # The measures in a state and in a row of the curve, by the names that the page knows.
-IN_STATE = {
+IN_STATE: dict[str, str] = {
     "gap_ce": "ce-gap",
     "gap_cce": "cce-gap",
     "gap_nash": "nash-gap",

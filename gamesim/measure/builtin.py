@@ -191,7 +191,8 @@ def _regret(moment: Moment | Moments, of_matrices: OfMatrices) -> NDArray[np.flo
 
 def _gap(moment: Moment | Moments, of_matrices: OfMatrices) -> NDArray[np.float64]:
     """Return the largest regret per round; all moments in one go."""
-    return np.maximum(0.0, _regret(moment, of_matrices).max(axis=-1) / moment.rounds)
+    gap: NDArray[np.float64] = np.maximum(0.0, _regret(moment, of_matrices).max(axis=-1) / moment.rounds)
+    return gap
 
 
 def _share(game: Game, gap: Value) -> Value:
@@ -206,4 +207,5 @@ def _slope(moments: Moments, gap: Callable[[Moments], Value]) -> float:
 
 
 def _traces(stack: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.trace(stack, axis1=-2, axis2=-1)
+    traces: NDArray[np.float64] = np.trace(stack, axis1=-2, axis2=-1)
+    return traces

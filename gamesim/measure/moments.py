@@ -26,7 +26,7 @@ class Moment:
     >>> _ = simulation.run(200)
     >>> moment = simulation.moments()[-1]
     >>> moment.rounds, moment.sums.average.round(1).tolist()
-    (200, [3.8, 196.2, 100.0, 100.0])
+    (200, [3.9, 196.1, 100.0, 100.0])
     """
 
     game: Game
@@ -41,7 +41,7 @@ class Moment:
         >>> simulation = gamesim.Simulation("prisoners-dilemma", ["hedge", "uniform"])
         >>> _ = simulation.run(200)
         >>> simulation.moments()[-1].matrices[0].round(1).tolist()
-        [[1.5, -0.8], [78.5, -39.2]]
+        [[1.6, -0.8], [78.4, -39.2]]
         """
         ends = np.cumsum(np.square(self.game.sizes))
         parts = np.split(self.sums.counterfactuals, ends[:-1])
@@ -87,10 +87,20 @@ class Moments(Sequence[Moment]):
     ([126, 158, 200], 158, (3, 4))
     """
 
-    def __init__(self, game: Game, rounds: NDArray[np.int64], sums_at: Callable[[int], Sums]) -> None:
+    def __init__(
+        self,
+        game: Game,
+        rounds: NDArray[np.int64],
+        sums_at: Callable[[int], Sums],
+        stacked: Callable[[str], NDArray[np.float64]] | None = None,
+    ) -> None:
         self.game = game
         self.rounds = rounds
-        self._sums_at = sums_at
+        self._sums_at = sums_at  # the sums at one moment, by its number
+        self._stacked = stacked or self._stack  # one sum at all moments, by its name
+
+    def _stack(self, name: str) -> NDArray[np.float64]:
+        return np.stack([getattr(self._sums_at(k), name) for k in range(len(self))])
 
     def __len__(self) -> int:
         return len(self.rounds)
@@ -104,7 +114,9 @@ class Moments(Sequence[Moment]):
     def __getitem__(self, at: int | slice) -> "Moment | Moments":
         if isinstance(at, slice):
             chosen = range(len(self))[at]
-            return Moments(self.game, self.rounds[at], lambda k: self._sums_at(chosen[k]))
+            return Moments(
+                self.game, self.rounds[at], lambda k: self._sums_at(chosen[k]), lambda name: self._stacked(name)[at]
+            )
         k = range(len(self))[at]
         return Moment(self.game, int(self.rounds[k]), self._sums_at(k))
 
@@ -116,16 +128,16 @@ class Moments(Sequence[Moment]):
         >>> simulation = gamesim.Simulation("prisoners-dilemma", ["hedge", "uniform"])
         >>> _ = simulation.run(200)
         >>> simulation.moments().sums.average[[0, -1]].round(1).tolist()
-        [[0.5, 0.5, 0.5, 0.5], [3.8, 196.2, 100.0, 100.0]]
+        [[0.5, 0.5, 0.5, 0.5], [3.9, 196.1, 100.0, 100.0]]
         """
-        return cast(Sums, _Stacked(self._sums_at, len(self)))
+        return cast(Sums, _OneByOne(self._stacked))
 
 
-class _Stacked:
-    """The sums at many moments, each stacked only when it is asked for: those that nobody reads may be large."""
+class _OneByOne:
+    """Sums that are stacked each when it is asked for: those that nobody reads may be large."""
 
-    def __init__(self, sums_at: Callable[[int], Sums], count: int) -> None:
-        self._sums_at, self._count = sums_at, count
+    def __init__(self, stacked: Callable[[str], NDArray[np.float64]]) -> None:
+        self._stacked = stacked
 
     def __getattr__(self, name: str) -> NDArray[np.float64]:
-        return np.stack([getattr(self._sums_at(k), name) for k in range(self._count)])
+        return self._stacked(name)

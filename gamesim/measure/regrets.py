@@ -27,7 +27,8 @@ def external(matrix: Matrix) -> float | NDArray[np.float64]:
     >>> float(external(np.array([[2.0, 1.0], [0.0, 0.0]])))
     1.0
     """
-    return np.trace(matrix, axis1=-2, axis2=-1) - matrix.sum(axis=-2).min(axis=-1)
+    regret: float | NDArray[np.float64] = np.trace(matrix, axis1=-2, axis2=-1) - matrix.sum(axis=-2).min(axis=-1)
+    return regret
 
 
 def internal(matrix: Matrix) -> float | NDArray[np.float64]:
@@ -39,7 +40,8 @@ def internal(matrix: Matrix) -> float | NDArray[np.float64]:
     >>> float(internal(matrix))  # by the second action in place of the first: 2 - 0.5
     1.5
     """
-    return _row_gains(matrix).max(axis=-1)
+    regret: float | NDArray[np.float64] = _row_gains(matrix).max(axis=-1)
+    return regret
 
 
 def swap(matrix: Matrix) -> float | NDArray[np.float64]:
@@ -51,7 +53,8 @@ def swap(matrix: Matrix) -> float | NDArray[np.float64]:
     >>> float(swap(matrix))  # and by the first in place of the second: 1 - 0 more
     2.5
     """
-    return _row_gains(matrix).sum(axis=-1)
+    regret: float | NDArray[np.float64] = _row_gains(matrix).sum(axis=-1)
+    return regret
 
 
 def quantile(matrix: Matrix, epsilon: float) -> float:

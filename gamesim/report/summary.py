@@ -14,9 +14,9 @@ import numpy as np
 from gamesim import equilibrium
 from gamesim.formatting import number
 from gamesim.game import Game
-from gamesim.learner import Learner
+from gamesim.learner import PLAIN_REGRETS, Learner
 from gamesim.measure import numbers
-from gamesim.measure.incentives import ENTRIES, Incentives, no_distance, written_out
+from gamesim.measure.incentives import ENTRIES, EquilibriumKind, Incentives, no_distance, written_out
 from gamesim.measure.trend import trend
 from gamesim.record import Record
 from gamesim.record_files import VERSIONS
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-KINDS = ("external", "internal", "swap")
-SETS = {"ce": "correlated equilibrium", "cce": "coarse correlated equilibrium"}
+KINDS = PLAIN_REGRETS
+SETS: dict[EquilibriumKind, str] = {"ce": "correlated equilibrium", "cce": "coarse correlated equilibrium"}
 ROUNDING = 1e-9  # a gap up to this share of the payoff range counts as none
 QUICK = 50_000  # entries of the linear programs, over all replicas, up to which they take seconds (measured)
 SHOWN = 16  # players that the table shows

@@ -20,9 +20,9 @@ import gamesim
 from gamesim import figures, games, players, scenario
 from gamesim.cli import listing
 from gamesim.game import Game
+from gamesim.measure import numbers
 from gamesim.study import model as study_module
 from gamesim.study.schema import scenario_schema
-from gamesim.study.worker import MEASURES
 
 ROOT = Path(__file__).parents[1]
 ROUNDS = 2000
@@ -79,7 +79,7 @@ def files_page() -> str:
     opening, _, rest = study.partition("A study is TOML:")
     example, _, closing = rest.partition("\nA key in quotes")
     lines += ["", "## Studies", "", _plain(opening), "", "```toml", inspect.cleandoc(example), "```", ""]
-    lines += [_plain("A key in quotes" + closing), "", "Measures: " + ", ".join(f"`{one}`" for one in MEASURES) + "."]
+    lines += [_plain("A key in quotes" + closing), "", "Measures: " + ", ".join(f"`{one}`" for one in numbers()) + "."]
     return "\n".join(lines) + "\n"
 
 

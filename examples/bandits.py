@@ -1,8 +1,9 @@
 """Seeing only one's own loss: how much slower it is to learn the prisoner's dilemma."""
 
 import gamesim
+from gamesim import players
 
-TRIED = (("hedge", "expected"), ("hedge", "sampled"), ("exp3", "bandit"), ("tsallis-inf", "bandit"))
+TRIED = [(name, feedback) for name in ("hedge", "exp3", "tsallis-inf") for feedback in players.make(name).feedback]
 
 
 def main() -> None:

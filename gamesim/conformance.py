@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from gamesim import games, players
+from gamesim import games, players, toml
 from gamesim.engine.compiled import Vector
-from gamesim.learner import CompiledLearner, Guarantee, Learner
+from gamesim.learner import CompiledLearner, Feedback, Guarantee, Learner
 from gamesim.measure import regrets
 from gamesim.record import Record, load
-from gamesim.scenario import toml as toml_writer
 from gamesim.simulation import Simulation, simulate
 
 __all__ = ["checks"]
@@ -75,7 +74,7 @@ class Driver:
             self.learner.observe(loss)
 
 
-def feedback(learner: Any) -> str:
+def feedback(learner: Any) -> Feedback:
     """Return the feedback that a learner is tried with."""
     return learner.feedback[0] if isinstance(learner, Learner) else "expected"
 
@@ -178,9 +177,7 @@ def check_settings_round_trip(learner: Any) -> None:
     """A Learner is the same again after TOML."""
     if isinstance(learner, Learner):
         given = {key: value for key, value in asdict(learner).items() if value is not None}
-        assert players.make(learner.name, **tomllib.loads(toml_writer.write(given))) == learner, (
-            "TOML does not read back"
-        )
+        assert players.make(learner.name, **tomllib.loads(toml.write(given))) == learner, "TOML does not read back"
 
 
 def check_replicas_are_single_runs(learner: Any) -> None:

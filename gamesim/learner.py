@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +15,14 @@ from gamesim.errors import InputError, did_you_mean
 __all__ = ["CompiledLearner", "Guarantee", "Learner", "RunningLearner"]
 
 Kernel = Callable[[Vector, Vector, Vector], None]
+
+# The regrets that Σ p ⊗ l alone gives, and that a learner can promise; quantile and phi regret need to be told of what.
+PlainRegret: TypeAlias = Literal["external", "internal", "swap"]
+PLAIN_REGRETS: tuple[PlainRegret, ...] = get_args(PlainRegret)
+RegretKind: TypeAlias = Literal["external", "internal", "swap", "quantile", "phi"]
+REGRET_KINDS: tuple[RegretKind, ...] = get_args(RegretKind)
+
+Feedback: TypeAlias = Literal["expected", "sampled", "bandit"]
 
 
 class RunningLearner(Protocol):
@@ -62,12 +70,12 @@ class Guarantee:
     20.0
     """
 
-    regret: str
+    regret: PlainRegret
     formula: str
     bound: Callable[[int, int], float]
     expected: bool = False
 
-    def bound_on(self, regret: str, rounds: int, actions: int, started: bool = False) -> float | None:
+    def bound_on(self, regret: PlainRegret, rounds: int, actions: int, started: bool = False) -> float | None:
         """Return the most that a regret of this kind can be, as far as it follows from the promise; else None.
 
         If the learner was `started` from a strategy that is not its own, this can cost a loss of 2, once, and in swap
@@ -134,7 +142,7 @@ class Learner:
     name: ClassVar[str]
     kernels: ClassVar[tuple[Kernel, Kernel]]
     state_layout: ClassVar[Layout[Any]]  # the names and shapes of what is kept
-    feedback: ClassVar[tuple[str, ...]] = ("expected", "sampled")  # bandit learners take NaN for what was not played
+    feedback: ClassVar[tuple[Feedback, ...]] = ("expected", "sampled")  # bandit learners take NaN for the unseen
     informed: ClassVar[bool] = False  # an informed player sees this round's losses before it plays
     ordered: ClassVar[bool] = False  # the play of an ordered player depends on the order of its actions
 

@@ -1,215 +1,50 @@
 """The record of a run: what was played, and everything that is measured from it.
 
-On disk a record is a folder: `manifest.json` says what it is, and each array is a .npy file beside it. A record is
-written to a temporary folder that is renamed at the end, so a folder under its final name is always whole.
+On disk a record is a folder, see `gamesim.record_files`. It is written to a temporary folder that is renamed at the
+end, so a folder under its final name is always whole.
 """
 
-import json
 import os
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import cached_property
-from importlib.metadata import version
-from math import log10
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, Generic, cast
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
-from gamesim import equilibrium, games
+from gamesim import record_files
 from gamesim.atomic import write_folder
 from gamesim.deprecated import Renamed
-from gamesim.engine.compiled import Vector
+from gamesim.engine.sums import Sums
 from gamesim.errors import InputError, did_you_mean
-from gamesim.game import Game, Table
-from gamesim.learner import Learner
+from gamesim.game import Game
+from gamesim.learner import Feedback, Learner, PlainRegret, RegretKind
 from gamesim.measure import regrets
+from gamesim.measure.builtin import Deviations, gap_name, regret_options
+from gamesim.measure.curves import Curve
+from gamesim.measure.incentives import EquilibriumKind, checked_kind
+from gamesim.measure.moments import Moments
+from gamesim.measure.registry import find
+
+# What a measure of one number is: a float of one run, an array of replicas, and either where a record may be both.
+if TYPE_CHECKING:
+    from typing_extensions import TypeVar  # its type variables have defaults, as Python's do from 3.13 on
+
+    Number = TypeVar("Number", bound=float | NDArray[np.float64], default=Any)
+else:
+    from typing import TypeVar
+
+    Number = TypeVar("Number")
 
 __all__ = ["Curve", "Record", "load"]
 
-FORMAT = 1
-GAPS = {"ce": "swap", "cce": "external"}
-KINDS = ("external", "internal", "swap", "quantile", "phi")
-VERSIONS = ("gamesim", "numpy", "scipy", "numba")
+SHARED = ("checkpoints", "trajectory_rounds")  # arrays that all replicas have in common
 
 
 @dataclass(frozen=True, eq=False)
-class Moment:
-    """One replica's sums at one round: enough for every measure."""
-
-    game: Game
-    rounds: int
-    average: Vector
-    counterfactuals: Vector
-    joint: NDArray[np.float64] | None
-
-    @cached_property
-    def matrices(self) -> list[NDArray[np.float64]]:
-        """Each player's counterfactual losses Σ p ⊗ l, in the units that learners see."""
-        matrices, first = [], 0
-        for size in self.game.sizes:
-            matrices.append(self.counterfactuals[first : first + size * size].reshape(size, size))
-            first += size * size
-        return matrices
-
-    def regret(self, kind: str, epsilon: float | None, phi: Any) -> Vector:
-        """Each player's total regret of this kind, in payoff units."""
-        if kind not in KINDS:
-            raise InputError(f"there is no regret called {kind!r}: {did_you_mean(kind, KINDS)}")
-        if (kind == "quantile") != (epsilon is not None) or (kind == "phi") != (phi is not None):
-            raise InputError("quantile regret takes epsilon=..., phi regret takes phi=..., and the others take neither")
-        if kind == "quantile":
-            assert epsilon is not None
-            found = [regrets.quantile(matrix, epsilon) for matrix in self.matrices]
-        elif kind == "phi":
-            maps = [phi] * len(self.matrices) if np.ndim(phi[0]) == 1 else phi
-            if len(maps) != len(self.matrices):
-                raise InputError(f"{len(self.matrices)} players need a φ each, and {len(maps)} came")
-            found = [regrets.against(matrix, one) for matrix, one in zip(self.matrices, maps, strict=True)]
-        else:
-            return _of_each(self.game, self.counterfactuals, getattr(regrets, kind)) * self.game.scale
-        return np.array(found) * self.game.scale
-
-    def gap(self, kind: str) -> float:
-        """The largest incentive to deviate, per round and in payoff units; 0 in equilibrium."""
-        return max(0.0, float(self.regret(_regret_of(kind), None, None).max()) / self.rounds)
-
-    def distance(self, kind: str) -> float:
-        """How far the joint is from the set of equilibria, in total variation."""
-        if self.joint is None:
-            raise InputError(no_distance(self.game) or "this record holds no joint")
-        return equilibrium.distance(self.game, self.joint, kind)
-
-    def payoffs(self) -> Vector:
-        """Each player's average payoff a round."""
-        losses = _of_each(self.game, self.counterfactuals, _traces) / self.rounds
-        return self.game.middle - self.game.scale * losses
-
-    def nash_gap(self) -> float:
-        """The most that a player gains by leaving its average strategy while the others keep to theirs."""
-        profile = self.average / self.rounds
-        losses = np.split(self.game.expected_losses(profile), np.cumsum(self.game.sizes)[:-1])
-        played = np.split(profile, np.cumsum(self.game.sizes)[:-1])
-        gains = [strategy @ loss - loss.min() for strategy, loss in zip(played, losses, strict=True)]
-        return max(0.0, float((np.array(gains) * self.game.scale).max()))
-
-
-def _regret_of(kind: str) -> str:
-    """Return the regret whose largest, a round, is this gap."""
-    if kind not in GAPS:
-        raise InputError(f"there is no gap called {kind!r}: {did_you_mean(kind, GAPS)}")
-    return GAPS[kind]
-
-
-def _of_each(game: Game, counterfactuals: Vector, measure: Callable[[NDArray[np.float64]], Any]) -> Vector:
-    """Measure every player's matrix, those of one size in one go: there may be thousands; leading axes stay."""
-    sizes = np.array(game.sizes)
-    starts = np.cumsum(sizes**2) - sizes**2
-    result = np.zeros((*counterfactuals.shape[:-1], len(sizes)))
-    for size in sorted(set(game.sizes)):
-        who = np.flatnonzero(sizes == size)
-        entries = starts[who, None] + np.arange(size * size)
-        result[..., who] = measure(counterfactuals[..., entries].reshape(*result.shape[:-1], len(who), size, size))
-    return result
-
-
-def _traces(stack: NDArray[np.float64]) -> Any:
-    return np.trace(stack, axis1=-2, axis2=-1)
-
-
-class Curve:
-    """The measures on the logarithmic grid of rounds, with the same names, arguments and units as a record's.
-
-    `rounds` is the grid. Each measure has an entry for each of these rounds, and tells of all rounds up to it; with
-    replicas a row of such entries for each.
-
-    >>> import gamesim
-    >>> record = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=200)
-    >>> curve = record.curve
-    >>> curve.rounds[-4:].tolist()
-    [100, 126, 158, 200]
-    >>> curve.payoffs()[-4:].round(2).tolist()  # a row for each of these rounds, an entry for each player
-    [[2.97, 0.5], [2.97, 0.5], [2.98, 0.5], [2.98, 0.5]]
-    """
-
-    def __init__(
-        self, rounds: NDArray[np.int64], over: Callable[[Callable[[Moment], Any]], Any], gaps: Callable[[str], Any]
-    ) -> None:
-        self.rounds = rounds
-        self._over, self._gaps = over, gaps
-
-    def regret(self, kind: str, *, epsilon: float | None = None, phi: Any = None) -> NDArray[np.float64]:
-        """Each player's total regret at each checkpoint, in payoff units; `kind`, `epsilon` and `phi` as in `Record`.
-
-        >>> import gamesim
-        >>> record = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=200)
-        >>> record.curve.regret("external")[-3:].round(1).tolist()  # the follower's grows: it does not learn
-        [[3.3, 59.7], [3.3, 75.7], [3.3, 96.7]]
-        """
-        result: NDArray[np.float64] = self._over(lambda moment: moment.regret(kind, epsilon, phi))
-        return result
-
-    def gap(self, kind: str) -> NDArray[np.float64]:
-        """The CE or CCE gap at each checkpoint, in payoff units a round; `kind` is "ce" or "cce".
-
-        >>> import gamesim
-        >>> curve = gamesim.simulate("shapley", "hedge", rounds=10_000, perturb=0.2).curve_from(1000)
-        >>> curve.gap("cce")[[0, -1]].round(4).tolist()
-        [0.0058, 0.0008]
-        >>> curve.gap("ce")[[0, -1]].round(2).tolist()  # it stays
-        [0.14, 0.15]
-        """
-        result: NDArray[np.float64] = self._gaps(kind)
-        return result
-
-    def nash_gap(self) -> NDArray[np.float64]:
-        """The Nash gap of the average strategies at each checkpoint, in payoff units a round.
-
-        >>> import gamesim
-        >>> record = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=200)
-        >>> record.curve.nash_gap()[::8].round(3).tolist()
-        [0.5, 0.311, 0.459]
-        """
-        result: NDArray[np.float64] = self._over(Moment.nash_gap)
-        return result
-
-    def distance(self, kind: str) -> NDArray[np.float64]:
-        """The distance to the CE or CCE set at each checkpoint, in total variation; `kind` is "ce" or "cce".
-
-        >>> import gamesim
-        >>> record = gamesim.simulate("prisoners-dilemma", "hedge", rounds=100)
-        >>> record.curve.distance("ce")[::5].round(2).tolist()
-        [0.75, 0.53, 0.33, 0.16]
-        """
-        result: NDArray[np.float64] = self._over(lambda moment: moment.distance(kind))
-        return result
-
-    def joint(self) -> NDArray[np.float64] | None:
-        """The joint of the rounds up to each checkpoint, or None where it would not fit into memory.
-
-        >>> import gamesim
-        >>> record = gamesim.simulate("prisoners-dilemma", ["hedge", "uniform"], rounds=100)
-        >>> record.curve.joint()[[0, -1]].round(2).tolist()  # after one round, and after all
-        [[[0.25, 0.25], [0.25, 0.25]], [[0.02, 0.02], [0.48, 0.48]]]
-        """
-        result: NDArray[np.float64] = self._over(lambda moment: np.nan if moment.joint is None else moment.joint)
-        return None if np.isnan(result).any() else result
-
-    def payoffs(self) -> NDArray[np.float64]:
-        """Each player's average payoff a round up to each checkpoint.
-
-        >>> import gamesim
-        >>> record = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=200)
-        >>> record.curve.payoffs()[[0, -1]].round(2).tolist()  # after one round, and after all
-        [[2.5, 0.5], [2.98, 0.5]]
-        """
-        result: NDArray[np.float64] = self._over(Moment.payoffs)
-        return result
-
-
-@dataclass(frozen=True, eq=False)
-class Record:
+class Record(Generic[Number]):
     """What a run leaves: arrays only, and measures that are functions of them.
 
     The `game`, its `learners` (a Learner each, or a class of the user's own), the `rounds` played, the `seed` and the
@@ -231,15 +66,15 @@ class Record:
     learners: tuple[Any, ...]
     rounds: int
     seed: int
-    feedback: str
+    feedback: Feedback
     started: tuple[bool, ...]  # whose first strategy was given or perturbed
     single: bool
     arrays: dict[str, NDArray[Any]]
     settings: dict[str, Any]  # what only a continued run needs
 
     def __repr__(self) -> str:
-        described = map(_describe, self.learners)
-        learners = dict.fromkeys(str(one["learner"] if "learner" in one else one["python"]) for one in described)
+        kept = map(record_files.described, self.learners)
+        learners = dict.fromkeys(str(one["learner"] if "learner" in one else one["python"]) for one in kept)
         replicas = "" if self.single else f", {self.replicas} replicas"
         named = f"{self.game.name}, {' and '.join(learners)}"
         return f"<Record: {named}, {self.rounds:,} rounds{replicas}, seed {self.seed}>"
@@ -255,42 +90,79 @@ class Record:
         """
         return len(self.arrays["average"])
 
-    def __getitem__(self, replica: int) -> "Record":
+    def __getitem__(self, replica: int) -> "Record[float]":
         count = self.replicas
         if not -count <= replica < count:
             raise IndexError(f"replica {replica} of {count}")
         at = replica % count
-        shared = ("checkpoints", "trajectory_rounds")
-        arrays = {name: part if name in shared else part[at : at + 1] for name, part in self.arrays.items()}
+        arrays = {name: part if name in SHARED else part[at : at + 1] for name, part in self.arrays.items()}
         settings = self.settings | {"random": [self.settings["random"][at]]}
-        return replace(self, seed=self.seed + at, single=True, arrays=arrays, settings=settings)
+        one = replace(self, seed=self.seed + at, single=True, arrays=arrays, settings=settings)
+        return cast("Record[float]", one)
 
-    def __iter__(self) -> Iterator["Record"]:
+    def __iter__(self) -> Iterator["Record[float]"]:
         return (self[replica] for replica in range(self.replicas))
 
-    def _moment(self, replica: int, checkpoint: int | None = None) -> Moment:
-        prefix, at = ("", (replica,)) if checkpoint is None else ("checkpoint_", (replica, checkpoint))
-        rounds = self.rounds if checkpoint is None else int(self.arrays["checkpoints"][checkpoint])
-        joint = self.arrays[f"{prefix}joint"][at]
-        return Moment(
-            self.game,
-            rounds,
-            self.arrays[f"{prefix}average"][at],
-            self.arrays[f"{prefix}counterfactuals"][at],
-            joint.reshape(self.game.sizes) / rounds if joint.size else None,
-        )
+    @cached_property
+    def _grid(self) -> NDArray[np.int64]:
+        """The rounds of the checkpoints, and the last round."""
+        kept = self.arrays["checkpoints"]
+        return kept if len(kept) and kept[-1] == self.rounds else np.append(kept, self.rounds)
 
-    def _over(self, measure: Callable[[Moment], Any]) -> Any:
-        results = [measure(self._moment(replica)) for replica in range(self.replicas)]
-        return results[0] if self.single else np.array(results)
+    def moments(self, replica: int = 0) -> Moments:
+        """Return what the measures come from: the sums of one `replica` at its checkpoints and after its last round.
+
+        >>> import gamesim
+        >>> record = gamesim.simulate("prisoners-dilemma", ["hedge", "uniform"], rounds=200)
+        >>> moments = record.moments()
+        >>> moments.rounds[-3:].tolist(), moments[-1].profile.round(3).tolist()
+        ([126, 158, 200], [0.019, 0.981, 0.5, 0.5])
+        """
+
+        last = len(self._grid) - 1
+
+        def sums_at(k: int) -> Sums:
+            if k == last:
+                return Sums(*(self.arrays[name][replica] for name in Sums._fields))
+            return Sums(*(self.arrays[f"checkpoint_{name}"][replica, k] for name in Sums._fields))
+
+        def stacked(name: str) -> NDArray[np.float64]:
+            earlier = self.arrays[f"checkpoint_{name}"][replica, :last]
+            return np.concatenate([earlier, self.arrays[name][replica, None]])
+
+        return Moments(self.game, self._grid, sums_at, stacked)
+
+    def measure(self, name: str, **options: Any) -> Number | NDArray[np.float64]:
+        """Return a measure by its `name`, in the measure's own units; `gamesim.measure.available()` has all of them.
+
+        It is a float, or an array where there is one number per player, action or cell of the joint; with replicas it
+        has a leading axis. Some measures take `options`.
+
+        >>> import gamesim
+        >>> record = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=200)
+        >>> round(record.measure("ce-gap-share"), 3)
+        0.121
+        >>> record.measure("quantile-regret", epsilon=1.0).round(1).tolist()
+        [-196.7, -96.7]
+        """
+        measure = find(name)
+        found = [measure.now(self.moments(replica), **options) for replica in range(self.replicas)]
+        return cast(Number, found[0] if self.single else np.array(found))
+
+    def _number(self, name: str) -> Number:
+        """Return a measure that is one number per run."""
+        return cast(Number, self.measure(name))
+
+    def _array(self, name: str, **options: Any) -> NDArray[np.float64]:
+        """Return a measure that has several numbers per run."""
+        return cast(NDArray[np.float64], self.measure(name, **options))
 
     @property
     def joint(self) -> NDArray[np.float64] | None:
         """The empirical distribution over action profiles, an axis a player; None where it does not fit into memory."""
         if self.arrays["joint"].shape[1] == 0:
             return None
-        joint: NDArray[np.float64] = self._over(lambda moment: moment.joint)
-        return joint
+        return self._array("joint")
 
     @property
     def average(self) -> list[NDArray[np.float64]]:
@@ -301,9 +173,7 @@ class Record:
         >>> [strategy.round(3).tolist() for strategy in record.average]
         [[0.019, 0.981], [0.5, 0.5]]
         """
-        parts = self.arrays["average"] / self.rounds
-        split = np.split(parts[0] if self.single else parts, np.cumsum(self.game.sizes)[:-1], axis=-1)
-        return list(split)
+        return self._by_player(self._array("average-strategies"))
 
     @property
     def trajectory(self) -> tuple[NDArray[np.int64], list[NDArray[np.float64]]]:
@@ -315,17 +185,19 @@ class Record:
         ([1, 200], [[0.5, 0.5], [0.0, 1.0]])
         """
         kept = self.arrays["trajectory"]
-        split = np.split(kept[0] if self.single else kept, np.cumsum(self.game.sizes)[:-1], axis=-1)
-        return self.arrays["trajectory_rounds"], list(split)
+        return self.arrays["trajectory_rounds"], self._by_player(kept[0] if self.single else kept)
+
+    def _by_player(self, side_by_side: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+        """Return each player's own part of an array over all players' actions."""
+        return list(np.split(side_by_side, np.cumsum(self.game.sizes)[:-1], axis=-1))
 
     @property
     def payoffs(self) -> NDArray[np.float64]:
         """Each player's average payoff a round."""
-        result: NDArray[np.float64] = self._over(Moment.payoffs)
-        return result
+        return self._array("payoffs")
 
     @property
-    def welfare(self) -> Any:
+    def welfare(self) -> Number:
         """The sum of all players' average payoffs a round; a float, or one for each replica.
 
         >>> import gamesim
@@ -333,9 +205,11 @@ class Record:
         >>> round(float(record.welfare), 2), record.payoffs.round(2).tolist()
         (3.48, [2.98, 0.5])
         """
-        return self.payoffs.sum(axis=-1)
+        return self._number("welfare")
 
-    def regret(self, kind: str, *, epsilon: float | None = None, phi: Any = None) -> NDArray[np.float64]:
+    def regret(
+        self, kind: RegretKind, *, epsilon: float | None = None, phi: Deviations | None = None
+    ) -> NDArray[np.float64]:
         """Each player's total regret, in payoff units: external, internal, swap, quantile (epsilon=…) or phi (phi=…).
 
         It is summed over all rounds, of this `kind`: "external" to the best action, "internal" for the best change of
@@ -351,8 +225,8 @@ class Record:
         >>> record.regret("phi", phi=[[0, 1], [1, 0]]).round(1).tolist()  # "the other action, whatever you play"
         [-193.5, 0.0]
         """
-        result: NDArray[np.float64] = self._over(lambda moment: moment.regret(kind, epsilon, phi))
-        return result
+        options = regret_options(kind, epsilon, phi)
+        return self._array(f"{kind}-regret", **options)
 
     def profile(self, player: int | str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """The regret profile of one player, by number or name, in payoff units and in total: see `regrets.profile`.
@@ -369,13 +243,12 @@ class Record:
         if isinstance(player, str) and player not in names:
             raise InputError(f"there is no player called {player!r}: {did_you_mean(player, names)}")
         i = names.index(player) if isinstance(player, str) else player
+        found = [regrets.profile(self.moments(replica)[-1].matrices[i]) for replica in range(self.replicas)]
+        together, alone = np.moveaxis(np.array(found[0] if self.single else found), -2, 0)
         scale = self.game.scale[i]
-        together, alone = np.moveaxis(
-            np.array(self._over(lambda moment: np.array(regrets.profile(moment.matrices[i])))), -2, 0
-        )
         return scale * together, scale * alone
 
-    def bound(self, player: int, kind: str, rounds: int | None = None) -> float | None:
+    def bound(self, player: int, kind: PlainRegret, rounds: int | None = None) -> float | None:
         """The most that a player's total regret can be, in payoff units, or None if its learner does not promise that.
 
         `kind` is "external", "internal" or "swap", and `rounds` is all, or fewer. What a learner promises of one kind
@@ -400,7 +273,7 @@ class Record:
         losses = promise.bound_on(kind, at, self.game.sizes[player], self.started[player])
         return None if losses is None else float(losses * self.game.scale[player])
 
-    def certificate(self, player: int, phi: Any) -> float | None:
+    def certificate(self, player: int, phi: ArrayLike) -> float | None:
         """The bound on a player's total regret against φ that its learner's own gradients prove, in payoff units.
 
         `phi` is a stochastic matrix: row i is where the mass of action i is sent. None where the learner keeps no such
@@ -427,11 +300,11 @@ class Record:
         state = np.split(self.arrays["continue_state"][0], np.cumsum(sizes)[:-1])[player]
         losses = learner.certificate(state, phi)
         if self.started[player]:
-            changes = np.eye(self.game.sizes[player]) - phi
+            changes = np.eye(self.game.sizes[player]) - np.asarray(phi, dtype=np.float64)
             losses += max(np.abs(changes - row).sum(axis=1).max() for row in changes)
         return float(losses * self.game.scale[player])
 
-    def best_deviation(self, player: int, kind: str) -> NDArray[np.float64]:
+    def best_deviation(self, player: int, kind: PlainRegret) -> NDArray[np.float64]:
         """The deviation φ that this player's regret of a kind, external, internal or swap, is measured against.
 
         It is a stochastic matrix of zeros and ones: row i is where the mass of action i is sent.
@@ -445,9 +318,9 @@ class Record:
         """
         if not self.single:
             raise InputError("a deviation is of one run: take record[replica]")
-        return regrets.best_deviation(self._moment(0).matrices[player], kind)
+        return regrets.best_deviation(self.moments()[-1].matrices[player], kind)
 
-    def gap(self, kind: str) -> Any:
+    def gap(self, kind: EquilibriumKind) -> Number:
         """The CE gap (largest swap regret a round) or CCE gap (largest external regret a round), in payoff units.
 
         `kind` is "ce" or "cce"; a float comes back, or one for each replica.
@@ -457,9 +330,9 @@ class Record:
         >>> round(record.gap("ce"), 2), round(record.gap("cce"), 3)
         (0.14, 0.006)
         """
-        return self._over(lambda moment: moment.gap(kind))
+        return self._number(gap_name(kind))
 
-    def nash_gap(self) -> Any:
+    def nash_gap(self) -> Number:
         """The most that a player gains a round by leaving its average strategy while the others keep to theirs.
 
         It is in payoff units; a float comes back, or one for each replica.
@@ -469,9 +342,9 @@ class Record:
         >>> round(record.nash_gap(), 3)
         0.484
         """
-        return self._over(Moment.nash_gap)
+        return self._number("nash-gap")
 
-    def distance(self, kind: str) -> Any:
+    def distance(self, kind: EquilibriumKind) -> Number:
         """How far the joint is from the CE or CCE set, in total variation, from 0 to 1; `kind` is "ce" or "cce".
 
         A distance can be large where the gap is small: the gap says how much anybody gains by deviating, the distance
@@ -482,7 +355,7 @@ class Record:
         >>> round(record.distance("ce"), 3), round(record.distance("cce"), 3)
         (0.245, 0.006)
         """
-        return self._over(lambda moment: moment.distance(kind))
+        return self._number(f"{checked_kind(kind)}-distance")
 
     @property
     def curve(self) -> Curve:
@@ -503,27 +376,8 @@ class Record:
         >>> record.curve_from(150).rounds.tolist()
         [158, 200]
         """
-        grid = [int(r) for r in self.arrays["checkpoints"]]
-        at: list[int | None] = [k for k, r in enumerate(grid) if r >= first]
-        rounds = [r for r in grid if r >= first]
-        if not grid or grid[-1] != self.rounds:
-            at.append(None)
-            rounds.append(self.rounds)
-
-        def over(measure: Callable[[Moment], Any]) -> Any:
-            rows = [[measure(self._moment(replica, k)) for k in at] for replica in range(self.replicas)]
-            return np.array(rows[0] if self.single else rows)
-
-        def gaps(kind: str) -> Any:
-            measure, rows = getattr(regrets, _regret_of(kind)), []
-            for replica in range(self.replicas):  # all checkpoints in one go, not a moment each
-                kept = self.arrays["checkpoint_counterfactuals"][replica, len(grid) - len(at) + at.count(None) :]
-                last = self.arrays["counterfactuals"][replica : replica + 1]
-                totals = _of_each(self.game, np.concatenate([kept, last]) if None in at else kept, measure)
-                rows.append(np.maximum(0.0, (totals * self.game.scale).max(axis=-1) / np.array(rounds)))
-            return rows[0] if self.single else np.array(rows)
-
-        return Curve(np.array(rounds, dtype=np.int64), over, gaps)
+        replicas = [self.moments(replica) for replica in range(self.replicas)]
+        return Curve(replicas, int(np.searchsorted(self.arrays["checkpoints"], first)), single=self.single)
 
     since = Renamed("curve_from")
     players = Renamed("learners")
@@ -552,33 +406,21 @@ class Record:
         ...     load(folder).rounds
         10
         """
-        for name, part in self.arrays.items():
-            np.save(folder / f"{name}.npy", part, allow_pickle=False)
-        for name, part in self.game.arrays().items():
-            np.save(folder / f"game_{name}.npy", part, allow_pickle=False)
-        manifest = {
-            "format": FORMAT,
-            "versions": {name: version(name) for name in VERSIONS},
-            "game": {
-                "kind": type(self.game).__name__,
-                "name": self.game.name,
-                "players": self.game.players,
-                "actions": self.game.actions,
-                "arrays": sorted(self.game.arrays()),
-            },
-            "players": [_describe(player) for player in self.learners],
-            "rounds": self.rounds,
-            "seed": self.seed,
-            "feedback": self.feedback,
-            "started": self.started,
-            "single": self.single,
-            "arrays": sorted(self.arrays),
-            "settings": self.settings,
-        }
-        (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
+        parts = record_files.Fields(
+            game=self.game,
+            learners=self.learners,
+            rounds=self.rounds,
+            seed=self.seed,
+            feedback=self.feedback,
+            started=self.started,
+            single=self.single,
+            arrays=self.arrays,
+            settings=self.settings,
+        )
+        record_files.write(folder, parts)
 
 
-def load(path: str | os.PathLike[str]) -> Record:
+def load(path: str | os.PathLike[str]) -> Record[Any]:
     """Read a record back from the folder at this path; nothing in it is executed.
 
     >>> import gamesim
@@ -589,54 +431,4 @@ def load(path: str | os.PathLike[str]) -> Record:
     >>> again.rounds, bool((again.joint == record.joint).all())
     (10, True)
     """
-    from gamesim import players
-
-    folder = Path(path)
-    try:
-        manifest = json.loads((folder / "manifest.json").read_text())
-    except FileNotFoundError:
-        raise InputError(f"there is no record at {folder}: a record is a folder with a manifest.json in it") from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{folder / 'manifest.json'} is not valid JSON ({error})") from None
-    if manifest.get("format") != FORMAT:
-        raise InputError(f"{folder} has record format {manifest.get('format')}, and this version reads {FORMAT}")
-    try:
-        of_game = manifest["game"]
-        games.available()  # imports every kind of game
-        parts = {name: np.load(folder / f"game_{name}.npy", allow_pickle=False) for name in of_game["arrays"]}
-        labels = tuple(tuple(of_player) for of_player in of_game["actions"])
-        game = Game.kinds()[of_game["kind"]].from_arrays(of_game["name"], tuple(of_game["players"]), labels, parts)
-        return Record(
-            game=game,
-            learners=tuple(
-                players.make(one["learner"], **one["settings"]) if "learner" in one else one["python"]
-                for one in manifest["players"]
-            ),
-            rounds=manifest["rounds"],
-            seed=manifest["seed"],
-            feedback=manifest["feedback"],
-            started=tuple(manifest["started"]),
-            single=manifest["single"],
-            arrays={name: np.load(folder / f"{name}.npy", allow_pickle=False) for name in manifest["arrays"]},
-            settings=manifest["settings"],
-        )
-    except (KeyError, OSError, ValueError, TypeError) as error:
-        raise InputError(f"{folder} is not a whole record ({type(error).__name__}: {error})") from None
-
-
-def no_distance(game: Game) -> str | None:
-    """Say why distances cannot be measured in a game, or None if they can."""
-    from gamesim.simulation import LARGEST_JOINT
-
-    if game.cells > LARGEST_JOINT:
-        size = f"{game.cells:,}" if game.cells < 1e12 else f"about 10^{round(log10(game.cells)):,}"
-        return f"the joint has {size} cells, more than the {LARGEST_JOINT:,} that are kept; gaps come from the regrets"
-    if not isinstance(game, Table):
-        return "the game has no payoff table; gaps come from the regrets"
-    return None
-
-
-def _describe(player: Any) -> dict[str, Any]:
-    if isinstance(player, Learner):
-        return {"learner": player.name, "settings": asdict(player)}
-    return {"python": player if isinstance(player, str) else getattr(player, "__qualname__", repr(player))}
+    return Record(**record_files.read(Path(path)))

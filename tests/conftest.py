@@ -1,6 +1,15 @@
-"""What holds for all tests: a busy machine fails none of them."""
+"""What holds for all tests: a busy machine fails none of them, and what one makes known is forgotten after it."""
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from gamesim.measure import registry
 
 settings.register_profile("gamesim", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("gamesim")
+
+
+@pytest.fixture(autouse=True)
+def _forget_measures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Forget the measures that a test, or an example in a docstring, has made known."""
+    monkeypatch.setattr(registry, "_known", dict(registry._known))

@@ -10,7 +10,7 @@ from scipy.optimize import linprog
 from gamesim import equilibrium
 from gamesim.game import Table
 from gamesim.measure import distance as total_variation
-from gamesim.measure.incentives import Incentives
+from gamesim.measure.incentives import EquilibriumKind, Incentives
 from gamesim.measure.linear_programs import INTERIOR, SIMPLEX
 from tests.test_equilibrium import random_game, random_joint
 
@@ -76,14 +76,14 @@ def test_distances_by_hand() -> None:
 
 @given(SIZES, st.integers(0, 10**6), st.sampled_from(["ce", "cce"]))
 @settings(max_examples=60)
-def test_the_distance_is_that_of_the_literal_program(sizes: tuple[int, ...], seed: int, kind: str) -> None:
+def test_the_distance_is_that_of_the_literal_program(sizes: tuple[int, ...], seed: int, kind: EquilibriumKind) -> None:
     game, joint = random_game(sizes, seed), random_joint(sizes, seed + 1)
     assert equilibrium.distance(game, joint, kind) == pytest.approx(literal_distance(game, joint, kind), abs=1e-7)
 
 
 @pytest.mark.parametrize("kind", ["ce", "cce"])
 @pytest.mark.parametrize("sizes", [(5, 7), (9, 4), (3, 4, 2), (4, 3, 5), (2, 3, 2, 3)])
-def test_the_search_agrees_with_the_whole_program(sizes: tuple[int, ...], kind: str) -> None:
+def test_the_search_agrees_with_the_whole_program(sizes: tuple[int, ...], kind: EquilibriumKind) -> None:
     for seed in range(30):
         game = random_game(sizes, seed)
         incentives, joint = Incentives(game, kind), random_joint(sizes, seed)
@@ -100,7 +100,9 @@ def test_the_search_agrees_with_the_whole_program(sizes: tuple[int, ...], kind: 
 
 @pytest.mark.parametrize("kind", ["ce", "cce"])
 @pytest.mark.parametrize("seed", range(3))
-def test_learned_play_is_searched_to_the_end_and_agrees(kind: str, seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_learned_play_is_searched_to_the_end_and_agrees(
+    kind: EquilibriumKind, seed: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     game = Table.from_payoffs(np.random.default_rng(seed).random((2, 24, 20)))
     incentives, (early, joint) = Incentives(game, kind), learned_play(game, 2000, (200,))
     whole = [total_variation.direct(incentives, x, INTERIOR).distance for x in (early, joint)]
@@ -131,7 +133,9 @@ def test_simplex_and_interior_point_agree() -> None:
 
 @given(SIZES, st.integers(0, 10**6), st.sampled_from(["ce", "cce"]))
 @settings(max_examples=40)
-def test_any_multipliers_bound_the_distance_from_below(sizes: tuple[int, ...], seed: int, kind: str) -> None:
+def test_any_multipliers_bound_the_distance_from_below(
+    sizes: tuple[int, ...], seed: int, kind: EquilibriumKind
+) -> None:
     game, joint, random = random_game(sizes, seed), random_joint(sizes, seed), np.random.default_rng(seed)
     incentives = Incentives(game, kind)
     multipliers = np.zeros(incentives.starts[-1])
@@ -141,7 +145,7 @@ def test_any_multipliers_bound_the_distance_from_below(sizes: tuple[int, ...], s
 
 @given(SIZES, st.integers(0, 10**6), st.sampled_from(["ce", "cce"]), st.floats(0, 1))
 @settings(max_examples=40)
-def test_a_distance_to_a_convex_set(sizes: tuple[int, ...], seed: int, kind: str, part: float) -> None:
+def test_a_distance_to_a_convex_set(sizes: tuple[int, ...], seed: int, kind: EquilibriumKind, part: float) -> None:
     game, joint, other = random_game(sizes, seed), random_joint(sizes, seed), random_joint(sizes, seed + 1)
     here, there = (equilibrium.distance(game, x, kind) for x in (joint, other))
     assert 0 <= here <= 1

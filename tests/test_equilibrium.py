@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from gamesim import equilibrium
 from gamesim.errors import InputError
 from gamesim.game import Game, Table
+from gamesim.measure.incentives import EquilibriumKind
 
 BAD = np.array([[0, -2, 1], [1, 0, -2], [-2, 1, 0]])
 CHICKEN = Table.from_payoffs([[[6, 2], [7, 0]], [[6, 7], [2, 0]]], name="chicken", actions=[["Chicken", "Dare"]] * 2)
@@ -163,7 +164,7 @@ def test_pure_nash_equilibria_of_many_players_are_correlated_ones() -> None:
         ([[0.5, 0.4], [0, 0]], "cce", "sum to 1 within 1e-08"),
     ],
 )
-def test_mistakes_are_refused_with_a_reason(joint: list[list[float]], kind: str, message: str) -> None:
+def test_mistakes_are_refused_with_a_reason(joint: list[list[float]], kind: EquilibriumKind, message: str) -> None:
     for measure in (equilibrium.gap, equilibrium.distance):
         with pytest.raises(InputError, match=message):
             measure(CHICKEN, joint, kind)

@@ -28,6 +28,7 @@ from gamesim.figures.profile import _cut_off
 from gamesim.figures.study import study
 from gamesim.figures.tetrahedron import edges, flat, seen
 from gamesim.figures.triangles import CORNERS
+from gamesim.learner import PLAIN_REGRETS, Feedback
 from gamesim.measure.trend import power
 from gamesim.study.results import Results
 from gamesim.study.store import Row
@@ -43,7 +44,7 @@ ODD = Table.from_payoffs(
 @cache
 def run(game: str, learner: str = "hedge", rounds: int = 300, replicas: int | None = None, **settings: Any) -> Record:
     made = ODD if game == "odd" else games.make(game, **settings)
-    feedback = "expected" if replicas is None else "sampled"
+    feedback: Feedback = "expected" if replicas is None else "sampled"
     return gamesim.simulate(made, learner, rounds=rounds, perturb=0.3, seed=1, replicas=replicas, feedback=feedback)
 
 
@@ -188,7 +189,7 @@ def test_regrets_show_totals_and_declared_bounds_in_payoff_units() -> None:
     record = run("odd", rounds=200)
     figure = drawn(curves.regrets(record))
     rounds = record.curve.rounds
-    for axes, kind in zip(figure.axes, ("external", "internal", "swap"), strict=True):
+    for axes, kind in zip(figure.axes, PLAIN_REGRETS, strict=True):
         for i in range(2):
             assert curve_in(axes, record.curve.regret(kind)[:, i])
     # Hedge's bound with T rounds, d actions and losses of range 2, and once a loss of 2 for the perturbed start;

@@ -15,6 +15,7 @@ from gamesim.errors import InputError
 from gamesim.game import Game, Table
 from gamesim.games import families, tables
 from gamesim.games.io import interop
+from gamesim.measure.incentives import EquilibriumKind
 
 NAMED = [name for name, maker in tables.available().items() if maker.__module__ != families.__name__]
 SMALL = [name for name in NAMED if games.make(name).cells <= 36]
@@ -116,7 +117,8 @@ def test_the_first_games_have_the_payoffs_that_everyone_uses() -> None:
 def test_welfare_over_equilibria(name: str, ce: tuple[float, float], cce: tuple[float, float], optimum: float) -> None:
     game = table(name)
     welfare = game.payoffs.sum(axis=0)
-    for kind, expected in (("ce", ce), ("cce", cce)):
+    both: dict[EquilibriumKind, tuple[float, float]] = {"ce": ce, "cce": cce}
+    for kind, expected in both.items():
         own = -best_joint(game, kind, -welfare)[0], best_joint(game, kind, welfare)[0]
         np.testing.assert_allclose(own, expected, atol=1e-9)
         np.testing.assert_allclose(equilibrium.welfare_range(game, kind), expected, atol=1e-8)

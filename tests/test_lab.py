@@ -31,6 +31,7 @@ from gamesim.cli.main import main
 from gamesim.figures import curves
 from gamesim.formatting import number
 from gamesim.lab import choices, limits, server, session
+from gamesim.learner import PLAIN_REGRETS
 from gamesim.scenario import Scenario, read, shipped
 from tests.chromium import wait
 from tests.lab_server import Lab, running_lab
@@ -86,8 +87,8 @@ def test_a_page_is_sent_what_the_command_line_measures(lab: Lab, scenario: Any) 
     assert expected.joint is not None
     np.testing.assert_allclose(state["joint"], expected.joint.ravel(), rtol=1e-6)
     np.testing.assert_allclose(state["average"], np.concatenate(expected.average), rtol=1e-6)
-    for kind in ("external", "internal", "swap"):
-        np.testing.assert_allclose(state[kind], expected.regret(kind), rtol=1e-6)
+    for regret in PLAIN_REGRETS:
+        np.testing.assert_allclose(state[regret], expected.regret(regret), rtol=1e-6)
     profiles = [expected.profile(i) for i in range(len(expected.game.players))]
     np.testing.assert_allclose(state["together"], np.concatenate([together for together, _ in profiles]), rtol=1e-6)
     np.testing.assert_allclose(state["alone"], np.concatenate([alone for _, alone in profiles]), rtol=1e-6)

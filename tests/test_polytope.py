@@ -13,8 +13,9 @@ from gamesim import equilibrium
 from gamesim.engine.compiled import Vector
 from gamesim.errors import InputError
 from gamesim.game import Table
-from gamesim.measure.incentives import Incentives
+from gamesim.measure.incentives import EquilibriumKind, Incentives
 from gamesim.measure.interior_point import HalfSquares, NegativeEntropy, minimise_sum, on_simplex
+from gamesim.measure.polytope import Norm
 from tests.test_equilibrium import BAD, CHICKEN, SHAPLEY, random_game, random_joint, with_mixed_nash
 
 UNEVEN = Table.from_payoffs([[[4, 1, 0], [5, 0, 2]], [[3, 4, 1], [2, 0, 5]]])
@@ -70,7 +71,7 @@ def exact_vertices(game: Table, kind: str) -> set[tuple[Fraction, ...]]:
 
 @KINDS
 @pytest.mark.parametrize("game", [CHICKEN, UNEVEN], ids=["chicken", "uneven"])
-def test_vertices_are_those_of_exact_enumeration(game: Table, kind: str) -> None:
+def test_vertices_are_those_of_exact_enumeration(game: Table, kind: EquilibriumKind) -> None:
     exact = np.array([[float(x) for x in vertex] for vertex in sorted(exact_vertices(game, kind))])
     found = equilibrium.polytope(game, kind).vertices().reshape(len(exact), -1)
     assert found == pytest.approx(exact, abs=1e-9)
@@ -107,7 +108,7 @@ def test_the_corners_of_chicken() -> None:
     ],
 )
 def test_dimension_corners_and_volume_of_degenerate_sets(
-    game: Table, kind: str, dimension: int, corners: int, volume: float
+    game: Table, kind: EquilibriumKind, dimension: int, corners: int, volume: float
 ) -> None:
     found = equilibrium.polytope(game, kind)
     assert found.dimension == dimension
@@ -116,7 +117,7 @@ def test_dimension_corners_and_volume_of_degenerate_sets(
 
 
 @KINDS
-def test_the_corners_span_the_optima_of_random_games(kind: str) -> None:
+def test_the_corners_span_the_optima_of_random_games(kind: EquilibriumKind) -> None:
     several = 0
     for seed in range(30):
         sizes = [(2, 2), (2, 3), (3, 2), (2, 2, 2), (3, 3)][seed % 5]
@@ -157,9 +158,11 @@ def test_the_best_worst_and_favouring_equilibria_of_chicken() -> None:
     assert found.payoffs(found.optimum([0, 1])) == pytest.approx([2, 7], abs=1e-9)
 
 
-def generic(game: Table, kind: str, value: Callable[[Vector], float], slope: Callable[[Vector], Vector]) -> Vector:
+def generic(
+    game: Table, kind: EquilibriumKind, value: Callable[[Vector], float], slope: Callable[[Vector], Vector]
+) -> Vector:
     """Minimise over the set with a generic solver, from the uniform joint."""
-    system = Incentives(game, kind).whole().toarray()
+    system = Incentives(game, kind).system().toarray()
     solve: Any = minimize
     result = solve(
         value,
@@ -180,7 +183,7 @@ def generic(game: Table, kind: str, value: Callable[[Vector], float], slope: Cal
 @pytest.mark.parametrize(
     "game", [CHICKEN, UNEVEN, SHAPLEY, with_mixed_nash((3, 2), 1)[0], with_mixed_nash((2, 3, 2), 2)[0]]
 )
-def test_the_most_random_equilibria_are_those_of_a_generic_solver(game: Table, kind: str) -> None:
+def test_the_most_random_equilibria_are_those_of_a_generic_solver(game: Table, kind: EquilibriumKind) -> None:
     found = equilibrium.polytope(game, kind)
     entropy = generic(game, kind, lambda q: float(q @ np.log(q)), lambda q: np.log(q) + 1)
     gini = generic(game, kind, lambda q: 0.5 * float(q @ q), lambda q: q)
@@ -201,7 +204,9 @@ def test_the_most_random_equilibrium_may_be_the_only_one() -> None:
 
 @KINDS
 @pytest.mark.parametrize("sizes", [(3, 4), (5, 2), (2, 3, 2), (2, 2, 3, 2)])
-def test_the_euclidean_projection_meets_its_optimality_conditions(sizes: tuple[int, ...], kind: str) -> None:
+def test_the_euclidean_projection_meets_its_optimality_conditions(
+    sizes: tuple[int, ...], kind: EquilibriumKind
+) -> None:
     for seed in range(15):
         game, joint = random_game(sizes, seed), random_joint(sizes, seed)
         found = equilibrium.polytope(game, kind)
@@ -209,7 +214,7 @@ def test_the_euclidean_projection_meets_its_optimality_conditions(sizes: tuple[i
         assert found.contains(nearest)
         # q is the projection of p onto a convex set iff (p - q) · (x - q) ≤ 0 for all x in the set: check by an LP.
         pull = (joint - nearest).ravel()
-        system = Incentives(game, kind).whole().toarray()
+        system = Incentives(game, kind).system().toarray()
         farthest = linprog(-pull, A_ub=system, b_ub=np.zeros(len(system)), A_eq=np.ones((1, game.cells)), b_eq=[1])
         assert farthest.fun is not None
         assert -farthest.fun - pull @ nearest.ravel() < 1e-7
@@ -218,7 +223,7 @@ def test_the_euclidean_projection_meets_its_optimality_conditions(sizes: tuple[i
 
 @KINDS
 @pytest.mark.parametrize("sizes", [(3, 4), (2, 3, 2)])
-def test_the_norms_order_the_distances(sizes: tuple[int, ...], kind: str) -> None:
+def test_the_norms_order_the_distances(sizes: tuple[int, ...], kind: EquilibriumKind) -> None:
     for seed in range(10):
         game, joint = random_game(sizes, seed), random_joint(sizes, seed + 50)
         found = equilibrium.polytope(game, kind)
@@ -226,7 +231,8 @@ def test_the_norms_order_the_distances(sizes: tuple[int, ...], kind: str) -> Non
         assert half_sum == pytest.approx(equilibrium.distance(game, joint, kind), abs=1e-8)
         assert largest <= euclidean + 1e-7
         assert euclidean <= 2 * half_sum + 1e-7
-        for norm, bound in (("max", np.inf), ("euclidean", 2), ("tv", 1)):
+        bounds: dict[Norm, float] = {"max": np.inf, "euclidean": 2, "tv": 1}
+        for norm, bound in bounds.items():
             assert found.contains(found.nearest(joint, norm), tolerance=1e-8)
             half = 2 if norm == "tv" else 1
             for other in ("max", "euclidean", "tv"):  # no other point found is nearer in this norm
@@ -259,10 +265,10 @@ def test_the_nearest_joint_to_a_point_by_hand() -> None:
 def test_what_cannot_be_asked_is_refused() -> None:
     found = equilibrium.polytope(CHICKEN, "ce")
     with pytest.raises(InputError, match="norm is tv, max or euclidean"):
-        found.nearest([[1, 0], [0, 0]], "maximum")
+        found.nearest([[1, 0], [0, 0]], "maximum")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="one weight for each of 2 players"):
         found.optimum([1, 1, 1])
     with pytest.raises(InputError, match="vertices are listed up to 10 dimensions"):
         equilibrium.polytope(Table.from_payoffs(np.zeros((2, 4, 4))), "ce").vertices()
     with pytest.raises(InputError, match="kind ce or cce"):
-        equilibrium.polytope(CHICKEN, "nash")
+        equilibrium.polytope(CHICKEN, "nash")  # type: ignore[arg-type]

@@ -35,7 +35,8 @@ DIRECTIVE = re.compile(r"^\.\. auto(?P<kind>\w+):: (?P<name>[\w.]+)\n(?:   :memb
 # What numbers may be measured in, as docstrings say it; a regret is a total or a round.
 UNITS = re.compile(
     r"payoff units|units? of loss|\[-1, 1\]|payoffs?\b.* a round|total variation|probabilit|chance|strateg|joint|"
-    r"distribution|stochastic|zeros and ones|number of|time|expected sum of all payoffs|every player's payoff",
+    r"distribution|stochastic|zeros and ones|number of|time|expected sum of all payoffs|every player's payoff|"
+    r"the measure's own unit",
     re.IGNORECASE,
 )
 

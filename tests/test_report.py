@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 import gamesim
 from gamesim import players
 from gamesim.game import Table
-from gamesim.learner import Guarantee
+from gamesim.learner import Guarantee, PlainRegret
 from gamesim.report import summary as report
 
 Array = NDArray[np.float64]
@@ -89,7 +89,7 @@ def test_a_learner_of_internal_regret_has_bounds_on_external_and_swap_regret() -
 
 
 @pytest.mark.parametrize("kind", report.KINDS)
-def test_a_given_start_adds_what_it_can_cost(kind: str) -> None:
+def test_a_given_start_adds_what_it_can_cost(kind: PlainRegret) -> None:
     own, given = (gamesim.simulate(GAME, ["hedge", "wavelet"], 50, start=[None, one]) for one in (None, [0, 0, 1]))
     added = (given.bound(1, kind) or 0) - (own.bound(1, kind) or 0)
     assert added == pytest.approx(5 * max(cost_of_a_start(one) for one in maps(kind, 3)))

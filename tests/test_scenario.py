@@ -10,12 +10,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from gamesim import scenario
+from gamesim import toml as toml_writer
 from gamesim.errors import InputError
 from gamesim.measure.incentives import written_out
 from gamesim.measure.trend import trend
 from gamesim.record import Record
 from gamesim.scenario import Scenario, model
-from gamesim.scenario import toml as toml_writer
 from gamesim.simulation import Simulation
 
 PENNIES: dict[str, Any] = {"payoffs": [[[1, -1], [-1, 1]], [[-1, 1], [1, -1]]]}

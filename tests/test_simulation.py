@@ -9,6 +9,7 @@ import pytest
 
 from gamesim import InputError, Record, Simulation, equilibrium, games, load, players, simulate
 from gamesim.game import Table
+from gamesim.learner import Feedback
 from tests.test_conformance import NumpyHedge
 
 SIZES = [3, 2, 4]
@@ -76,7 +77,7 @@ def test_pieces_threads_and_replicas_change_no_bit(monkeypatch: pytest.MonkeyPat
     game = three_player_game(4)
     learners = ["hedge", "regret-matching", "fictitious-play"]
 
-    def run(feedback: str, pieces: list[int], threads: int) -> Record:
+    def run(feedback: Feedback, pieces: list[int], threads: int) -> Record:
         monkeypatch.setattr("gamesim.simulation.cpu_count", lambda: threads)
         simulation = Simulation(game, learners, seed=9, feedback=feedback, replicas=4, perturb=0.2)
         for rounds in pieces:

@@ -22,6 +22,7 @@ from gamesim.cli.main import main
 from gamesim.cli.studies import show_results
 from gamesim.errors import InputError
 from gamesim.figures.study import draw_study
+from gamesim.measure import numbers
 from gamesim.report.summary import summarise
 from gamesim.scenario import Scenario
 from gamesim.study import model as study
@@ -171,7 +172,7 @@ def test_seeds_that_follow_each_other_run_together(seeds: list[int]) -> None:
 
 @pytest.mark.parametrize("feedback", ["expected", "sampled"])
 def test_replicas_measure_what_runs_alone_measure(feedback: str) -> None:
-    whole = Study.from_dict({"base": {**BASE, "feedback": feedback}, "seeds": 5, "measures": list(worker.MEASURES)})
+    whole = Study.from_dict({"base": {**BASE, "feedback": feedback}, "seeds": 5, "measures": list(numbers())})
     jobs = [worker.Job(one.key, one.text, one.seed) for one in whole.points()]
     together = worker.run(jobs, whole.measures, version("gamesim"))
     for one, outcome in zip(whole.points(), together, strict=True):

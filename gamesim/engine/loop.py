@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gamesim.engine.compiled import Integers, Vector, call_game, call_learner, inlined, kernel, part, row_part
+from gamesim.engine.sums import Sums
 
 BLOCK = 8
 EXPECTED, SAMPLED, BANDIT = 0, 1, 2
@@ -22,6 +23,7 @@ EXPECTED, SAMPLED, BANDIT = 0, 1, 2
 PLAY, OBSERVE = 0, 1  # addresses; 0 for a learner written in Python
 SETTINGS, SETTINGS_END, STATE, STATE_END, ACTIONS, ACTIONS_END = 2, 3, 4, 5, 6, 7
 INFORMED = 8
+COLUMNS = 9
 
 
 class Setup(NamedTuple):
@@ -46,9 +48,7 @@ class Track(NamedTuple):
     drawn: Integers  # the actions drawn in this round
     profile: Vector  # the drawn actions as strategies
     seen: Vector
-    average: Vector  # Σ strategies (or counts of drawn actions)
-    counterfactuals: Vector  # Σ p ⊗ l, player after player: what the mass of action i would have lost at action j
-    joint: Vector  # Σ of the product of strategies (or counts of drawn profiles); empty if it would not fit
+    sums: Sums
     left: NDArray[np.float64]  # the joint's rows: products of strategies of the first half of the players
     right: NDArray[np.float64]  # and its columns: of the second half
     trajectory: NDArray[np.float64]
@@ -195,11 +195,12 @@ def _multiply_out(
 
 
 @kernel
-def add_block(setup: Setup, track: Track, rows: int, average: Vector, counterfactuals: Vector, joint: Vector) -> None:
+def add_block(setup: Setup, track: Track, rows: int, sums: Sums) -> None:
     """Add the first rows of the current block to these sums (under sampled feedback they are up to date already)."""
     if setup.feedback != EXPECTED:
         return
     strategies, losses, plan = track.strategies, track.losses, setup.plan
+    average, counterfactuals, joint = sums.average, sums.counterfactuals, sums.joint
     for t in range(rows):
         for i in range(average.size):
             average[i] += strategies[t, i]
@@ -221,28 +222,28 @@ def tally(setup: Setup, track: Track, round: int) -> None:
     if setup.feedback == EXPECTED:
         rows = round % BLOCK + 1
         if rows == BLOCK:
-            add_block(setup, track, rows, track.average, track.counterfactuals, track.joint)
+            add_block(setup, track, rows, track.sums)
     else:
         at, cell = 0, 0
         for player in range(setup.plan.shape[0]):
             first, end = setup.plan[player, ACTIONS], setup.plan[player, ACTIONS_END]
             size, action = end - first, track.drawn[player]
-            track.average[first + action] += 1.0
+            track.sums.average[first + action] += 1.0
             for j in range(size):
-                track.counterfactuals[at + action * size + j] += track.losses[round % BLOCK, first + j]
+                track.sums.counterfactuals[at + action * size + j] += track.losses[round % BLOCK, first + j]
             at += size * size
             cell = cell * size + action
-        if track.joint.size > 0:
-            track.joint[cell] += 1.0
+        if track.sums.joint.size > 0:
+            track.sums.joint[cell] += 1.0
 
     capacity = track.trajectory.shape[0]
     if round == capacity * track.stride[0]:  # full: keep every other round from here on
         for k in range(capacity // 2):
-            for i in range(track.average.size):
+            for i in range(track.sums.average.size):
                 track.trajectory[k, i] = track.trajectory[2 * k, i]
         track.stride[0] *= 2
     if round % track.stride[0] == 0:
-        for i in range(track.average.size):
+        for i in range(track.sums.average.size):
             track.trajectory[round // track.stride[0], i] = track.strategies[round % BLOCK, i]
 
 

@@ -28,14 +28,20 @@ from gamesim.figures.style import (
     styled,
 )
 from gamesim.formatting import superscript
+from gamesim.learner import PlainRegret
+from gamesim.measure.incentives import EquilibriumKind, no_distance
 from gamesim.measure.trend import CONFIDENCE, Power, power
-from gamesim.record import Record, no_distance
+from gamesim.record import Record
 
 Rounds = NDArray[np.int64]
 Values = NDArray[np.float64]
 
-KINDS = {"external": "one action throughout", "internal": "one action changed", "swap": "any actions changed"}
-SETS = {"ce": "CE", "cce": "CCE"}
+KINDS: dict[PlainRegret, str] = {
+    "external": "one action throughout",
+    "internal": "one action changed",
+    "swap": "any actions changed",
+}
+SETS: dict[EquilibriumKind, str] = {"ce": "CE", "cce": "CCE"}
 ZERO = 1e-9  # linear programs leave this much; smaller distances and gaps are drawn as 0
 FITTED, NOTHING = "fitted power law", "0 or less (on the edge)"  # what the legend calls thin lines and hollow marks
 SHARED = COLOURS[-1]  # of a bound that several players have: no player of a few is drawn in it
@@ -201,7 +207,7 @@ def _players(record: Record, values: Values) -> tuple[list[Values], list[str]]:
     return [values.max(axis=-1), np.median(values, axis=-1)], [f"largest of {len(names):,}", "median player"]
 
 
-def _bounds(record: Record, kind: str, rounds: Rounds) -> list[tuple[Values, list[int]]]:
+def _bounds(record: Record, kind: PlainRegret, rounds: Rounds) -> list[tuple[Values, list[int]]]:
     """Return the declared bounds on this kind of regret, each with the numbers of the players who have it."""
     found: dict[tuple[float, ...], list[int]] = {}
     everyone = len(record.learners)
@@ -293,7 +299,7 @@ def _gap_title(record: Record) -> str:
 
 
 @styled
-def compare(records: Mapping[str, Record], kind: str = "ce") -> Figure:
+def compare(records: Mapping[str, Record], kind: EquilibriumKind = "ce") -> Figure:
     """The gap of several runs over the rounds, with fitted slopes and, over replicas, confidence bands.
 
     `records` has a label for each record, and `kind` is "ce" or "cce"; gaps are in payoff units a round.

@@ -12,13 +12,14 @@ from gamesim import equilibrium
 from gamesim.figures.style import COLOURS, TIME, WIDTH, canvas, number, short, styled
 from gamesim.game import Table
 from gamesim.games.io.interop import nash_equilibria
+from gamesim.measure.incentives import EquilibriumKind
 from gamesim.record import Record
 
 Points = NDArray[np.float64]
 
 CELLS = 400  # of a joint up to which the equilibria's payoffs are drawn: each corner takes linear programs
 SEEN = 2e-3  # of the payoffs' range: corners that stand out by less are not seen
-SETS = {"cce": ("CCE", COLOURS[5], "///"), "ce": ("CE", COLOURS[3], "")}
+SETS: dict[EquilibriumKind, tuple[str, str, str]] = {"cce": ("CCE", COLOURS[5], "///"), "ce": ("CE", COLOURS[3], "")}
 
 
 @styled
@@ -75,7 +76,7 @@ def nash_joints(game: Table) -> Points:
     return np.array(joints).reshape(-1, *game.sizes)
 
 
-def equilibrium_payoffs(game: Table, kind: str) -> Points:
+def equilibrium_payoffs(game: Table, kind: EquilibriumKind) -> Points:
     """Return the corners of what the equilibria pay: the best in a few directions, then beyond each edge so found."""
     polytope = equilibrium.polytope(game, kind)
     low, high = game.range

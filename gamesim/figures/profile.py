@@ -75,8 +75,8 @@ def _panel(panel: Axes, record: Record, i: int) -> None:
         panel.plot(k, start * np.sqrt(k), color=DARK, linewidth=0.9, linestyle=(0, (1, 1.5)), label="growth like √k")
     title = short(record.game.players[i], 26)
     promise = record.learners[i].guarantee() if isinstance(record.learners[i], Learner) else None
-    kind = promise.regret if promise is not None else ""
-    bound = record.bound(i, kind)
+    kind = None if promise is None else promise.regret
+    bound = None if kind is None else record.bound(i, kind)
     if bound is not None:
         top = max(float(np.max(family.mean(axis=0))) for family in families)
         # External and internal bounds hold at k = 1; a bound on swap regret holds at every k.

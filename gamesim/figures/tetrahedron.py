@@ -19,7 +19,7 @@ from gamesim import equilibrium
 from gamesim.figures.payoff_space import nash_joints
 from gamesim.figures.style import COLOURS, DARK, TIME, WIDTH, canvas, number, short, styled
 from gamesim.game import Table
-from gamesim.measure.incentives import written_out
+from gamesim.measure.incentives import EquilibriumKind, written_out
 from gamesim.record import Record
 
 Points = NDArray[np.float64]
@@ -34,7 +34,7 @@ VIEW = np.array(
         [np.cos(TILT) * np.cos(TURN), np.cos(TILT) * np.sin(TURN), np.sin(TILT)],
     ]
 )
-SETS = {"cce": ("CCE", COLOURS[5], "///"), "ce": ("CE", COLOURS[3], "")}
+SETS: dict[EquilibriumKind, tuple[str, str, str]] = {"cce": ("CCE", COLOURS[5], "///"), "ce": ("CE", COLOURS[3], "")}
 
 
 @styled

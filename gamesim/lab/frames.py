@@ -12,6 +12,7 @@ one. Rows that a page has are not sent again; a new path_stride means that the p
 numbers is their sum: 48 bits, so that rounds and gaps arrive to every digit that is shown.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,16 +21,26 @@ from numpy.typing import NDArray
 
 from gamesim.engine.loop import BLOCK
 from gamesim.game import Game
-from gamesim.learner import Learner
+from gamesim.learner import PLAIN_REGRETS, Learner
+from gamesim.measure import find
 from gamesim.record import Record
 
 Numbers = NDArray[np.float32]
 
-KINDS = ("external", "internal", "swap")
 PAUSED, PLAYING, DONE = 0, 1, 2
-SMALL = 16  # cells up to which the joint is part of every curve row, for the path through the simplex
-PATH = 48  # actions of all players up to which their strategies are sent as a path
+JOINT_CELLS = 16  # up to which the joint is part of every curve row, for the path through the simplex
+PATH_ACTIONS = 48  # of all players, up to which their strategies are sent as a path
 BOUND_POINTS = 41
+
+# The measures in a state and in a row of the curve, by the names that the page knows.
+IN_STATE: dict[str, str] = {
+    "gap_ce": "ce-gap",
+    "gap_cce": "cce-gap",
+    "gap_nash": "nash-gap",
+    "payoffs": "payoffs",
+    **{kind: f"{kind}-regret" for kind in PLAIN_REGRETS},
+}
+IN_ROW = {name: measure for name, measure in IN_STATE.items() if name != "gap_nash"}
 
 
 def fields(game: Game) -> list[tuple[str, int]]:
@@ -43,11 +54,7 @@ def fields(game: Game) -> list[tuple[str, int]]:
     return [
         ("rounds", 2),
         ("speed", 1),
-        ("gap_ce", 2),
-        ("gap_cce", 2),
-        ("gap_nash", 2),
-        ("payoffs", players),
-        *((kind, players) for kind in KINDS),
+        *((name, 2 if _is_number(measure) else players) for name, measure in IN_STATE.items()),
         ("strategy", actions),
         ("average", actions),
         ("together", actions),
@@ -59,8 +66,13 @@ def fields(game: Game) -> list[tuple[str, int]]:
 def row_fields(game: Game) -> list[tuple[str, int]]:
     """Return the names and lengths of the numbers in a row of the curve."""
     players = len(game.players)
-    joint = [("joint", game.cells)] if game.cells <= SMALL else []
-    return [("round", 1), ("gap_ce", 1), ("gap_cce", 1), ("payoffs", players), *((k, players) for k in KINDS), *joint]
+    measured = [(name, 1 if _is_number(measure) else players) for name, measure in IN_ROW.items()]
+    return [("round", 1), *measured, *([("joint", game.cells)] if game.cells <= JOINT_CELLS else [])]
+
+
+def _is_number(measure: str) -> bool:
+    """Whether a measure is one number; the others here have one for each player."""
+    return find(measure).per == "run"
 
 
 def pair(value: float) -> list[np.float32]:
@@ -81,11 +93,7 @@ def state(record: Record | None, game: Game, speed: float) -> Numbers:
     parts: list[Any] = [
         pair(record.rounds),
         [speed],
-        pair(record.gap("ce")),
-        pair(record.gap("cce")),
-        pair(record.nash_gap()),
-        record.payoffs,
-        *(record.regret(kind) for kind in KINDS),
+        *_measured(record),
         record.arrays["continue_strategies"][0, (record.rounds - 1) % BLOCK],
         *record.average,
         *(together for together, _ in profiles),
@@ -93,6 +101,13 @@ def state(record: Record | None, game: Game, speed: float) -> Numbers:
         np.full(game.cells, np.nan) if joint is None else joint.ravel(),
     ]
     return np.concatenate([np.asarray(part, dtype=np.float32) for part in parts])
+
+
+def _measured(record: Record[float]) -> Iterator[list[np.float32] | NDArray[np.float64]]:
+    """Give the measures of a state: a number in full, and those of each player side by side."""
+    for name in IN_STATE.values():
+        value = record.measure(name)
+        yield pair(value) if isinstance(value, float) else value
 
 
 def bounds(player: Any, actions: int, scale: float, started: bool, rounds: int) -> dict[str, Any] | None:
@@ -128,7 +143,7 @@ class Film:
             self._extend_curve(record)
             rounds, strategies = record.trajectory
             stride = int(rounds[1] - rounds[0]) if len(rounds) > 1 else 1
-            if sum(self.game.sizes) <= PATH:
+            if sum(self.game.sizes) <= PATH_ACTIONS:
                 path = np.concatenate(strategies, axis=1)
         if stride != self.stride:
             self.stride, self.sent_path = stride, 0
@@ -143,14 +158,8 @@ class Film:
         if kept == len(self.curve):
             return
         curve = record.curve
-        columns: list[Any] = [
-            curve.rounds,
-            curve.gap("ce"),
-            curve.gap("cce"),
-            curve.payoffs(),
-            *map(curve.regret, KINDS),
-        ]
-        if self.game.cells <= SMALL:
+        columns: list[Any] = [curve.rounds, *map(curve.measure, IN_ROW.values())]
+        if self.game.cells <= JOINT_CELLS:
             columns.append(curve.joint())
         table = [np.asarray(column).reshape(len(curve.rounds), -1) for column in columns]
         self.curve = np.concatenate(table, axis=1)[:kept].astype(np.float32)

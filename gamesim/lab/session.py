@@ -26,6 +26,7 @@ from gamesim.game import Game
 from gamesim.lab import frames
 from gamesim.lab.choices import entries, game_data
 from gamesim.lab.limits import asked_game, asked_scenario, read_message
+from gamesim.measure.incentives import EquilibriumKind
 from gamesim.record import Record
 from gamesim.report.summary import why_left_out
 from gamesim.scenario import Scenario
@@ -373,7 +374,7 @@ class Session:
             await self._say("nearest", shape=shape, run=number, rounds=record.rounds, **found)
 
 
-def _set(game: Game, kind: str) -> dict[str, Any]:
+def _set(game: Game, kind: EquilibriumKind) -> dict[str, Any]:
     """Return the corners of a set where it can be drawn, and the outline of what it pays two players."""
     equilibria = equilibrium.polytope(game, kind)
     found: dict[str, Any] = {}

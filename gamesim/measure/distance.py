@@ -10,20 +10,29 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array, eye_array, hstack
 
 from gamesim.engine.compiled import Integers, Vector
-from gamesim.measure.incentives import Incentives
+from gamesim.game import Game
+from gamesim.measure.incentives import (
+    VIOLATED,
+    EquilibriumKind,
+    Incentives,
+    checked_joint,
+    checked_kind,
+    written_out,
+)
 from gamesim.measure.linear_programs import INTERIOR, SIMPLEX, minimise
 
 INTERIOR_FROM = 1000  # cells from which the interior point is faster than the simplex for a CE (measured; d = 32)
 SEARCH_FROM = {"ce": 2**15, "cce": 2**14}  # numbers in the system from which the search is the faster way (measured)
-FIRST, MORE = {"ce": 3, "cce": 10}, {"ce": 5, "cce": 10}  # constraints that join, for each action told or each player
-MOST = 0.25  # the part of many constraints beyond which the whole program is the faster way (measured)
-FEW = 600  # constraints that never are too many
-EXACT = 1e-9  # a constraint counts as violated, and a cell as priced out, beyond this
-PROVEN = 1e-8  # how far apart a distance and its bound may be
+FIRST_JOINING = {"ce": 3, "cce": 10}  # constraints in the first program, for each action told or each player
+NEXT_JOINING = {"ce": 5, "cce": 10}  # and those that join it at once later
+MOST_CONSTRAINTS = 0.25  # the part of many constraints beyond which the whole program is the faster way (measured)
+FEW_CONSTRAINTS = 600  # constraints that never are too many
+PRICED_OUT = VIOLATED  # what a cell's price may miss 0 or 1 by, and what may be owed
+PROVEN_DISTANCE = 1e-8  # how far apart a distance and its bound may be
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +50,7 @@ class Nearest:
     @property
     def proven(self) -> bool:
         """Whether the distance and its bound meet."""
-        return abs(self.distance - self.bound) <= PROVEN
+        return abs(self.distance - self.bound) <= PROVEN_DISTANCE
 
 
 def dual_bound(incentives: Incentives, joint: NDArray[np.float64], multipliers: Vector) -> float:
@@ -155,13 +164,13 @@ class Search:
     def nearest(self, joint: NDArray[np.float64]) -> Nearest:
         """Return the nearest equilibrium; the whole program is solved where a search does not pay."""
         incentives, flat = self.incentives, joint.ravel()
-        constraints = incentives.best(incentives.gains(joint), FIRST[incentives.kind], EXACT / 100)
+        constraints = incentives.best(incentives.gains(joint), FIRST_JOINING[incentives.kind], VIOLATED / 100)
         if not constraints.size:
             return Nearest(joint, 0.0, 0.0)
         constraints = np.union1d(constraints, self._binding)
         fresh = self._prices is None
         adding, taking = self._promising(flat)
-        most = max(FEW, MOST * incentives.proper.size)
+        most = max(FEW_CONSTRAINTS, MOST_CONSTRAINTS * incentives.proper.size)
         while constraints.size <= most and self._penalty < 1e7:
             move = _Move.cheapest(
                 incentives,
@@ -174,14 +183,14 @@ class Search:
             )
             prices = self._learn(move, constraints, adding)
             gains = incentives.gains((flat - move.taken + move.added).reshape(joint.shape))
-            violated = np.setdiff1d(incentives.best(gains, MORE[incentives.kind], EXACT), constraints)
+            violated = np.setdiff1d(incentives.best(gains, NEXT_JOINING[incentives.kind], VIOLATED), constraints)
             if fresh:  # it was solved over all cells: go on with those that look as if they might change
                 fresh, (adding, taking) = False, self._promising(flat)
                 add, take = move.added > 0, move.taken > 0
             else:
-                add, take = (prices < -EXACT) & ~adding, (prices > 1 + EXACT) & ~taking & (flat > 0)
+                add, take = (prices < -PRICED_OUT) & ~adding, (prices > 1 + PRICED_OUT) & ~taking & (flat > 0)
             if not (violated.size or add.any() or take.any()):
-                if move.owed <= EXACT:
+                if move.owed <= PRICED_OUT:
                     found = move.nearest(incentives, joint)
                     return found if found.proven else direct(incentives, joint)
                 self._penalty *= 10
@@ -200,7 +209,7 @@ class Search:
         pressure = self.incentives.weighted(move.multipliers).ravel()
         self._prices = pressure - pressure[adding].min()
         self._binding = constraints[move.multipliers[constraints] > 0]
-        self._penalty = max(self._penalty, 4 * float(move.multipliers.max()) if move.owed <= EXACT else 0.0)
+        self._penalty = max(self._penalty, 4 * float(move.multipliers.max()) if move.owed <= PRICED_OUT else 0.0)
         return self._prices
 
 
@@ -217,3 +226,32 @@ def along(incentives: Incentives, joints: Iterable[NDArray[np.float64]]) -> Iter
     for joint in joints:
         small = incentives.entries < SEARCH_FROM[incentives.kind]
         yield direct(incentives, joint) if small else search.nearest(joint)
+
+
+def distance(game: Game, joint: ArrayLike, kind: EquilibriumKind) -> float:
+    """Return the total variation between a joint and the nearest CE or CCE: the least mass to move to get there.
+
+    It lies between 0 and 1. `joint` has an axis for each player of the `game`, and `kind` is "ce" or "cce".
+
+    >>> from gamesim.game import Table
+    >>> pennies = Table.from_payoffs([[[1, -1], [-1, 1]], [[-1, 1], [1, -1]]])
+    >>> round(distance(pennies, [[1, 0], [0, 0]], "ce"), 9)
+    0.75
+    """
+    return distances(game, [joint], kind)[0]
+
+
+def distances(game: Game, joints: Iterable[ArrayLike], kind: EquilibriumKind) -> list[float]:
+    """Return the distance of each of several joints of one game, as of a run's checkpoints: each helps the next.
+
+    Distances are total variations, from 0 to 1, and `kind` is "ce" or "cce".
+
+    >>> from gamesim import games
+    >>> dilemma = games.make("prisoners-dilemma")
+    >>> [round(far, 9) for far in distances(dilemma, [[[0.25, 0.25], [0.25, 0.25]], [[0, 0.1], [0, 0.9]]], "ce")]
+    [0.75, 0.1]
+    """
+    table = written_out(game)
+    incentives = Incentives(table, checked_kind(kind))
+    arrays = (checked_joint(table, joint) for joint in joints)
+    return [found.distance for found in along(incentives, arrays)]

@@ -11,19 +11,23 @@ told: the same, summed over a. Everything here is linear in q, and a product of 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from math import log10
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from gamesim.engine.compiled import Integers, Vector
+from gamesim.engine.sums import LARGEST_JOINT
 from gamesim.errors import InputError, did_you_mean
 from gamesim.game import Game, Table
 
-KINDS = ("ce", "cce")
-CELLS = 2**22  # the largest joint that is ever held
+EquilibriumKind: TypeAlias = Literal["ce", "cce"]  # correlated, or coarse correlated
+EQUILIBRIUM_KINDS: tuple[EquilibriumKind, ...] = get_args(EquilibriumKind)
 ENTRIES = 2**27  # the largest linear system that is ever written out, in numbers
-TOLERANCE = 1e-8  # how far the sum of a joint may be from 1, and its entries below 0
+VIOLATED = 1e-9  # of a player's payoff range: a constraint counts as violated beyond this gain
+JOINT_TOLERANCE = 1e-8  # how far the sum of a joint may be from 1, and its entries below 0
 
 
 def written_out(game: Game) -> Table:
@@ -32,17 +36,29 @@ def written_out(game: Game) -> Table:
         raise InputError(
             f"{game.name} has no table of payoffs: gaps come from the regrets of a record, distances are left out"
         )
-    if game.cells > CELLS:
+    if game.cells > LARGEST_JOINT:
         raise InputError(
-            f"{game.name} has {game.cells} action profiles, and joints are held up to {CELLS}: take gaps from regrets"
+            f"{game.name} has {game.cells} action profiles, and joints are held up to {LARGEST_JOINT}: "
+            "take gaps from regrets"
         )
     return game
 
 
-def checked_kind(kind: str) -> str:
+def no_distance(game: Game) -> str | None:
+    """Say why distances cannot be measured in a game, or None if they can."""
+    if game.cells > LARGEST_JOINT:
+        size = f"{game.cells:,}" if game.cells < 1e12 else f"about 10^{round(log10(game.cells)):,}"
+        return f"the joint has {size} cells, more than the {LARGEST_JOINT:,} that are kept; gaps come from the regrets"
+    if not isinstance(game, Table):
+        return "the game has no payoff table; gaps come from the regrets"
+    return None
+
+
+def checked_kind(kind: EquilibriumKind) -> EquilibriumKind:
     """Return the kind of equilibrium, refusing all but "ce" and "cce"."""
-    if kind not in KINDS:
-        raise InputError(f"an equilibrium is of kind ce or cce, and {kind!r} came: {did_you_mean(str(kind), KINDS)}")
+    if kind not in EQUILIBRIUM_KINDS:
+        hint = did_you_mean(str(kind), EQUILIBRIUM_KINDS)
+        raise InputError(f"an equilibrium is of kind ce or cce, and {kind!r} came: {hint}")
     return kind
 
 
@@ -57,11 +73,11 @@ def checked_joint(game: Table, joint: ArrayLike) -> NDArray[np.float64]:
         raise InputError(f"a joint must be an array of probabilities ({error})") from None
     if array.shape != game.sizes:
         raise InputError(f"a joint of {game.name} has shape {game.sizes}, an axis per player, and {array.shape} came")
-    if not np.isfinite(array).all() or array.min() < -TOLERANCE:
+    if not np.isfinite(array).all() or array.min() < -JOINT_TOLERANCE:
         raise InputError(f"a joint holds probabilities, none negative, and {array.flat[np.argmin(array)]} came")
-    if abs(array.sum() - 1) > TOLERANCE:
+    if abs(array.sum() - 1) > JOINT_TOLERANCE:
         raise InputError(
-            f"the probabilities of a joint must sum to 1 within {TOLERANCE}, and they sum to {array.sum()!r}"
+            f"the probabilities of a joint must sum to 1 within {JOINT_TOLERANCE}, and they sum to {array.sum()!r}"
         )
     array = np.maximum(array, 0)
     result: NDArray[np.float64] = array / array.sum()
@@ -89,7 +105,7 @@ def deviation_matrices(game: Game, joint: ArrayLike) -> list[NDArray[np.float64]
     return [own_first(array, i) @ own_first(payoffs, i).T for i, payoffs in enumerate(table.payoffs)]
 
 
-def gap(game: Game, joint: ArrayLike, kind: str) -> float:
+def gap(game: Game, joint: ArrayLike, kind: EquilibriumKind) -> float:
     """Return the largest gain of any player by deviating, in payoff units a round: 0 exactly in the set.
 
     `joint` has an axis for each player of the `game`. The `kind` is "ce": the best map of one player's own actions,
@@ -141,7 +157,7 @@ class Incentives:
     """
 
     game: Table
-    kind: str
+    kind: EquilibriumKind
 
     @cached_property
     def tables(self) -> list[NDArray[np.float64]]:
@@ -237,7 +253,7 @@ class Incentives:
         values = table[local][:, None, :] - table[None]
         return values.reshape(len(local), -1), np.broadcast_to(cells.ravel(), (len(local), cells.size))
 
-    def whole(self) -> csr_array:
+    def system(self) -> csr_array:
         """Return the whole system, or refuse one that would not fit."""
         self.refuse_beyond_memory()
         return self.rows(self.proper)

@@ -13,11 +13,10 @@ from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
 from gamesim.engine.compiled import Integers, Vector
-from gamesim.measure.incentives import Incentives
+from gamesim.measure.incentives import VIOLATED, Incentives
 
-EXACT = 1e-9  # a constraint counts as violated beyond this
-PROVEN = 1e-10  # how far apart a value and its bound may be
-ROUNDS = 200  # interior-point steps; some thirty are usual
+PROVEN_VALUE = 1e-10  # how far apart a value and its bound may be
+MOST_STEPS = 200  # interior-point steps; some thirty are usual
 
 
 class Sum(Protocol):
@@ -96,14 +95,14 @@ def minimise_sum(incentives: Incentives, total: Sum) -> Minimum:
         constraints = np.intersect1d(constraints, incentives.proper)
     while True:
         q, multipliers = _interior_point(incentives, constraints, total)
-        violated = incentives.best(incentives.gains(q.reshape(shape)), 5, EXACT)
+        violated = incentives.best(incentives.gains(q.reshape(shape)), 5, VIOLATED)
         violated = np.setdiff1d(violated, constraints)
         if not violated.size:
             break
         constraints = np.union1d(constraints, violated)
     bound = total.bound(incentives.weighted(multipliers).ravel())
     value = total.value(q)
-    if not abs(value - bound) <= PROVEN * max(1.0, abs(value)):
+    if not abs(value - bound) <= PROVEN_VALUE * max(1.0, abs(value)):
         raise ArithmeticError(f"the least point was found only to within {value - bound:.1e} of its bound")
     return Minimum(q.reshape(shape), value, bound)
 
@@ -120,7 +119,7 @@ def _interior_point(incentives: Incentives, constraints: Integers, total: Sum) -
     system = np.vstack([rows.toarray(), np.ones(cells)])
     q, w = np.full(cells, 1 / cells), np.ones(cells)
     s, y, equal = np.maximum(-(system[:-1] @ q), 0.1 / cells), np.ones(count), 0.0
-    for _round in range(ROUNDS):
+    for _round in range(MOST_STEPS):
         first, second = total.slopes(q)
         missed = np.append(system[:-1] @ q + s, q.sum() - 1)
         slope = first + y @ system[:-1] + equal

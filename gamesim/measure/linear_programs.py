@@ -10,7 +10,7 @@ from scipy.sparse import csr_array
 from gamesim.engine.compiled import Vector
 
 SIMPLEX, INTERIOR = "highs-ds", "highs-ipm"
-TOLERANCE = 1e-9  # by how much a solution may miss a constraint
+FEASIBILITY = 1e-9  # by how much a solution may miss a constraint
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ def minimise(
 ) -> Solution:
     """Minimise cost · x subject to rows x ≤ limits, equation · x = total and 0 ≤ x ≤ upper; it must have a solution."""
     solve: Any = linprog  # its published types know no sparse rows
-    tolerances = {"primal_feasibility_tolerance": TOLERANCE, "dual_feasibility_tolerance": TOLERANCE}
+    tolerances = {"primal_feasibility_tolerance": FEASIBILITY, "dual_feasibility_tolerance": FEASIBILITY}
     # The simplex has been seen to stall on distances of learned play; it needs a few steps per row where it does not.
     limit = {SIMPLEX: {"maxiter": 1000 + 4 * limits.size}, INTERIOR: {}}
     result: Any = None

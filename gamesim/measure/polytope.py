@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
+from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,11 +16,12 @@ from gamesim.engine.compiled import Vector
 from gamesim.errors import InputError, did_you_mean
 from gamesim.game import Game
 from gamesim.measure import distance
-from gamesim.measure.incentives import Deviation, Incentives, checked_joint, checked_kind, written_out
+from gamesim.measure.incentives import Deviation, EquilibriumKind, Incentives, checked_joint, checked_kind, written_out
 from gamesim.measure.interior_point import HalfSquares, NegativeEntropy, minimise_sum
 from gamesim.measure.linear_programs import minimise
 
-NORMS = ("tv", "max", "euclidean")
+Norm: TypeAlias = Literal["tv", "max", "euclidean"]
+NORMS: tuple[Norm, ...] = get_args(Norm)
 LISTED = 10  # dimensions of a polytope up to which its vertices are listed
 INSIDE = 1e-9  # of a player's payoff range: what it may gain at a joint that counts as inside
 
@@ -73,7 +75,7 @@ class Polytope:
     incentives: Incentives
 
     @classmethod
-    def from_game(cls, game: Game, kind: str) -> "Polytope":
+    def from_game(cls, game: Game, kind: EquilibriumKind) -> "Polytope":
         """Return the set of all equilibria of a game, of kind "ce" or "cce".
 
         >>> from gamesim import games
@@ -107,7 +109,7 @@ class Polytope:
         >>> Polytope.from_game(game, "cce").system.shape
         (5, 6)
         """
-        return self.incentives.whole()
+        return self.incentives.system()
 
     def contains(self, joint: ArrayLike, tolerance: float = INSIDE) -> Membership:
         """Say whether a joint is an equilibrium, with its most profitable deviation.
@@ -137,7 +139,7 @@ class Polytope:
         """
         return list(islice(self.incentives.deviations(checked_joint(self.incentives.game, joint)), count))
 
-    def nearest(self, joint: ArrayLike, norm: str = "tv") -> NDArray[np.float64]:
+    def nearest(self, joint: ArrayLike, norm: Norm = "tv") -> NDArray[np.float64]:
         """Return the equilibrium nearest to a joint, in one of three norms, itself a joint.
 
         `norm` is "tv", total variation; "max", the largest difference in any cell; or "euclidean".
@@ -159,7 +161,7 @@ class Polytope:
             return self._nearest_in_max_norm(array)
         return minimise_sum(self.incentives, HalfSquares(array.ravel())).joint
 
-    def distance(self, joint: ArrayLike, norm: str = "tv") -> float:
+    def distance(self, joint: ArrayLike, norm: Norm = "tv") -> float:
         """Return how far a joint is from the set, in one of three norms.
 
         `norm` is "tv", total variation; "max", the largest difference in any cell; or "euclidean".

@@ -7,19 +7,19 @@ All are totals over the rounds, in units of loss; a record gives them in payoff 
 """
 
 from math import ceil
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from gamesim.errors import InputError
+from gamesim.learner import PlainRegret
 
 __all__ = ["against", "best_deviation", "external", "internal", "profile", "quantile", "swap"]
 
 Matrix = NDArray[np.float64]
 
 
-def external(matrix: Matrix) -> Any:
+def external(matrix: Matrix) -> float | NDArray[np.float64]:
     """Regret for not having played the best single action throughout, in units of loss.
 
     `matrix` is Σ p ⊗ l; a float comes back, or an array of them for a stack of matrices.
@@ -27,10 +27,11 @@ def external(matrix: Matrix) -> Any:
     >>> float(external(np.array([[2.0, 1.0], [0.0, 0.0]])))
     1.0
     """
-    return np.trace(matrix, axis1=-2, axis2=-1) - matrix.sum(axis=-2).min(axis=-1)
+    regret: float | NDArray[np.float64] = np.trace(matrix, axis1=-2, axis2=-1) - matrix.sum(axis=-2).min(axis=-1)
+    return regret
 
 
-def internal(matrix: Matrix) -> Any:
+def internal(matrix: Matrix) -> float | NDArray[np.float64]:
     """Regret for the best change of one action into another wherever it was played; 0 if no change helps.
 
     `matrix` is Σ p ⊗ l; a float in units of loss comes back, or an array of them for a stack of matrices.
@@ -39,10 +40,11 @@ def internal(matrix: Matrix) -> Any:
     >>> float(internal(matrix))  # by the second action in place of the first: 2 - 0.5
     1.5
     """
-    return _row_gains(matrix).max(axis=-1)
+    regret: float | NDArray[np.float64] = _row_gains(matrix).max(axis=-1)
+    return regret
 
 
-def swap(matrix: Matrix) -> Any:
+def swap(matrix: Matrix) -> float | NDArray[np.float64]:
     """Regret for the best map of actions to actions: the sum of what each action could have gained.
 
     `matrix` is Σ p ⊗ l; a float in units of loss comes back, or an array of them for a stack of matrices.
@@ -51,7 +53,8 @@ def swap(matrix: Matrix) -> Any:
     >>> float(swap(matrix))  # and by the first in place of the second: 1 - 0 more
     2.5
     """
-    return _row_gains(matrix).sum(axis=-1)
+    regret: float | NDArray[np.float64] = _row_gains(matrix).sum(axis=-1)
+    return regret
 
 
 def quantile(matrix: Matrix, epsilon: float) -> float:
@@ -70,7 +73,7 @@ def quantile(matrix: Matrix, epsilon: float) -> float:
     return float(np.trace(matrix) - np.sort(matrix.sum(axis=0))[rank - 1])
 
 
-def against(matrix: Matrix, phi: Any) -> float:
+def against(matrix: Matrix, phi: ArrayLike) -> float:
     """Regret to a given deviation φ, in units of loss.
 
     `matrix` is Σ p ⊗ l, and `phi` a stochastic matrix: row i is where the mass of action i is sent.
@@ -106,7 +109,7 @@ def profile(matrix: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     return together.max(axis=1), alone
 
 
-def best_deviation(matrix: Matrix, kind: str) -> Matrix:
+def best_deviation(matrix: Matrix, kind: PlainRegret) -> Matrix:
     """The deviation φ that an external, internal or swap regret is measured against: a matrix of zeros and ones.
 
     `matrix` is Σ p ⊗ l, and `kind` is "external", "internal" or "swap".

@@ -30,7 +30,7 @@ FALLS, STAYS = -1 / 4, -1 / 8
 SURE, AGREE = 1 / 8, 1 / 4  # half the width of an exponent's interval, and what the halves may differ by
 LEAST = 5  # checkpoints
 CONFIDENCE = 0.95
-ROUNDING = 1e-12
+INTERVAL_ROUNDING = 1e-12  # half an interval that is no wider is rounding only
 
 
 @dataclass(frozen=True)
@@ -120,7 +120,7 @@ def exponent_of(x: NDArray[np.generic], y: Values) -> tuple[float, float]:
     residual = centred[:, 1] - exponent * centred[:, 0]
     error = np.sqrt(float(residual @ residual) / free / weight)
     half = float(student.ppf((1 + CONFIDENCE) / 2, free) * error)
-    return round(exponent, 12), half if half > ROUNDING else 0.0
+    return round(exponent, 12), half if half > INTERVAL_ROUNDING else 0.0
 
 
 def _start(rounds: Rounds, first: float) -> int:

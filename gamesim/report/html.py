@@ -13,10 +13,11 @@ from pathlib import Path
 
 from gamesim.equilibrium import Deviation, polytope
 from gamesim.formatting import number
-from gamesim.record import Record, no_distance
+from gamesim.measure.incentives import EquilibriumKind, no_distance
+from gamesim.record import Record
 from gamesim.report.summary import KINDS, ROUNDING, SHOWN, Summary, trend_in_words
 
-SETS = {"ce": "correlated (CE)", "cce": "coarse correlated (CCE)"}
+SETS: dict[EquilibriumKind, str] = {"ce": "correlated (CE)", "cce": "coarse correlated (CCE)"}
 # What each figure shows, by the name of its file.
 CAPTIONS = {
     "gaps": "How much the player with the most to gain would gain a round by deviating from what was played and, where "

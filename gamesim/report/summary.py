@@ -14,20 +14,27 @@ import numpy as np
 from gamesim import equilibrium
 from gamesim.formatting import number
 from gamesim.game import Game
-from gamesim.learner import Learner
-from gamesim.measure.incentives import ENTRIES, Incentives, written_out
+from gamesim.learner import PLAIN_REGRETS, Learner
+from gamesim.measure import numbers
+from gamesim.measure.incentives import ENTRIES, EquilibriumKind, Incentives, no_distance, written_out
 from gamesim.measure.trend import trend
-from gamesim.record import VERSIONS, Record, no_distance
+from gamesim.record import Record
+from gamesim.record_files import VERSIONS
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-KINDS = ("external", "internal", "swap")
-SETS = {"ce": "correlated equilibrium", "cce": "coarse correlated equilibrium"}
+KINDS = PLAIN_REGRETS
+SETS: dict[EquilibriumKind, str] = {"ce": "correlated equilibrium", "cce": "coarse correlated equilibrium"}
 ROUNDING = 1e-9  # a gap up to this share of the payoff range counts as none
 QUICK = 50_000  # entries of the linear programs, over all replicas, up to which they take seconds (measured)
 SHOWN = 16  # players that the table shows
+TOLD_ELSEWHERE = (  # measures that have a place of their own in a summary
+    {f"{kind}-{what}" for kind in SETS for what in ("gap", "gap-slope", "distance")}
+    | {f"{kind}-regret" for kind in KINDS}
+    | {"nash-gap", "welfare"}
+)
 
 
 @dataclass(frozen=True)
@@ -70,6 +77,7 @@ class Summary:
     welfare_range: dict[str, tuple[float, float] | None]
     optimum: float | None
     payoff_range: tuple[float, float]
+    measures: dict[str, float]  # every other measure that is one number and cheap
     replicas: list[dict[str, Any]] | None
     versions: dict[str, str]
     verdict: str = ""
@@ -124,6 +132,7 @@ def summarise(record: Record, *, title: str = "", distance: str = "auto", stoppe
         welfare_range={kind: None if left_out else equilibrium.welfare_range(game, kind) for kind in SETS},
         optimum=equilibrium.optimum(game) if no_distance(game) is None else None,
         payoff_range=(float(low.min()), float(high.max())),
+        measures=_other_measures(record),
         replicas=None if record.single else [_replica(one, left_out) for one in record],
         versions={name: version(name) for name in VERSIONS},
     )
@@ -146,6 +155,13 @@ def why_left_out(game: Game, replicas: int, distance: str) -> str | None:
 
 def _mean(values: Any, record: Record) -> Any:
     return values if record.single else np.mean(values, axis=0)
+
+
+def _other_measures(record: Record) -> dict[str, float]:
+    others = {name: one for name, one in numbers().items() if one.cheap and name not in TOLD_ELSEWHERE}
+    return {
+        name: float(np.mean([measure.number(run.measure(name)) for run in record])) for name, measure in others.items()
+    }
 
 
 def _players(record: Record) -> list[PlayerSummary]:

@@ -29,11 +29,11 @@ from pydantic import (
 )
 
 from gamesim import games, players, user_learners
+from gamesim import toml as toml_writer
 from gamesim.deprecated import Renamed
 from gamesim.errors import InputError, did_you_mean
 from gamesim.game import Game
 from gamesim.learner import Learner
-from gamesim.scenario import toml as toml_writer
 from gamesim.simulation import Simulation
 from gamesim.validation import whole_number
 

@@ -46,8 +46,9 @@ from typing import Any
 from gamesim import games, scenario
 from gamesim.errors import InputError, did_you_mean
 from gamesim.game import Table
+from gamesim.measure import numbers
 from gamesim.scenario.model import EveryonePart, MeasurePart, PlayerPart, Scenario, opening_comment
-from gamesim.study.worker import DEFAULT_MEASURES, MEASURES
+from gamesim.study.worker import DEFAULT_MEASURES
 
 KEYS = ("title", "base", "seeds", "measures", "grid", "changes")
 MOST_POINTS = 10**7
@@ -315,11 +316,12 @@ def _text(raw: Any) -> str:
 
 
 def _measures(raw: Any) -> tuple[str, ...]:
+    known = numbers()
     if not isinstance(raw, list) or not raw:
-        raise InputError(f"measures: expected a list of names from {', '.join(MEASURES)}, and {raw!r} came")
+        raise InputError(f"measures: expected a list of names from {', '.join(known)}, and {raw!r} came")
     for name in raw:
-        if name not in MEASURES:
-            raise InputError(f"measures: there is no measure called {name!r}: {did_you_mean(str(name), MEASURES)}")
+        if name not in known:
+            raise InputError(f"measures: there is no measure called {name!r}: {did_you_mean(str(name), known)}")
     return tuple(dict.fromkeys(raw))
 
 

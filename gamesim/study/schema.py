@@ -9,10 +9,10 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from gamesim import games, players
+from gamesim import games, measure, players
 from gamesim.errors import InputError, did_you_mean
 from gamesim.scenario import Scenario
-from gamesim.study.worker import DEFAULT_MEASURES, MEASURES
+from gamesim.study.worker import DEFAULT_MEASURES
 
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
 
@@ -52,7 +52,7 @@ def study_schema() -> dict[str, Any]:
         "additionalProperties": axis,
         "description": "every combination of these values is a point",
     }
-    measures = {"type": "array", "items": {"enum": list(MEASURES)}, "default": list(DEFAULT_MEASURES)}
+    measures = {"type": "array", "items": {"enum": list(measure.numbers())}, "default": list(DEFAULT_MEASURES)}
     scenario = scenario_schema()
     definitions = scenario.pop("$defs")
     del scenario["$schema"], scenario["title"]

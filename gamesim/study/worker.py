@@ -5,7 +5,7 @@ their seed run as replicas of one simulation, since replica r of seed s is the r
 """
 
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -14,7 +14,7 @@ from math import isfinite
 from time import perf_counter
 
 from gamesim.errors import InputError
-from gamesim.measure.trend import power
+from gamesim.measure import find
 from gamesim.record import Record
 from gamesim.scenario import Scenario
 from gamesim.simulation import Simulation
@@ -22,49 +22,6 @@ from gamesim.simulation import Simulation
 LARGEST_BATCH = 2**21  # numbers in the joints and regrets of all replicas together
 LONGEST_ERROR = 500  # letters
 
-Measure = Callable[[Record], float | None]
-
-
-def _regret(kind: str) -> Measure:
-    return lambda record: float(record.regret(kind).max())
-
-
-def _slope(kind: str) -> Measure:
-    def slope(record: Record) -> float | None:
-        curve = record.curve
-        found = power(curve.rounds, curve.gap(kind))
-        return None if found is None else found.exponent
-
-    return slope
-
-
-def _share(kind: str) -> Measure:
-    def share(record: Record) -> float:
-        low, high = record.game.range
-        width = float(high.max() - low.min())
-        return float(record.gap(kind)) / width if width else 0.0
-
-    return share
-
-
-# What may be kept of a point: a number, or nothing where it is not defined. Regrets are the largest of any player's, in
-# total; a gap's share is of the range of payoffs, so that games of different stakes compare; a gap's slope is that of
-# the run's own curve, as in the verdict, and nothing where no power law fits it.
-MEASURES: dict[str, Measure] = {
-    "ce-gap": lambda record: float(record.gap("ce")),
-    "cce-gap": lambda record: float(record.gap("cce")),
-    "nash-gap": lambda record: float(record.nash_gap()),
-    "ce-gap-share": _share("ce"),
-    "cce-gap-share": _share("cce"),
-    "ce-gap-slope": _slope("ce"),
-    "cce-gap-slope": _slope("cce"),
-    "ce-distance": lambda record: float(record.distance("ce")),
-    "cce-distance": lambda record: float(record.distance("cce")),
-    "external-regret": _regret("external"),
-    "internal-regret": _regret("internal"),
-    "swap-regret": _regret("swap"),
-    "welfare": lambda record: float(record.welfare),
-}
 DEFAULT_MEASURES = ("ce-gap", "cce-gap", "ce-gap-slope", "cce-gap-slope", "welfare")
 
 
@@ -154,7 +111,7 @@ def _run_batch(scenario: Scenario, jobs: list[Job], measures: Sequence[str]) -> 
     began = perf_counter()
     batch = scenario.model_copy(update={"seed": jobs[0].seed, "replicas": len(jobs)})
     record = _simulated(batch.simulation(), scenario.rounds)
-    values = [tuple(_finite(MEASURES[name](one)) for name in measures) for one in record]
+    values = [tuple(_measured(one, name) for name in measures) for one in record]
     each = (perf_counter() - began) / len(jobs)
     return [Outcome(job.key, found, None, each) for job, found in zip(jobs, values, strict=True)]
 
@@ -163,8 +120,10 @@ def _simulated(simulation: Simulation, rounds: int) -> Record:
     return simulation.run(rounds, threads=0)
 
 
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and isfinite(value) else None
+def _measured(record: Record, name: str) -> float | None:
+    """Return a measure of one run as a number, or None where it is not defined."""
+    value = find(name).number(record.measure(name))
+    return value if isfinite(value) else None
 
 
 def _in_words(error: Exception) -> str:

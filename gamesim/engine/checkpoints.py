@@ -1,0 +1,39 @@
+"""The logarithmic grid of rounds at which the sums of a run are kept."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from gamesim.engine.sums import lengths
+
+CHECKPOINT_BYTES = 2**28  # that a run's checkpoints may take; where each is large, there are fewer
+DECADES = 8  # of rounds, for which memory is set aside
+
+
+def checkpoint_numbers(sizes: Sequence[int]) -> int:
+    """Return how many numbers a checkpoint counts for when the players have so many actions.
+
+    The average is left out: it never is the largest sum, and counting it would change the grids of large games.
+    """
+    return sum(length for name, length in lengths(sizes).items() if name != "average")
+
+
+def per_decade(sizes: Sequence[int], wanted: int) -> int:
+    """Return how many checkpoints there are for each power of ten of the rounds: fewer where each is large.
+
+    >>> per_decade([2, 3], wanted=10), per_decade([1000, 1000], wanted=10)
+    (10, 1)
+    """
+    return max(1, min(wanted, CHECKPOINT_BYTES // (8 * checkpoint_numbers(sizes) * DECADES)))
+
+
+def next_checkpoint(rounds: int, per_decade: int) -> int:
+    """Return the first round after this one on the grid that every run shares.
+
+    >>> next_checkpoint(10, per_decade=4), next_checkpoint(18, per_decade=4)
+    (18, 32)
+    """
+    k = int(per_decade * np.log10(rounds + 1))
+    while round(10 ** (k / per_decade)) <= rounds:
+        k += 1
+    return round(10 ** (k / per_decade))

@@ -1,0 +1,211 @@
+"""The measures of gamesim itself: every one a function of a moment, in the order in which they are listed.
+
+Regrets are totals over the rounds and gaps are per round, both in payoff units. A gap's share is of the range of
+payoffs, so that games of different stakes compare; a gap's slope is that of the run's own curve, and NaN where no power
+law fits it.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from gamesim.engine.compiled import Vector
+from gamesim.errors import InputError, did_you_mean
+from gamesim.game import Game
+from gamesim.learner import REGRET_KINDS, RegretKind
+from gamesim.measure import regrets
+from gamesim.measure.distance import distance
+from gamesim.measure.incentives import EQUILIBRIUM_KINDS, EquilibriumKind, no_distance
+from gamesim.measure.moments import Moment, Moments
+from gamesim.measure.registry import Value, measure
+from gamesim.measure.trend import power
+
+PAYOFF, PAYOFF_A_ROUND = "payoff units", "payoff units a round"
+PROBABILITY = "probability"
+TOTAL_VARIATION = "total variation"
+
+Deviations: TypeAlias = Sequence[ArrayLike] | NDArray[np.float64]  # a stochastic matrix for all players, or one each
+OfMatrices: TypeAlias = Callable[[NDArray[np.float64]], Value]  # a number for each of a stack of matrices Σ p ⊗ l
+
+
+@measure("ce-gap", unit=PAYOFF_A_ROUND, of="stack")
+def ce_gap(moment: Moment | Moments) -> Value:
+    """Return the largest gain per round from swapping actions: the largest swap regret, never below 0."""
+    return _gap(moment, regrets.swap)
+
+
+@measure("cce-gap", unit=PAYOFF_A_ROUND, of="stack")
+def cce_gap(moment: Moment | Moments) -> Value:
+    """Return the largest gain per round from one fixed action: the largest external regret, never below 0."""
+    return _gap(moment, regrets.external)
+
+
+@measure("nash-gap", unit=PAYOFF_A_ROUND)
+def nash_gap(moment: Moment) -> float:
+    """Return the most that a player gains by leaving its average strategy while the others keep to theirs."""
+    game, ends = moment.game, np.cumsum(moment.game.sizes)[:-1]
+    losses = np.split(game.expected_losses(moment.profile), ends)
+    played = np.split(moment.profile, ends)
+    gains = [strategy @ loss - loss.min() for strategy, loss in zip(played, losses, strict=True)]
+    return max(0.0, float((np.array(gains) * game.scale).max()))
+
+
+@measure("ce-gap-share", unit="share of the payoff range", of="stack")
+def ce_gap_share(moment: Moment | Moments) -> Value:
+    """Return the CE gap as a share of the range of all players' payoffs."""
+    return _share(moment.game, ce_gap(moment))
+
+
+@measure("cce-gap-share", unit="share of the payoff range", of="stack")
+def cce_gap_share(moment: Moment | Moments) -> Value:
+    """Return the CCE gap as a share of the range of all players' payoffs."""
+    return _share(moment.game, cce_gap(moment))
+
+
+@measure("ce-gap-slope", unit="power of the rounds", of="path")
+def ce_gap_slope(moments: Moments) -> float:
+    """Return the power of the rounds that the CE gap follows, or NaN where it follows none."""
+    return _slope(moments, ce_gap)
+
+
+@measure("cce-gap-slope", unit="power of the rounds", of="path")
+def cce_gap_slope(moments: Moments) -> float:
+    """Return the power of the rounds that the CCE gap follows, or NaN where it follows none."""
+    return _slope(moments, cce_gap)
+
+
+@measure("ce-distance", unit=TOTAL_VARIATION, cheap=False)
+def ce_distance(moment: Moment) -> float:
+    """Return how far the joint is from the set of correlated equilibria."""
+    return distance(moment.game, joint(moment), "ce")
+
+
+@measure("cce-distance", unit=TOTAL_VARIATION, cheap=False)
+def cce_distance(moment: Moment) -> float:
+    """Return how far the joint is from the set of coarse correlated equilibria."""
+    return distance(moment.game, joint(moment), "cce")
+
+
+@measure("external-regret", unit=PAYOFF, per="player", reduce=np.max)
+def external_regret(moment: Moment) -> Vector:
+    """Return each player's regret for not having played its best single action throughout."""
+    return _regret(moment, regrets.external)
+
+
+@measure("internal-regret", unit=PAYOFF, per="player", reduce=np.max)
+def internal_regret(moment: Moment) -> Vector:
+    """Return each player's regret for the best change of one action into another."""
+    return _regret(moment, regrets.internal)
+
+
+@measure("swap-regret", unit=PAYOFF, per="player", reduce=np.max)
+def swap_regret(moment: Moment) -> Vector:
+    """Return each player's regret for the best map of its actions to actions."""
+    return _regret(moment, regrets.swap)
+
+
+@measure("quantile-regret", unit=PAYOFF, per="player")
+def quantile_regret(moment: Moment, epsilon: float) -> Vector:
+    """Return each player's regret to the best but a share epsilon of its actions."""
+    return np.array([regrets.quantile(matrix, epsilon) for matrix in moment.matrices]) * moment.game.scale
+
+
+@measure("phi-regret", unit=PAYOFF, per="player")
+def phi_regret(moment: Moment, phi: Deviations) -> Vector:
+    """Return each player's regret to the deviation phi, a stochastic matrix for each player or one for all."""
+    matrices = moment.matrices
+    maps = [phi] * len(matrices) if np.ndim(phi[0]) == 1 else phi
+    if len(maps) != len(matrices):
+        raise InputError(f"{len(matrices)} players need a φ each, and {len(maps)} came")
+    found = [regrets.against(matrix, one) for matrix, one in zip(matrices, maps, strict=True)]
+    return np.array(found) * moment.game.scale
+
+
+@measure("payoffs", unit=PAYOFF_A_ROUND, per="player")
+def payoffs(moment: Moment) -> Vector:
+    """Return each player's average payoff per round."""
+    losses = _of_each_player(moment.game, moment.sums.counterfactuals, _traces) / moment.rounds
+    return moment.game.middle - moment.game.scale * losses
+
+
+@measure("welfare", unit=PAYOFF_A_ROUND)
+def welfare(moment: Moment) -> float:
+    """Return the sum of all players' average payoffs per round."""
+    return float(payoffs(moment).sum(axis=-1))
+
+
+@measure("average-strategies", unit=PROBABILITY, per="action")
+def average_strategies(moment: Moment) -> Vector:
+    """Return all players' average strategies, side by side."""
+    return moment.profile
+
+
+@measure("joint", unit=PROBABILITY, per="cell")
+def joint(moment: Moment) -> NDArray[np.float64]:
+    """Return the empirical distribution over action profiles, an axis for each player."""
+    found = moment.joint
+    if found is None:
+        raise InputError(no_distance(moment.game) or "this record holds no joint")
+    return found
+
+
+# How the words for some of them become their names.
+
+
+def gap_name(kind: EquilibriumKind) -> str:
+    """Return the name of the measure that this gap is."""
+    if kind not in EQUILIBRIUM_KINDS:
+        raise InputError(f"there is no gap called {kind!r}: {did_you_mean(kind, EQUILIBRIUM_KINDS)}")
+    return f"{kind}-gap"
+
+
+def regret_options(kind: RegretKind, epsilon: float | None, phi: Deviations | None) -> dict[str, Any]:
+    """Return the options of the measure that this regret is, refusing what this kind of regret does not take."""
+    if kind not in REGRET_KINDS:
+        raise InputError(f"there is no regret called {kind!r}: {did_you_mean(kind, REGRET_KINDS)}")
+    if (kind == "quantile") != (epsilon is not None) or (kind == "phi") != (phi is not None):
+        raise InputError("quantile regret takes epsilon=..., phi regret takes phi=..., and the others take neither")
+    return {name: value for name, value in (("epsilon", epsilon), ("phi", phi)) if value is not None}
+
+
+# How they are done.
+
+
+def _of_each_player(game: Game, counterfactuals: Vector, of_matrices: OfMatrices) -> NDArray[np.float64]:
+    """Measure every player's matrix, those of one size in one go: there may be thousands; leading axes stay."""
+    sizes = np.array(game.sizes)
+    starts = np.cumsum(sizes**2) - sizes**2
+    result = np.zeros((*counterfactuals.shape[:-1], len(sizes)))
+    for size in sorted(set(game.sizes)):
+        who = np.flatnonzero(sizes == size)
+        entries = starts[who, None] + np.arange(size * size)
+        result[..., who] = of_matrices(counterfactuals[..., entries].reshape(*result.shape[:-1], len(who), size, size))
+    return result
+
+
+def _regret(moment: Moment | Moments, of_matrices: OfMatrices) -> NDArray[np.float64]:
+    return _of_each_player(moment.game, moment.sums.counterfactuals, of_matrices) * moment.game.scale
+
+
+def _gap(moment: Moment | Moments, of_matrices: OfMatrices) -> NDArray[np.float64]:
+    """Return the largest regret per round; all moments in one go."""
+    gap: NDArray[np.float64] = np.maximum(0.0, _regret(moment, of_matrices).max(axis=-1) / moment.rounds)
+    return gap
+
+
+def _share(game: Game, gap: Value) -> Value:
+    low, high = game.range
+    width = float(high.max() - low.min())
+    return gap / width if width else 0.0 * gap
+
+
+def _slope(moments: Moments, gap: Callable[[Moments], Value]) -> float:
+    found = power(moments.rounds, np.asarray(gap(moments)))
+    return float("nan") if found is None else found.exponent
+
+
+def _traces(stack: NDArray[np.float64]) -> NDArray[np.float64]:
+    traces: NDArray[np.float64] = np.trace(stack, axis1=-2, axis2=-1)
+    return traces

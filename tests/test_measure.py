@@ -1,0 +1,151 @@
+"""A measure is written once, and everything knows it; the sums that measures come from are declared once."""
+
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from gamesim import InputError, Simulation, games, simulate
+from gamesim.engine.sums import Sums, lengths
+from gamesim.measure import Moment, Moments, available, measure, numbers
+from gamesim.report.summary import summarise
+from gamesim.study import schema, worker
+from gamesim.study.model import Study
+
+GAME = games.make("uniform", players=3, actions=[3, 2, 4], seed=2)
+BASE: dict[str, Any] = {
+    "rounds": 60,
+    "game": {"name": "uniform", "settings": {"actions": [2, 3]}},
+    "everyone": {"learner": "hedge", "perturb": 0.5},
+}
+
+
+def test_one_function_is_a_measure_everywhere() -> None:
+    @measure("first-action", unit="probability")
+    def first_action(moment: Moment) -> float:
+        return float(moment.sums.average[0] / moment.rounds)
+
+    simulation = Simulation(GAME, "hedge", replicas=3, perturb=0.5)
+    record = simulation.run(70)
+    expected = record.average[0][:, 0]
+    np.testing.assert_array_equal(record.measure("first-action"), expected)
+    assert record[1].measure("first-action") == expected[1]
+    assert isinstance(record[1].measure("first-action"), float)
+    along = record.curve.measure("first-action")
+    assert along.shape == (3, len(record.curve.rounds))
+    np.testing.assert_array_equal(along[:, -1], expected)
+    for k in (0, 5):
+        shorter = simulate(GAME, "hedge", int(record.curve.rounds[k]), replicas=3, perturb=0.5)
+        np.testing.assert_array_equal(along[:, k], shorter.measure("first-action"))
+    assert simulation.measure("first-action") == pytest.approx(expected.mean(), rel=1e-15)
+    assert summarise(record).as_full_json()["measures"]["first-action"] == pytest.approx(expected.mean(), rel=1e-15)
+
+    study = Study.from_dict({"base": BASE, "seeds": 2, "measures": ["first-action"]})
+    jobs = [worker.Job(one.key, one.text, one.seed) for one in study.points()]
+    alone = [simulate(games.make("uniform", actions=[2, 3]), "hedge", 60, seed=s, perturb=0.5) for s in (0, 1)]
+    outcomes = worker.run(jobs, study.measures, version("gamesim"))
+    assert [one.values for one in outcomes] == [(record.average[0][0],) for record in alone]
+    assert "first-action" in schema.study_schema()["properties"]["measures"]["items"]["enum"]
+
+
+def test_measures_of_stacks_and_of_paths() -> None:
+    seen = []
+
+    @measure("rounds-stacked", unit="rounds", of="stack")
+    def rounds_stacked(moment: Moment | Moments) -> NDArray[np.float64]:
+        seen.append(type(moment))
+        return 1.0 * np.asarray(moment.rounds)
+
+    @measure("checkpoints", unit="number of checkpoints", of="path")
+    def checkpoints(moments: Moments) -> float:
+        return float(len(moments))
+
+    record = simulate(GAME, "hedge", 50)
+    assert record.measure("rounds-stacked") == 50.0
+    np.testing.assert_array_equal(record.curve_from(10).measure("rounds-stacked"), record.curve_from(10).rounds)
+    assert seen == [Moment, Moments]
+    everything = len(record.curve.rounds)
+    assert record.measure("checkpoints") == everything
+    assert record.curve_from(40).measure("checkpoints").tolist() == [everything - 1, everything]
+
+
+def test_several_numbers_are_one_where_one_is_asked_for() -> None:
+    @measure("least-action", unit="probability", per="player", reduce=np.min)
+    def least_action(moment: Moment) -> NDArray[np.float64]:
+        return np.array([strategy.min() for strategy in np.split(moment.profile, np.cumsum(moment.game.sizes)[:-1])])
+
+    record = simulate(GAME, "hedge", 50, perturb=0.5)
+    found = record.measure("least-action")
+    assert found.tolist() == [strategy.min() for strategy in record.average]  # type: ignore[union-attr]
+    assert available()["least-action"].number(found) == np.min(found)
+    assert "least-action" in numbers() and "payoffs" not in numbers() and "quantile-regret" not in numbers()
+    with pytest.raises(InputError, match="payoffs has a number per player"):
+        available()["payoffs"].number(record.payoffs)
+
+
+def test_the_words_are_the_names() -> None:
+    record = simulate(GAME, "hedge", 120, replicas=2, perturb=0.5)
+    for given in (record, record.curve):
+        for kind in ("ce", "cce"):
+            np.testing.assert_array_equal(given.gap(kind), given.measure(f"{kind}-gap"))
+            np.testing.assert_array_equal(given.distance(kind), given.measure(f"{kind}-distance"))
+        np.testing.assert_array_equal(
+            given.regret("quantile", epsilon=0.5), given.measure("quantile-regret", epsilon=0.5)
+        )
+        np.testing.assert_array_equal(given.nash_gap(), given.measure("nash-gap"))
+    np.testing.assert_array_equal(record.welfare, record.payoffs.sum(axis=-1))
+    np.testing.assert_array_equal(np.concatenate(record.average, axis=-1), record.measure("average-strategies"))
+    low, high = GAME.range
+    share = record.gap("ce") / (high.max() - low.min())
+    np.testing.assert_array_equal(record.measure("ce-gap-share"), share)
+
+
+def test_a_slope_that_there_is_not_is_no_number() -> None:
+    record = simulate(GAME, "hedge", 2)
+    assert np.isnan(record.measure("ce-gap-slope"))
+    falling = simulate("prisoners-dilemma", "hedge", 5000)
+    slopes = falling.curve.measure("ce-gap-slope")
+    assert slopes[-1] == falling.measure("ce-gap-slope") == pytest.approx(-1, abs=0.01)
+    assert np.isnan(slopes[:4]).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("ce-gab", {}, "there is no measure called 'ce-gab': did you mean ce-gap?"),
+        ("quantile-regret", {}, "quantile-regret needs epsilon="),
+        ("quantile-regret", {"epsilom": 0.5}, "has no option 'epsilom': did you mean epsilon?"),
+        ("ce-gap", {"epsilon": 0.5}, "ce-gap has no option 'epsilon': it takes none"),
+    ],
+)
+def test_mistakes_are_told(name: str, options: dict[str, Any], message: str) -> None:
+    simulation = Simulation("chicken", "hedge")
+    record = simulation.run(5)
+    for thing in (simulation, record, record.curve):
+        with pytest.raises(InputError) as told:
+            thing.measure(name, **options)
+        assert message in str(told.value)
+
+
+def test_a_name_is_taken_once() -> None:
+    with pytest.raises(InputError, match="there is a measure called 'ce-gap' already"):
+
+        @measure("ce-gap", unit="nothing")
+        def other(moment: Moment) -> float:
+            return 0.0
+
+
+def test_every_measure_says_what_it_is() -> None:
+    for one in available().values():
+        assert one.unit and one.description.startswith("Return ") and one.description.endswith(".")
+
+
+def test_every_sum_is_kept_in_every_form() -> None:
+    record = simulate(GAME, "hedge", 50, replicas=2)
+    sizes = lengths(GAME.sizes)
+    assert tuple(sizes) == Sums._fields
+    for name, length in sizes.items():
+        assert record.arrays[name].shape == record.arrays[f"continue_{name}"].shape == (2, length)
+        assert record.arrays[f"checkpoint_{name}"].shape == (2, len(record.arrays["checkpoints"]), length)

@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
-from gamesim import user_learners, validation
+from gamesim import players, user_learners, validation
 from gamesim.engine import loop
 from gamesim.engine.compiled import GAME_KERNEL, LEARNER_KERNEL, Vector, address
 from gamesim.errors import InputError, did_you_mean
 from gamesim.game import Game
-from gamesim.learner import Learner, as_learner
+from gamesim.learner import Learner
 from gamesim.record import Moment, Record
 
 __all__ = ["Simulation", "simulate"]
@@ -112,7 +112,7 @@ class Simulation:
         chosen = [learners] * count if isinstance(learners, str | Learner | type) else list(learners)
         if len(chosen) != count:
             raise InputError(f"{self.game.name} has {count} players, and learners came for {len(chosen)}")
-        self.learners = [as_learner(learner) for learner in chosen]
+        self.learners = [_as_learner(learner) for learner in chosen]
         if horizon is not None:
             self.learners = [p.with_horizon(horizon) if isinstance(p, Learner) else p for p in self.learners]
         for player in self.learners:
@@ -446,7 +446,7 @@ class Simulation:
         return validation.strategy(strategy, self.game.sizes[i], self.game.players[i])
 
     def _failure(self, i: int, when: str, error: Exception) -> InputError:
-        return user_learners.failure(self.game.players[i], self.learners[i], when, error)
+        return user_learners.as_input_error(self.game.players[i], self.learners[i], when, error)
 
     def _sums(self, track: loop.Track) -> tuple[Vector, Vector, Vector]:
         """Return the sums up to now, with the block that is not full yet; the track's own stay as they are."""
@@ -466,3 +466,12 @@ def _blas() -> ThreadpoolController:
 def _stack(rows: list[list[Vector]], width: int) -> NDArray[np.float64]:
     """Stack replicas × checkpoints × numbers, also where there are no checkpoints yet."""
     return np.array(rows, dtype=np.float64).reshape(len(rows), len(rows[0]), width)
+
+
+def _as_learner(learner: Any) -> Any:
+    """Turn a learner's name into a Learner; let a Learner, or a user's own class, through."""
+    if isinstance(learner, str):
+        return players.make(learner)
+    if isinstance(learner, Learner) or callable(learner):
+        return learner
+    raise InputError(f"a learner is a name, a Learner, or a class with play() and observe(loss), and {learner!r} came")

@@ -5,11 +5,12 @@ import re
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias, TypeVar
 
 from gamesim.errors import InputError
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+Number = TypeVar("Number", int, float)
 
 
 def add_scenario(command: argparse.ArgumentParser) -> None:
@@ -39,21 +40,26 @@ class Paragraphs(argparse.HelpFormatter):
         return "\n".join(lines)
 
 
-def _checked(check: str) -> Callable[[str], Any]:
-    """Return a check of `validation` as argparse takes it; the module, which needs NumPy, is imported when used."""
+def whole_number(text: str) -> int:
+    """Read a whole number; the module that knows how needs NumPy, and is imported when used."""
+    from gamesim.validation import number_of_rounds
 
-    def read(text: str) -> Any:
-        from gamesim import validation
-
-        try:
-            return getattr(validation, check)(text)
-        except InputError as error:
-            raise argparse.ArgumentTypeError(str(error)) from None
-
-    return read
+    return _read(text, number_of_rounds)
 
 
-whole_number, seconds = _checked("number_of_rounds"), _checked("seconds")
+def seconds(text: str) -> float:
+    """Read a positive number of seconds; the module that knows how needs NumPy, and is imported when used."""
+    from gamesim import validation
+
+    return _read(text, validation.seconds)
+
+
+def _read(text: str, check: Callable[[str], Number]) -> Number:
+    """Read an argument, and let argparse say what is wrong with it."""
+    try:
+        return check(text)
+    except InputError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def scenario_path(name: str) -> Path:

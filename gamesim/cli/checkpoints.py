@@ -11,7 +11,6 @@ import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import Any
 
 from gamesim.atomic import write_folder
 from gamesim.cli.same_run import differs_in_rounds_only, with_horizons
@@ -108,7 +107,7 @@ def unfinished_run(target: Path) -> UnfinishedRun | None:
     """Return the run that a folder holds and that has rounds left, or None if it has ended."""
     kept = _kept_run(partial_folder(target))
     if _keeps_no_state(target):
-        if not _summary(target)["stopped"]:
+        if not _title_and_stopped(target)[1]:
             return None
         raise InputError(
             f"{target} holds a stopped run with a learner of your own, whose state cannot be kept, so it cannot go on: "
@@ -154,10 +153,11 @@ def _keeps_no_state(target: Path) -> bool:
     return _is_run_folder(target) and any(isinstance(player, str) for player in load(target / RECORD_FOLDER).learners)
 
 
-def _summary(target: Path) -> dict[str, Any]:
+def _title_and_stopped(target: Path) -> tuple[str, bool]:
+    """Return what the run in a run folder is called, and whether it was stopped."""
     try:
         summary = json.loads((target / SUMMARY_FILE).read_text(encoding="utf-8"))
-        return {"title": str(summary["title"]), "stopped": bool(summary["stopped"])}
+        return str(summary["title"]), bool(summary["stopped"])
     except (ValueError, KeyError, TypeError):
         raise InputError(f"{target / SUMMARY_FILE} is not a run's summary") from None
 
@@ -166,7 +166,8 @@ def _written_run(target: Path) -> UnfinishedRun | None:
     """Return the run that a run folder holds."""
     if not _is_run_folder(target):
         return None
-    return UnfinishedRun(read(target / SCENARIO_FILE), _summary(target)["title"], load(target / RECORD_FOLDER))
+    title, _ = _title_and_stopped(target)
+    return UnfinishedRun(read(target / SCENARIO_FILE), title, load(target / RECORD_FOLDER))
 
 
 def _kept_run(folder: Path) -> UnfinishedRun | None:

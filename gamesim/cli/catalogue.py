@@ -205,7 +205,7 @@ def _show_settings(make: Callable[..., Any], console: Console) -> None:
     console.print(grid)
 
 
-def _documentation(thing: Any) -> str:
+def _documentation(thing: object) -> str:
     """Return what the docstring says, up to its examples."""
     return _flowing((inspect.getdoc(thing) or "").split(">>>")[0].rstrip())
 
@@ -219,7 +219,7 @@ def _flowing(text: str) -> str:
     return re.sub(r"(?<!\n)\n(?!\n|[A-Z][a-z]+: )", " ", text)
 
 
-def _first_line(thing: Any) -> str:
+def _first_line(thing: object) -> str:
     return (inspect.getdoc(thing) or "").split("\n")[0]
 
 

@@ -4,7 +4,7 @@ A gap says how much somebody gains by deviating; a distance says how much play w
 at how the gaps fall along the run, because after finitely many rounds no gap is exactly 0: see `gamesim.measure.trend`.
 """
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import Field, dataclass, fields, replace
 from importlib.metadata import version
 from typing import Any
 
@@ -168,7 +168,7 @@ def _players(record: Record) -> list[PlayerSummary]:
     ]
 
 
-def _is_set(player: Learner, field: Any) -> bool:
+def _is_set(player: Learner, field: Field[Any]) -> bool:
     return bool(getattr(player, field.name) != field.default)
 
 

@@ -35,7 +35,7 @@ def key_of_setting(key: str, error: InputError, settings: Mapping[str, Any]) -> 
     return f"{key}.{word}".removeprefix(".") if word in settings else key
 
 
-def shown(value: Any) -> str:
+def shown(value: object) -> str:
     """Return a value as messages quote it, cut where it is long."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."

@@ -18,30 +18,31 @@ from rich.console import Console
 
 import gamesim
 from gamesim import figures, games, players, scenario
-from gamesim.cli import listing
+from gamesim.cli import catalogue
 from gamesim.game import Game
+from gamesim.learner import PLAIN_REGRETS, default_guarantee
 from gamesim.measure import numbers
+from gamesim.scenario.schema import scenario_schema
 from gamesim.study import model as study_module
-from gamesim.study.schema import scenario_schema
 
 ROOT = Path(__file__).parents[1]
-ROUNDS = 2000
-TABLES = {"game": "GamePart", "everyone": "EveryonePart", "[players]": "PlayerPart", "measure": "MeasurePart"}
+ROUNDS_SHOWN = 2000  # of the run on a page
+TABLE_PARTS = {"game": "GamePart", "everyone": "EveryonePart", "[players]": "PlayerPart", "measure": "MeasurePart"}
 FORMATS_SAID = """\
 Both are TOML, and both are data: they never execute code. `gamesim check FILE` names every mistake in a scenario. For
 editors, JSON schemas of both come with gamesim, in `scenarios/scenario.schema.json` and `scenarios/study.schema.json`;
-`python -m gamesim.schema scenario` prints the first, and this page is made from it. How to let your editor use them is
-in [how to](../howto.md#have-my-editor-complete-scenarios)."""
+this page is made from the first. How to let your editor use them is in
+[how to](../howto.md#have-my-editor-complete-scenarios)."""
 GAME_FACTS = ("Players", "Pure Nash equilibria", "Total payoff")
 MOST_TABLES = 4  # of payoffs on a page; with more players than two there is one for each choice of the others
-KINDS = {
+REGRET_HEADINGS = {
     "swap": "Swap regret",
     "internal": "Internal regret",
     "external": "External regret",
     "expected external": "External regret, in expectation",
     "": "No guarantee",
 }
-SEVERAL = 4  # players of a game that is drawn as a network
+NETWORK_PLAYERS = 4  # that a game has at least, where it is drawn as a network
 
 
 def write(docs: Path, *, pictures: bool) -> None:
@@ -67,7 +68,7 @@ def write(docs: Path, *, pictures: bool) -> None:
 def files_page() -> str:
     """Return the page of the file formats: every key, from the schema that editors use."""
     schema = scenario_schema()
-    parts = {"the file itself": schema, **{f"[{key}]": schema["$defs"][part] for key, part in TABLES.items()}}
+    parts = {"the file itself": schema, **{f"[{key}]": schema["$defs"][part] for key, part in TABLE_PARTS.items()}}
     lines = ["# Scenario and study files", "", FORMATS_SAID, "", "## Scenarios"]
     for name, part in parts.items():
         lines += ["", f"### {_plain(name)}", "", "| key | expected | default |", "|---|---|---|"]
@@ -91,7 +92,7 @@ def _default(said: dict[str, Any]) -> str:
 def learner_page(name: str) -> str:
     """Return the page of a learner."""
     kind = players.available()[name]
-    promise = players.make(name).with_horizon(listing.EXAMPLE_ROUNDS).guarantee()
+    promise = default_guarantee(kind)
     said = f"{_plain(str(promise))}, for losses in [-1, 1], T rounds and d actions" if promise else "none"
     facts = [
         f"**Guarantee:** {said}",
@@ -108,7 +109,7 @@ def game_page(name: str) -> str:
     """Return the page of a game: prose as prose, and its payoffs as they are printed."""
     make = games.available()[name]
     shown = StringIO()
-    listing.show(name, Console(file=shown, width=200, markup=False, highlight=False, emoji=False))
+    catalogue.show(name, Console(file=shown, width=200, markup=False, highlight=False, emoji=False))
     facts = shown.getvalue().partition("\nPlayers: ")
     told = "".join(facts[1:]).strip().partition("\nscenario ")[0]
     known, tables = {}, []
@@ -129,10 +130,8 @@ def game_page(name: str) -> str:
 
 def learners() -> Iterator[tuple[str, str, str, str]]:
     """Give the learners in order of what they guarantee: the name, the first line, the regret, and its bound."""
-    promises = {
-        name: players.make(name).with_horizon(listing.EXAMPLE_ROUNDS).guarantee() for name in players.available()
-    }
-    order = (*listing.PROMISES, None)
+    promises = {name: default_guarantee(learner) for name, learner in players.available().items()}
+    order = (*reversed(PLAIN_REGRETS), None)
     for name in sorted(promises, key=lambda one: (order.index(getattr(promises[one], "regret", None)), one)):
         promise = promises[name]
         does = _plain((inspect.getdoc(players.available()[name]) or "").split("\n")[0])
@@ -153,7 +152,7 @@ def learner_list() -> str:
         "T rounds, d actions, losses in [-1, 1]; after ≤ stands what the regret is at most. Other symbols are "
         "settings, or are defined on the learner's page."
     ]
-    for kind, heading in KINDS.items():
+    for kind, heading in REGRET_HEADINGS.items():
         lines += ["", f"## {heading}", ""]
         for name, does, regret, bound in learners():
             if regret == kind:
@@ -220,7 +219,7 @@ def learner_record(name: str) -> Any:
     other = player if not player.informed else players.make("hedge")
     uneven = scenario.read(scenario.find("uneven-shapley")).played_game  # in Shapley's own game some rest at uniform
     game = replace(uneven, name="uneven Shapley")
-    return gamesim.simulate(game, [player, other], ROUNDS, feedback=player.feedback[0], perturb=0.2)
+    return gamesim.simulate(game, [player, other], ROUNDS_SHOWN, feedback=player.feedback[0], perturb=0.2)
 
 
 def game_settings_are_known(make: Callable[..., Game]) -> bool:
@@ -232,7 +231,7 @@ def game_record(make: Callable[..., Game]) -> Any:
     """Return a run of Hedge in a game, or None if the game has no default settings."""
     if not game_settings_are_known(make):
         return None
-    return gamesim.simulate(make(), "hedge", ROUNDS, perturb=0.5)
+    return gamesim.simulate(make(), "hedge", ROUNDS_SHOWN, perturb=0.5)
 
 
 def draw(record: Any, path: Path) -> None:
@@ -241,7 +240,7 @@ def draw(record: Any, path: Path) -> None:
         return
     known = figures.figure_functions()
     for name in ("triangles", "payoff-space", "network", "strategies"):
-        if name == "network" and len(record.game.players) < SEVERAL:
+        if name == "network" and len(record.game.players) < NETWORK_PLAYERS:
             continue
         figure = known[name](record)
         if figure is not None:

@@ -14,6 +14,8 @@ from gamesim.errors import InputError, did_you_mean
 
 __all__ = ["CompiledLearner", "Guarantee", "Learner", "RunningLearner"]
 
+EXAMPLE_ROUNDS = 10_000  # to which a learner is tuned where its guarantee is told and nobody has said how long it plays
+
 Kernel = Callable[[Vector, Vector, Vector], None]
 
 # The regrets that Σ p ⊗ l alone gives, and that a learner can promise; quantile and phi regret need to be told of what.
@@ -303,15 +305,16 @@ class CompiledLearner:
         self.learner.kernels[1](self.settings, self.state, vector)
 
 
-def as_learner(learner: Any) -> Any:
-    """Turn a learner's name into a Learner; let a Learner, or a user's own class, through."""
-    from gamesim import players
+def default_guarantee(learner: type[Learner]) -> Guarantee | None:
+    """Return what a learner promises with its default settings, or None if nothing.
 
-    if isinstance(learner, str):
-        return players.make(learner)
-    if isinstance(learner, Learner) or callable(learner):
-        return learner
-    raise InputError(f"a learner is a name, a Learner, or a class with play() and observe(loss), and {learner!r} came")
+    One that is tuned to a number of rounds is tuned to an example's.
+
+    >>> from gamesim import players
+    >>> print(default_guarantee(players.Exp3))
+    expected external regret ≤ 2 √(2 d T ln d)
+    """
+    return learner().with_horizon(EXAMPLE_ROUNDS).guarantee()
 
 
 def learner_by_name(name: str) -> type[Learner]:

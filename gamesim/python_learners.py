@@ -67,4 +67,4 @@ class PythonLearners:
         return made
 
     def _failure(self, player: int, when: str, error: Exception) -> InputError:
-        return user_learners.failure(self._game.players[player], self._learners[player], when, error)
+        return user_learners.as_input_error(self._game.players[player], self._learners[player], when, error)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
-from gamesim import games, validation
+from gamesim import games, players, validation
 from gamesim.engine import checkpoints as grid
 from gamesim.engine import loop, tracks
 from gamesim.engine.sums import Sums, lengths
@@ -19,7 +19,7 @@ from gamesim.errors import InputError, did_you_mean
 from gamesim.first_round import FirstRound
 from gamesim.game import Game
 from gamesim.kernel_plan import FEEDBACK, compiled
-from gamesim.learner import Feedback, Learner, as_learner
+from gamesim.learner import Feedback, Learner
 from gamesim.measure.builtin import gap_name
 from gamesim.measure.incentives import EquilibriumKind
 from gamesim.measure.moments import Moments
@@ -423,7 +423,7 @@ def _chosen_learners(
     chosen = [learners] * count if isinstance(learners, str | Learner | type) else list(learners)
     if len(chosen) != count:
         raise InputError(f"{game.name} has {count} players, and learners came for {len(chosen)}")
-    found = [as_learner(learner) for learner in chosen]
+    found = [_as_learner(learner) for learner in chosen]
     if horizon is not None:
         found = [one.with_horizon(horizon) if isinstance(one, Learner) else one for one in found]
     for one in found:
@@ -441,3 +441,12 @@ def _blas() -> ThreadpoolController:
     import scipy.linalg.cython_blas  # noqa: F401  # what compiled kernels call: found only once it is loaded
 
     return ThreadpoolController()
+
+
+def _as_learner(learner: Any) -> Any:
+    """Turn a learner's name into a Learner; let a Learner, or a user's own class, through."""
+    if isinstance(learner, str):
+        return players.make(learner)
+    if isinstance(learner, Learner) or callable(learner):
+        return learner
+    raise InputError(f"a learner is a name, a Learner, or a class with play() and observe(loss), and {learner!r} came")

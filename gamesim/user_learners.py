@@ -15,31 +15,32 @@ from typing import Any
 from gamesim.errors import InputError, did_you_mean
 from gamesim.learner import Learner, RunningLearner
 
-_loaded: dict[str, type[RunningLearner]] = {}
+_loaded_classes: dict[str, type[RunningLearner]] = {}
 
 
 @dataclass(frozen=True, repr=False)
-class OwnLearner:
+class UserLearner:
     """A user's class with its settings: called with a number of actions, it gives a running learner."""
 
-    kind: type[Any]
+    learner_class: type[Any]
     settings: Mapping[str, Any] = field(default_factory=dict)
 
-    def __call__(self, actions: int) -> Any:  # noqa: D102
-        return self.kind(actions=actions, **self.settings)
+    def __call__(self, actions: int) -> RunningLearner:  # noqa: D102
+        running: RunningLearner = self.learner_class(actions=actions, **self.settings)
+        return running
 
     def __repr__(self) -> str:
         given = ", ".join(f"{key}={value!r}" for key, value in self.settings.items())
-        return self.kind.__qualname__ + (f"({given})" if given else "")
+        return self.learner_class.__qualname__ + (f"({given})" if given else "")
 
 
-def failure(player: str, learner: object, when: str, error: Exception) -> InputError:
+def as_input_error(player: str, learner: object, when: str, error: Exception) -> InputError:
     """Return what to raise from an error in a learner written in Python: whose, when, and where in the user's file.
 
     `learner` is the class, or what makes the learner, and `when` says what it was to do.
     """
-    kind = learner.kind if isinstance(learner, OwnLearner) else learner
-    name = getattr(kind, "__name__", type(kind).__name__)
+    made_by = learner.learner_class if isinstance(learner, UserLearner) else learner
+    name = getattr(made_by, "__name__", type(made_by).__name__)
     frames = list(extract_tb(error.__traceback__))
     while frames and Path(frames[0].filename).parent == Path(__file__).parent:  # how the learner was called
         del frames[0]
@@ -60,39 +61,39 @@ def is_reference(learner: object) -> bool:
     return isinstance(learner, str) and ".py:" in learner
 
 
-def loaded(reference: str) -> type[RunningLearner]:
+def loaded_class(reference: str) -> type[RunningLearner]:
     """Return the class of a reference that was loaded, or say that nobody has allowed it."""
-    if reference not in _loaded:
+    if reference not in _loaded_classes:
         raise InputError(
             f"{reference!r} is code, which a scenario alone never runs: if you trust that file, allow it with "
             "--allow-local-code (on run, compare, check and figures)"
         )
-    return _loaded[reference]
+    return _loaded_classes[reference]
 
 
-def load(reference: str, folder: Path) -> str:
+def load_reference(reference: str, folder: Path) -> str:
     """Run the file of a reference, seen from a folder, and return the reference by which its class is now known."""
     file, _, name = reference.rpartition(":")
     path = (folder / file).resolve()
     known = f"{path}:{name}"
-    if known not in _loaded:
-        things = _run(path)
-        kinds = [key for key, thing in things.items() if isinstance(thing, type) and hasattr(thing, "observe")]
-        if isinstance(things.get(name), type) and issubclass(things[name], Learner):
+    if known not in _loaded_classes:
+        defined = _run_file(path)
+        learners = [key for key, thing in defined.items() if isinstance(thing, type) and hasattr(thing, "observe")]
+        if isinstance(defined.get(name), type) and issubclass(defined[name], Learner):
             raise InputError(f"{name} is a Learner: pass it to gamesim.simulate, or make it one of gamesim's learners")
-        if name not in kinds:
-            has = did_you_mean(name, kinds) if kinds else "there is none in it"
+        if name not in learners:
+            has = did_you_mean(name, learners) if learners else "there is none in it"
             raise InputError(f"{path} has no class {name!r} with play() and observe(loss): {has}")
-        _loaded[known] = things[name]
+        _loaded_classes[known] = defined[name]
     return known
 
 
-def load_all(raw: Mapping[str, Any], folder: Path) -> dict[str, Any]:
+def load_references(raw: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     """Return a scenario's values with every reference in them loaded, and known by its full path."""
 
     def with_loaded(table: Any) -> Any:
         if isinstance(table, dict) and is_reference(table.get("learner")):
-            return {**table, "learner": load(table["learner"], folder)}
+            return {**table, "learner": load_reference(table["learner"], folder)}
         return table
 
     result = dict(raw)
@@ -103,7 +104,7 @@ def load_all(raw: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     return result
 
 
-def copy(reference: str, folder: Path) -> str:
+def copy_file(reference: str, folder: Path) -> str:
     """Copy the file of a loaded reference into a folder, and return the reference as it is seen from there."""
     file, _, name = reference.rpartition(":")
     target = folder / Path(file).name
@@ -113,7 +114,7 @@ def copy(reference: str, folder: Path) -> str:
     return f"{target.name}:{name}"
 
 
-def _run(path: Path) -> dict[str, Any]:
+def _run_file(path: Path) -> dict[str, Any]:
     """Run a Python file and return what it defines."""
     spec = spec_from_file_location(f"own_learner_{path.stem}", path)
     if spec is None or spec.loader is None or not path.is_file():

@@ -113,7 +113,7 @@ def test_80_columns_break_no_learner(run: Run, monkeypatch: pytest.MonkeyPatch) 
     out = run("run", "mine.toml", "--no-figures")[1]
     assert {*learners, "regret-matching-plus"} <= set(out.split())
     assert "…" not in out and max(map(len, out.splitlines())) <= 80
-    listed = run("list", "players")[1]
+    listed = run("list", "learners")[1]
     assert set(gamesim.players.available()) <= set(listed.split())
 
 
@@ -343,7 +343,7 @@ def test_check_runs_nothing(run: Run) -> None:
 
 def test_lists_name_everything(run: Run) -> None:
     for what, known in (
-        ("players", gamesim.players.available()),
+        ("learners", gamesim.players.available()),
         ("games", gamesim.games.available()),
         ("scenarios", scenario.shipped()),
         ("studies", study.shipped()),
@@ -352,9 +352,14 @@ def test_lists_name_everything(run: Run) -> None:
         words = out.split()
         assert code == 0
         assert not [name for name in known if name not in words]
-    players = run("list", "players")[1]
+    learners = run("list", "learners")[1]
     groups = ("guarantee no swap", "\nwavelet", "guarantee no external", "\nhedge", "guarantee nothing", "\nfixed")
-    assert sorted(groups, key=players.index) == list(groups)
+    assert sorted(groups, key=learners.index) == list(groups)
+
+
+def test_learners_are_listed_under_their_old_name_too(run: Run) -> None:
+    assert run("list", "players") == run("list", "learners")
+    assert "players" not in run("list", "--help")[1]
 
 
 def test_show_tells_of_learners_games_and_scenarios(run: Run) -> None:
@@ -388,7 +393,7 @@ def test_show_tells_of_a_network_game_in_a_file(run: Run) -> None:
 
 @pytest.mark.parametrize("name", sorted({**gamesim.players.available(), **gamesim.games.available()}))
 def test_everything_can_be_shown(run: Run, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gamesim.cli.listing.why_left_out", lambda *_: "the linear programs are tested elsewhere")
+    monkeypatch.setattr("gamesim.cli.catalogue.why_left_out", lambda *_: "the linear programs are tested elsewhere")
     code, out, _ = run("show", name)
     assert code == 0 and name in out
 

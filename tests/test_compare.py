@@ -122,9 +122,9 @@ def test_the_distance_moved_is_the_mean_over_the_run() -> None:
     """A dominant action is played from the second round on: half of the weight moves there, and stays."""
     raw = {"rounds": 9, "game": {"name": "prisoners-dilemma"}, "everyone": {"learner": "hedge", "start": [1.0, 0.0]}}
     (one,) = compare.compare(Scenario.from_dict(raw), compare.contenders("best-response"))
-    assert one.moved == 0.5 and not one.still
+    assert one.moved == 0.5 and not one.hardly_moved
     (one,) = compare.compare(Scenario.from_dict({**raw, "replicas": 2}), compare.contenders("uniform"))
-    assert one.moved == 0.0 and one.still  # also where the first strategy was given
+    assert one.moved == 0.0 and one.hardly_moved  # also where the first strategy was given
 
 
 def test_microseconds_count_neither_the_start_nor_what_watches(monkeypatch: pytest.MonkeyPatch) -> None:

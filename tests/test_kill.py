@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import gamesim
-from gamesim.cli.checkpoints import partial
+from gamesim.cli.checkpoints import partial_folder
 from gamesim.scenario import read
 from gamesim.study import sweep
 from gamesim.study.model import read as read_study
@@ -91,7 +91,7 @@ def count(store: Path) -> int:
 
 def checkpoints(target: Path) -> list[str]:
     """The names of the checkpoints that a run has kept."""
-    return sorted(path.name for path in partial(target).glob("record-*"))
+    return sorted(path.name for path in partial_folder(target).glob("record-*"))
 
 
 def finished(store: Path) -> dict[str, dict[str, float | None]]:
@@ -179,7 +179,7 @@ def test_a_run_outlives_its_kills(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             if target.exists():  # killed at the very end
                 gamesim.load(target / "record")
             resumed += bool(checkpoints(target))
-            if partial(target).exists() or target.exists():
+            if partial_folder(target).exists() or target.exists():
                 process = command("resume", str(target), "--quiet", "--no-figures")
             else:  # killed before it had begun
                 process = command(*run, "--out", str(target))

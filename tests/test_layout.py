@@ -20,7 +20,7 @@ INNER = Layout(Inner, left="d", right="d // 2")
 
 
 class Mixed(NamedTuple):
-    count: int
+    length: int
     rate: float
     long: Vector
     whole: Integers
@@ -29,7 +29,7 @@ class Mixed(NamedTuple):
 
 
 MIXED = Layout(
-    Mixed, "d k", count="int", rate="float", long="2 * d + count", whole="int[k]", inner="d + d // 2", rest="rest"
+    Mixed, "d k", length="int", rate="float", long="2 * d + length", whole="int[k]", inner="d + d // 2", rest="rest"
 )
 mixed_view = MIXED.view
 
@@ -46,8 +46,8 @@ graph_view = GRAPH.view
 
 @kernel
 def read_mixed(array: Vector, d: int, k: int, out: Vector) -> None:
-    count, rate, long, whole, inner, rest = mixed_view(array, d, k)
-    out[0], out[1], out[2], out[3] = count, rate, long.size, inner.size
+    length, rate, long, whole, inner, rest = mixed_view(array, d, k)
+    out[0], out[1], out[2], out[3] = length, rate, long.size, inner.size
     out[4], out[5], out[6], out[7] = long[long.size - 1], whole[k - 1], inner[0], rest[rest.size - 1]
     inner[0] = 17.0
 
@@ -63,13 +63,13 @@ def test_a_kernel_sees_the_parts_that_python_packs(d: int, k: int, count: int) -
     long = np.arange(2.0 * d + count)
     whole = np.arange(k) + 2**60 + 1  # not a float
     inner, rest = 100 + np.arange(d + d // 2), np.array([0.5, 0.25])
-    array = MIXED.pack(d, k, count=count, rate=0.75, long=long, whole=whole, inner=inner, rest=rest)
+    array = MIXED.pack(d, k, length=count, rate=0.75, long=long, whole=whole, inner=inner, rest=rest)
     out = np.zeros(8)
     read_mixed(array, d, k, out)
     expected = [count, 0.75, long.size, inner.size, long[-1], float(whole[-1]), 100, 0.25]
     assert out.tolist() == expected
     parts = MIXED.parts(array, d, k)
-    assert (parts.count, parts.rate) == (count, 0.75)
+    assert (parts.length, parts.rate) == (count, 0.75)
     assert parts.whole.tolist() == whole.tolist() and parts.rest.tolist() == rest.tolist()
     assert parts.inner[0] == 17.0  # what the kernel wrote
 

@@ -13,6 +13,7 @@ from gamesim import Record, Table, figures, games
 from gamesim.formatting import number
 from gamesim.report import html as page
 from gamesim.report import summary as report
+from gamesim.report.verdict import trend_in_words
 
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>&amp;"
 EMPTY = {"meta", "link", "br", "img"}
@@ -119,7 +120,7 @@ def test_trends_and_what_a_run_proves_are_told_as_on_the_terminal() -> None:
     summary = report.summarise(record)
     told = Reader(page.report_html(record, summary, [], "")).text
     assert "gap trend distance" in told
-    assert report.trend_in_words(summary, "ce") == "stays (rounds^-0.05)"
+    assert trend_in_words(summary.gap_trend("ce")) == "stays (rounds^-0.05)"
     assert "stays (rounds −0.05 )" in told
     proved = summary.players[1].certificate["swap"]
     assert proved is not None
@@ -157,7 +158,7 @@ def test_a_crowd_is_told_in_part(tmp_path: Path) -> None:
     game = games.make("network-coordination", graph="cycle", graph_settings={"n": 40})
     record = gamesim.simulate(game, "hedge", rounds=20, perturb=0.5)
     reader = Reader(page.report_html(record, report.summarise(record), [], ""))
-    assert f"{40 - report.SHOWN} more players are in summary.json" in reader.text
+    assert f"{40 - report.PLAYERS_SHOWN} more players are in summary.json" in reader.text
     assert "Deviations are not listed" in reader.text
     assert "Distances and welfare ranges are left out" in reader.text
     assert not {"svg", "pre"} & {tag for tag, _ in reader.tags}

@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 import gamesim
 from gamesim import players
 from gamesim.game import Table
-from gamesim.learner import Guarantee, PlainRegret
+from gamesim.learner import PLAIN_REGRETS, Guarantee, PlainRegret
 from gamesim.report import summary as report
+from gamesim.report.verdict import trend_in_words
 
 Array = NDArray[np.float64]
 
@@ -29,7 +30,7 @@ def test_bounds_are_in_payoff_units_and_a_given_start_costs_two_losses() -> None
     assert first.bound["external"] == pytest.approx(2 * (log(2) / 0.1 + 0.1 * 200 / 2 + 2))
     promise = learners[1].guarantee()
     assert promise is not None and promise.regret == "swap"
-    for kind in report.KINDS:
+    for kind in PLAIN_REGRETS:
         assert second.bound[kind] == pytest.approx(5 * promise.bound(200, 3))
     assert first.settings == {"rate": 0.1}
 
@@ -68,8 +69,8 @@ def test_what_a_promise_implies_of_other_regrets_holds_and_could_not_be_less(act
     runs.append((np.eye(actions), np.eye(actions)))  # each action once, the only one that loses then
     least: dict[tuple[str, str], float] = {}
     for strategies, losses in runs:
-        regrets = {kind: largest_regret(strategies, losses, kind) for kind in report.KINDS}
-        for promised, asked in product(report.KINDS, repeat=2):
+        regrets = {kind: largest_regret(strategies, losses, kind) for kind in PLAIN_REGRETS}
+        for promised, asked in product(PLAIN_REGRETS, repeat=2):
             most = max(regrets[promised], 0.0)
             promise = Guarantee(promised, "as measured", partial(lambda most, T, d: most, most))
             bound = promise.bound_on(asked, 6, actions)
@@ -88,7 +89,7 @@ def test_a_learner_of_internal_regret_has_bounds_on_external_and_swap_regret() -
     assert bound == pytest.approx({"external": 2 * internal, "internal": internal, "swap": 3 * internal})
 
 
-@pytest.mark.parametrize("kind", report.KINDS)
+@pytest.mark.parametrize("kind", PLAIN_REGRETS)
 def test_a_given_start_adds_what_it_can_cost(kind: PlainRegret) -> None:
     own, given = (gamesim.simulate(GAME, ["hedge", "wavelet"], 50, start=[None, one]) for one in (None, [0, 0, 1]))
     added = (given.bound(1, kind) or 0) - (own.bound(1, kind) or 0)
@@ -102,10 +103,10 @@ def test_a_given_start_adds_what_it_can_cost(kind: PlainRegret) -> None:
 
 def test_what_is_proved_of_swap_regret_is_proved_of_the_others() -> None:
     record = gamesim.simulate("shapley", ["hedge", "wavelet-continuous"], 2000, start=[[0.5, 0.3, 0.2], None])
-    alone = {kind: record.certificate(1, record.best_deviation(1, kind)) or 0 for kind in report.KINDS}
+    alone = {kind: record.certificate(1, record.best_deviation(1, kind)) or 0 for kind in PLAIN_REGRETS}
     assert alone["external"] > alone["swap"]
     proved = report.summarise(record).players[1].certificate
-    assert proved == {kind: min(alone[kind], alone["swap"]) for kind in report.KINDS}
+    assert proved == {kind: min(alone[kind], alone["swap"]) for kind in PLAIN_REGRETS}
     assert set(report.summarise(record).players[0].certificate.values()) == {None}
 
 
@@ -128,10 +129,10 @@ def test_distances_are_left_out_when_told_or_too_long(monkeypatch: pytest.Monkey
     never = report.summarise(record, distance="never")
     assert never.distance == {"ce": None, "cce": None} and never.welfare_range == {"ce": None, "cce": None}
     assert never.distance_left_out == "the scenario says never"
-    monkeypatch.setattr(report, "QUICK", 17)  # the CE constraints of a 2×3 game: (1 + 2) · 6 entries
+    monkeypatch.setattr(report, "QUICK_ENTRIES", 17)  # the CE constraints of a 2×3 game: (1 + 2) · 6 entries
     assert "take long with 6 cells" in (report.summarise(record).distance_left_out or "")
     assert report.summarise(record, distance="always").distance["ce"] is not None
-    monkeypatch.setattr(report, "QUICK", 18)
+    monkeypatch.setattr(report, "QUICK_ENTRIES", 18)
     assert report.summarise(record).distance_left_out is None
 
 
@@ -182,7 +183,7 @@ def test_without_an_exponent_the_range_of_the_last_decade_is_told() -> None:
     }
     for word, expected in words.items():
         one = report._with_verdict(replace(told, trend={"ce": word, "cce": "unsteady"}))
-        assert report.trend_in_words(one, "ce") == expected
+        assert trend_in_words(one.gap_trend("ce")) == expected
         assert expected in one.verdict
         assert ("of a correlated equilibrium: no player" in one.verdict) == (word == "falls")
     grown = report._with_verdict(replace(told, slope={"ce": 0.3, "cce": -0.5}, trend={"ce": "grows", "cce": "falls"}))

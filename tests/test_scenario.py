@@ -15,7 +15,7 @@ from gamesim.errors import InputError
 from gamesim.measure.incentives import written_out
 from gamesim.measure.trend import trend
 from gamesim.record import Record
-from gamesim.scenario import Scenario, model
+from gamesim.scenario import Scenario, files
 from gamesim.simulation import Simulation
 
 PENNIES: dict[str, Any] = {"payoffs": [[[1, -1], [-1, 1]], [[-1, 1], [1, -1]]]}
@@ -234,7 +234,7 @@ def test_a_shipped_scenario_opens_with_what_to_look_for_and_survives_a_round_tri
     assert 2 <= len(shown.comment.splitlines()) <= 4
     assert shown.title
     assert same_when_read_back(shown)
-    assert model.opening_comment(shown.to_toml()) == shown.comment
+    assert files.opening_comment(shown.to_toml()) == shown.comment
 
 
 def test_ten_scenarios_are_shipped() -> None:

@@ -19,7 +19,7 @@ from scipy.stats import t as student
 
 from gamesim import games
 from gamesim.cli.main import main
-from gamesim.cli.studies import show_results
+from gamesim.cli.study_results import show_results
 from gamesim.errors import InputError
 from gamesim.figures.study import draw_study
 from gamesim.measure import numbers

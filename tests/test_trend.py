@@ -10,6 +10,7 @@ import gamesim
 from gamesim import players
 from gamesim.measure.trend import SURE, exponent_of, power, trend
 from gamesim.report import summary as report
+from gamesim.report.verdict import trend_in_words
 
 Rounds = NDArray[np.int64]
 Values = NDArray[np.float64]
@@ -133,6 +134,6 @@ def test_a_gap_that_came_to_rest_late_is_not_told_to_grow() -> None:
     rises = (curve.rounds > 30) & (curve.rounds < 120)
     assert np.ptp(rest) < 0.03 and curve.gap("ce")[rises].max() < 0.05 * rest.min()
     summary = report.summarise(record)
-    assert report.trend_in_words(summary, "ce") == "has no steady trend (0.0368 to 0.138)"
-    assert report.trend_in_words(summary, "cce") == "falls like rounds^-0.86"
+    assert trend_in_words(summary.gap_trend("ce")) == "has no steady trend (0.0368 to 0.138)"
+    assert trend_in_words(summary.gap_trend("cce")) == "falls like rounds^-0.86"
     assert "no correlated one" not in summary.verdict

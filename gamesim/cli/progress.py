@@ -5,10 +5,10 @@ import threading
 from collections.abc import Callable
 from time import perf_counter
 from types import FrameType, TracebackType
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 
 from gamesim.formatting import rate
 from gamesim.record import Record
@@ -69,8 +69,8 @@ def run_watched(
         console.print(f"running {name}: {rounds:,} rounds{so_far}, seed {simulation.seed}", style="dim")
         left = rounds - simulation.rounds
         if not console.is_terminal or console.quiet:
-            return simulation.run(left, progress=lambda now: (keep and keep(now), stop.wished)[1])
-        columns: tuple[Any, ...] = (
+            return simulation.run(left, progress=_Watch(stop, keep))
+        columns: tuple[ProgressColumn, ...] = (
             BarColumn(bar_width=None),
             TextColumn("{task.percentage:>3.0f} %"),
             TextColumn("{task.fields[speed]} rounds/s", justify="right"),
@@ -78,24 +78,34 @@ def run_watched(
             TimeRemainingColumn(compact=True),
         )
         with Progress(*columns, console=console, transient=True, expand=True, refresh_per_second=10) as progress:
-            watch = _Watch(progress, simulation.rounds, rounds, stop, keep)
-            return simulation.run(left, progress=watch)
+            return simulation.run(left, progress=_WatchWithBar(progress, simulation.rounds, rounds, stop, keep))
     finally:
         stop.in_rounds = False
 
 
 class _Watch:
-    """Called by the simulation many times a second; tells the bar now and then."""
+    """Called by the simulation many times a second: keeps checkpoints, and says whether to stop."""
+
+    def __init__(self, stop: Stop, keep: Keep | None) -> None:
+        self._stop, self._keep = stop, keep
+
+    def __call__(self, simulation: Simulation) -> bool:
+        if self._keep is not None:
+            self._keep(simulation)
+        return self._stop.wished
+
+
+class _WatchWithBar(_Watch):
+    """Tells the bar now and then, too."""
 
     def __init__(self, progress: Progress, first: int, rounds: int, stop: Stop, keep: Keep | None) -> None:
-        self._progress, self._stop, self._keep, self._first = progress, stop, keep, first
+        super().__init__(stop, keep)
+        self._progress, self._first = progress, first
         self._task = progress.add_task("", total=rounds, completed=first, speed="–", gap="–")
         self._began = perf_counter()
         self._next_bar = self._next_gap = self._began
 
     def __call__(self, simulation: Simulation) -> bool:
-        if self._keep is not None:
-            self._keep(simulation)
         now = perf_counter()
         if now >= self._next_gap:
             gap = simulation.gap("ce")
@@ -106,4 +116,4 @@ class _Watch:
             speed = (simulation.rounds - self._first) / max(now - self._began, 1e-9)
             self._progress.update(self._task, completed=simulation.rounds, speed=rate(speed))
             self._next_bar = now + BAR_EVERY
-        return self._stop.wished
+        return super().__call__(simulation)

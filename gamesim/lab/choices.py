@@ -1,17 +1,16 @@
 """What the page lets people choose from: learners, games and lessons, each from the one list that there is of them."""
 
 import inspect
-from collections.abc import Sequence
 from dataclasses import fields
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from gamesim import games, players
-from gamesim.cli.listing import EXAMPLE_ROUNDS
 from gamesim.errors import InputError
 from gamesim.game import Game, Table
 from gamesim.lab.limits import LIMITS, refuse_beyond
-from gamesim.scenario.model import EveryonePart, Scenario, read, shipped
+from gamesim.learner import default_guarantee
+from gamesim.scenario import Scenario, read, shipped
 
 
 def choices(first: Scenario | None) -> dict[str, Any]:
@@ -39,15 +38,8 @@ def as_data(scenario: Scenario) -> dict[str, Any]:
         data["game"] = {"payoffs": game.payoffs.tolist(), "players": [*game.players], "actions": _lists(game.actions)}
     else:
         data["game"] = scenario.game.model_dump(exclude_defaults=True)
-    data["players"] = [one.model_dump(exclude_defaults=True) for one in entries(scenario)]
+    data["players"] = [one.model_dump(exclude_defaults=True) for one in scenario.player_parts]
     return data
-
-
-def entries(scenario: Scenario) -> Sequence[EveryonePart]:
-    """Return what a scenario says of each player."""
-    if scenario.everyone is not None:
-        return [scenario.everyone] * len(scenario.played_game.players)
-    return scenario.players or []
 
 
 def game_data(game: Game) -> dict[str, Any]:
@@ -84,7 +76,7 @@ def _as_lesson(name: str, scenario: Scenario) -> dict[str, Any]:
 def _learners() -> list[dict[str, Any]]:
     found = []
     for name, kind in sorted(players.available().items()):
-        promise = players.make(name).with_horizon(EXAMPLE_ROUNDS).guarantee()
+        promise = default_guarantee(kind)
         found.append(
             {
                 "name": name,

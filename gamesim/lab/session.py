@@ -24,7 +24,7 @@ from gamesim import equilibrium
 from gamesim.errors import InputError, did_you_mean
 from gamesim.game import Game
 from gamesim.lab import frames
-from gamesim.lab.choices import entries, game_data
+from gamesim.lab.choices import game_data
 from gamesim.lab.limits import asked_game, asked_scenario, read_message
 from gamesim.measure.incentives import EquilibriumKind
 from gamesim.record import Record
@@ -103,7 +103,7 @@ class Run:
 
     def _started(self) -> list[bool]:
         """Which players' first strategies are given or perturbed."""
-        return [one.start is not None or one.perturb > 0 for one in entries(self.scenario)]
+        return [one.start is not None or one.perturb > 0 for one in self.scenario.player_parts]
 
 
 class Session:

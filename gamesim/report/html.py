@@ -13,11 +13,13 @@ from pathlib import Path
 
 from gamesim.equilibrium import Deviation, polytope
 from gamesim.formatting import number
+from gamesim.learner import PLAIN_REGRETS
 from gamesim.measure.incentives import EquilibriumKind, no_distance
 from gamesim.record import Record
-from gamesim.report.summary import KINDS, ROUNDING, SHOWN, Summary, trend_in_words
+from gamesim.report.summary import PLAYERS_SHOWN, Summary
+from gamesim.report.verdict import trend_in_words
 
-SETS: dict[EquilibriumKind, str] = {"ce": "correlated (CE)", "cce": "coarse correlated (CCE)"}
+EQUILIBRIUM_HEADINGS: dict[EquilibriumKind, str] = {"ce": "correlated (CE)", "cce": "coarse correlated (CCE)"}
 # What each figure shows, by the name of its file.
 CAPTIONS = {
     "gaps": "How much the player with the most to gain would gain a round by deviating from what was played and, where "
@@ -41,8 +43,9 @@ CAPTIONS = {
     "cce-gaps": "How much somebody would gain a round by playing one action throughout (the CCE gap), in each run, "
     "after each number of rounds.",
 }
-DEVIATIONS = 5  # that are named for each kind of equilibrium
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+MOST_DEVIATIONS = 5  # that are named for each kind of equilibrium
+NO_GAIN = 1e-9  # payoff units up to which a deviation is taken to gain nothing
+CONTENT_SECURITY_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
 def report_html(record: Record, summary: Summary, figures: Sequence[Path], scenario: str) -> str:
@@ -108,7 +111,7 @@ def _page(title: str, facts: str, verdict: str, sections: Iterable[tuple[str, st
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{POLICY}">
+<meta http-equiv="Content-Security-Policy" content="{CONTENT_SECURITY_POLICY}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="data:,">
@@ -144,14 +147,14 @@ def _slope(slope: float | None) -> str:
 
 
 def _trend(summary: Summary, kind: str) -> str:
-    words = re.sub(r"\^(-?[0-9.]+)", r"<sup>\1</sup>", trend_in_words(summary, kind))
+    words = re.sub(r"\^(-?[0-9.]+)", r"<sup>\1</sup>", trend_in_words(summary.gap_trend(kind)))
     return words.replace("-", "−")
 
 
 def _gaps(summary: Summary) -> str:
     rows = [
         [escape(name), number(summary.gap[kind]), _trend(summary, kind), number(summary.distance[kind])]
-        for kind, name in SETS.items()
+        for kind, name in EQUILIBRIUM_HEADINGS.items()
     ]
     rows.append(["Nash, by the average strategies", number(summary.nash_gap), "–", "–"])
     notes = [
@@ -176,11 +179,11 @@ def _note(text: str) -> str:
 
 def _players(summary: Summary) -> str:
     rows = []
-    for one in summary.players[:SHOWN]:
+    for one in summary.players[:PLAYERS_SHOWN]:
         settings = ", ".join(f"{key} = {value}" for key, value in one.settings.items())
         learner = escape(one.learner) + (f"<br><small>{escape(settings)}</small>" if settings else "")
         cells = [escape(one.name), learner, number(one.payoff)]
-        for kind in KINDS:
+        for kind in PLAIN_REGRETS:
             bound = one.bound[kind]
             promised = "no bound" if bound is None else f"≤ {number(bound / summary.rounds)}"
             cell = f"{number(one.regret[kind] / summary.rounds)}<br><small>{promised}</small>"
@@ -188,10 +191,10 @@ def _players(summary: Summary) -> str:
                 cell += f"<br><small>proved {number(proved / summary.rounds)}</small>"
             cells.append(cell)
         rows.append(cells)
-    table = _table(["player", "learner", "payoff", *KINDS], rows, words=2)
-    more = len(summary.players) - SHOWN
+    table = _table(["player", "learner", "payoff", *PLAIN_REGRETS], rows, words=2)
+    more = len(summary.players) - PLAYERS_SHOWN
     drawn = "" if summary.feedback == "expected" else " Actions are drawn, so bounds hold up to the luck of the draws."
-    proves = any(value is not None for one in summary.players[:SHOWN] for value in one.certificate.values())
+    proves = any(value is not None for one in summary.players[:PLAYERS_SHOWN] for value in one.certificate.values())
     also = "; proved is what its gradients in this run prove" if proves else ""
     notes = [
         "Payoffs and regrets (external, internal, swap) are a round, in payoff units; what the learner "
@@ -207,8 +210,10 @@ def _deviations(record: Record) -> str:
     if record.joint is None or no_distance(record.game) is not None:
         return _note(f"Deviations are not listed: {no_distance(record.game) or 'this record holds no joint'}.")
     joint = record.joint if record.single else record.joint.mean(axis=0)
-    found = [one for kind in SETS for one in polytope(record.game, kind).deviations(joint, DEVIATIONS)]
-    rows = [_deviation(one) for one in found if one.gain > ROUNDING]
+    found = [
+        one for kind in EQUILIBRIUM_HEADINGS for one in polytope(record.game, kind).deviations(joint, MOST_DEVIATIONS)
+    ]
+    rows = [_deviation(one) for one in found if one.gain > NO_GAIN]
     if not rows:
         return "<p>Nothing: no player gains anything by any deviation.</p>"
     return _table(["player", "when it would play", "should play", "gain a round"], rows, words=3)

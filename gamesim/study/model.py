@@ -47,7 +47,9 @@ from gamesim import games, scenario
 from gamesim.errors import InputError, did_you_mean
 from gamesim.game import Table
 from gamesim.measure import numbers
-from gamesim.scenario.model import EveryonePart, MeasurePart, PlayerPart, Scenario, opening_comment
+from gamesim.scenario import Scenario
+from gamesim.scenario.files import opening_comment
+from gamesim.scenario.parts import EveryonePart, MeasurePart, PlayerPart
 from gamesim.study.worker import DEFAULT_MEASURES
 
 KEYS = ("title", "base", "seeds", "measures", "grid", "changes")

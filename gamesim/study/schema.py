@@ -1,36 +1,10 @@
-"""JSON schemas of the file formats, for editors: `python -m gamesim.schema scenario > scenario.schema.json`.
+"""The JSON schema of study files, for editors: a study has a whole scenario in it, or names one."""
 
-They are made from the models that files are checked with. A schema knows keys, types and names; that settings fit their
-learner and that players fit their game is told by `gamesim check`.
-"""
-
-import json
-import sys
-from collections.abc import Callable, Sequence
 from typing import Any
 
-from gamesim import games, measure, players
-from gamesim.errors import InputError, did_you_mean
-from gamesim.scenario import Scenario
+from gamesim import measure
+from gamesim.scenario.schema import DIALECT, as_text, scenario_schema
 from gamesim.study.worker import DEFAULT_MEASURES
-
-DIALECT = "https://json-schema.org/draft/2020-12/schema"
-
-
-def scenario_schema() -> dict[str, Any]:
-    """Return the schema of scenario files.
-
-    >>> "chicken" in scenario_schema()["$defs"]["GamePart"]["properties"]["name"]["anyOf"][0]["enum"]
-    True
-    """
-    schema = _without_titles(Scenario.model_json_schema())
-    parts = schema["$defs"]
-    parts["GamePart"]["properties"]["name"]["anyOf"][0]["enum"] = sorted(games.available())
-    own = {"type": "string", "pattern": r"\.py:\w+$", "description": "a class of your own: FILE.py:CLASS"}
-    for part in ("EveryonePart", "PlayerPart"):
-        learner = parts[part]["properties"]["learner"]
-        learner["anyOf"] = [{"enum": sorted(players.available())}, own]
-    return {"$schema": DIALECT, "title": "gamesim scenario", **schema}
 
 
 def study_schema() -> dict[str, Any]:
@@ -81,34 +55,6 @@ def study_schema() -> dict[str, Any]:
     }
 
 
-FORMATS: dict[str, Callable[[], dict[str, Any]]] = {"scenario": scenario_schema, "study": study_schema}
-
-
-def text(name: str) -> str:
-    """Return the schema of a format as JSON, as it is shipped."""
-    if name not in FORMATS:
-        raise InputError(f"there is no format called {name!r}: {did_you_mean(name, FORMATS)}")
-    return json.dumps(FORMATS[name](), indent=1, ensure_ascii=False) + "\n"
-
-
-def _without_titles(value: Any) -> Any:
-    """Drop the titles that pydantic makes of the names of keys: an editor would show them instead of what is said."""
-    if isinstance(value, dict):
-        return {
-            key: _without_titles(part) for key, part in value.items() if not (key == "title" and isinstance(part, str))
-        }
-    return [_without_titles(part) for part in value] if isinstance(value, list) else value
-
-
-def main(arguments: Sequence[str]) -> int:
-    """Print the schema of the named format."""
-    try:
-        print(text(arguments[0] if arguments else "scenario"), end="")
-    except InputError as error:
-        print(f"gamesim.schema: {error}", file=sys.stderr)
-        return 2
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+def text() -> str:
+    """Return the schema of study files as it is shipped."""
+    return as_text(study_schema())

@@ -1,0 +1,64 @@
+"""`gamesim figures` and `gamesim convert`: draw a run again, and write a game in another form."""
+
+import argparse
+from pathlib import Path
+
+from gamesim.cli.arguments import Commands, add_local_code
+from gamesim.errors import InputError
+
+
+def add_figures(commands: Commands) -> None:
+    """Add the parser of `gamesim figures`."""
+    figures = commands.add_parser("figures", help="draw the figures and the report of a run again, or a film of it")
+    figures.add_argument("run", metavar="RUN", help="a run folder")
+    figures.add_argument("--animate", metavar="PATH", help="write a film instead: .gif, or .mp4 where ffmpeg is there")
+    add_local_code(figures)
+    figures.set_defaults(command=_figures)
+
+
+def add_convert(commands: Commands) -> None:
+    """Add the parser of `gamesim convert`."""
+    convert = commands.add_parser("convert", help="write a game in another form")
+    convert.add_argument("source", metavar="A", help="a game file, or the name of a game")
+    convert.add_argument("target", metavar="B", help="where to write it: .nfg, .gam, .csv or .npz")
+    convert.add_argument("--force", action="store_true", help="overwrite an existing file")
+    convert.set_defaults(command=_convert)
+
+
+def _figures(arguments: argparse.Namespace) -> int:
+    from gamesim.figures import animate
+    from gamesim.record import load
+    from gamesim.report.run_folder import FIGURES_FOLDER, RECORD_FOLDER, REPORT_FILE, write_report
+    from gamesim.report.summary import summarise
+    from gamesim.scenario import read
+    from gamesim.scenario.model import SCENARIO_FILE
+
+    folder = Path(arguments.run)
+    if not (folder / RECORD_FOLDER).is_dir():
+        raise InputError(f"there is no run at {folder}: give the folder of a run, as gamesim run prints it")
+    record = load(folder / RECORD_FOLDER)
+    if arguments.animate:
+        print(f"Written to {animate(record, arguments.animate)}")
+        return 0
+    scenario = read(folder / SCENARIO_FILE, local_code=arguments.allow_local_code)
+    stopped = record.rounds < scenario.rounds
+    title = scenario.title or folder.name
+    summary = summarise(record, title=title, distance=scenario.measure.distance, stopped=stopped)
+    write_report(folder, scenario, record, summary)
+    print(f"Drawn in {folder / FIGURES_FOLDER}, told in {folder / REPORT_FILE}")
+    return 0
+
+
+def _convert(arguments: argparse.Namespace) -> int:
+    from gamesim import games
+    from gamesim.atomic import refuse_to_overwrite
+    from gamesim.games.io import files
+
+    by_name = arguments.source in games.available() and not Path(arguments.source).exists()
+    game = games.make(arguments.source) if by_name else games.load(arguments.source)
+    target = Path(arguments.target)
+    for path in files.paths(target, len(game.players)):
+        refuse_to_overwrite(path, force=arguments.force)
+    for path in games.save(game, target):
+        print(f"Written to {path}")
+    return 0

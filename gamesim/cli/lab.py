@@ -1,0 +1,34 @@
+"""`gamesim lab`: a live page in the browser."""
+
+import argparse
+
+from gamesim.cli.arguments import Commands, scenario_path, whole_number
+from gamesim.cli.console import announce_compilation
+from gamesim.errors import InputError
+
+
+def add_lab(commands: Commands) -> None:
+    """Add the parser of `gamesim lab`."""
+    lab = commands.add_parser("lab", help="open a live page in the browser, for teaching and exploring")
+    lab.add_argument(
+        "scenario", metavar="SCENARIO", nargs="?", help="a scenario to open with: a path, or the name of a shipped one"
+    )
+    lab.add_argument("--port", type=whole_number, default=8765, metavar="N", help="the port (default: 8765; 0: any)")
+    lab.add_argument("--no-browser", action="store_true", help="print the page's address, and open no browser")
+    lab.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="listen on this address (default: here)")
+    lab.add_argument("--allow-network", action="store_true", help="let other machines in, with a token in the link")
+    lab.set_defaults(command=_lab)
+
+
+def _lab(arguments: argparse.Namespace) -> int:
+    from gamesim.scenario import read
+
+    try:
+        from gamesim.lab.server import serve
+    except ModuleNotFoundError as error:
+        raise InputError(f"the lab needs {error.name}: pip install 'gamesim[lab]'") from None
+    first = read(scenario_path(arguments.scenario)) if arguments.scenario else None
+    announce_compilation()
+    browser = not arguments.no_browser
+    serve(first, arguments.host, arguments.port, allow_network=arguments.allow_network, browser=browser)
+    return 0

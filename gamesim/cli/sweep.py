@@ -1,0 +1,162 @@
+"""What `gamesim sweep` does and shows: a live board of the points, and what came of them."""
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from random import Random
+from time import perf_counter
+from typing import Any
+
+from rich.console import Console, Group
+from rich.live import Live
+from rich.progress import BarColumn, Progress, TextColumn
+from rich.table import Table as Grid
+from rich.text import Text
+
+from gamesim.cli.exit_codes import FAILED, INTERRUPTED
+from gamesim.cli.stores import folder_of, told_from_a_scenario
+from gamesim.errors import InputError
+from gamesim.formatting import duration, file_size, number
+from gamesim.study.model import Study, find, read
+from gamesim.study.store import FILE, Store
+from gamesim.study.sweep import Open, cluster, estimate, local, sweep
+from gamesim.study.worker import Job, Outcome
+
+POINTS_SHOWN = 3  # of the best and of the worst, while a sweep runs
+FAILURES_SHOWN = 20
+POINTS_TIMED = 40  # at most, by a dry run
+
+
+def run_sweep(
+    name: str, out: str | None, workers: int, address: str | None, console: Console, *, dry_run: bool = False
+) -> int:
+    """Sweep a study into its store and return the exit code."""
+    if workers < 1:
+        raise InputError(f"a sweep needs at least one worker, and {workers} came")
+    with told_from_a_scenario(name):
+        path = find(name)
+        study = read(path)
+    store_path = folder_of(path, out) / FILE
+    if dry_run:
+        _dry_run(study, store_path, workers, console)
+        return 0
+    open_pool = cluster(address) if address else local(workers)
+    with Store(store_path, write=True) as store:
+        console.print(f"{study.title or study.name}: {study.count:,} points", style="bold")
+        store.register(study)
+        try:
+            _watched(store, study, open_pool, console)
+        except KeyboardInterrupt:
+            counts = store.counts()
+            console.print(f"stopped: {counts['done']:,} points are finished, {counts['todo']:,} are to do")
+            console.print("the same command goes on from here", style="dim")
+            return INTERRUPTED
+        return _told(store, store_path, console)
+
+
+def _watched(store: Store, study: Study, open_pool: Open, console: Console) -> None:
+    before = store.counts()
+    board = Scoreboard(store, study.measures[0], before["done"], sum(before.values()))
+    if console.quiet or not console.is_terminal:
+        sweep(store, study.measures, open_pool, board)
+        return
+    with Live(board, console=console, refresh_per_second=4, transient=True):
+        sweep(store, study.measures, open_pool, board)
+
+
+def _told(store: Store, path: Path, console: Console) -> int:
+    counts = store.counts()
+    console.print(f"{counts['done']:,} points are finished, {counts['failed']:,} failed, in {path}")
+    if not counts["failed"]:
+        return 0
+    for row in islice(store.rows("failed"), FAILURES_SHOWN):
+        console.print(Text(f"  {_named(row.labels, row.seed)}: {row.error}"))
+    if counts["failed"] > FAILURES_SHOWN:
+        console.print(
+            f"  … and {counts['failed'] - FAILURES_SHOWN:,} more, in the column `error` of gamesim study --csv"
+        )
+    console.print("the same command tries them again", style="dim")
+    return FAILED
+
+
+def _named(labels: dict[str, Any], seed: int) -> str:
+    return ", ".join([*(f"{name} {label}" for name, label in labels.items()), f"seed {seed}"])
+
+
+def _dry_run(study: Study, path: Path, workers: int, console: Console) -> None:
+    finished: set[str] = set()
+    if path.is_file():
+        with Store(path) as store:
+            finished = store.finished()
+    count = study.count
+    todo = [point for point in study.points() if point.key not in finished] if finished else None
+    left = count if todo is None else len(todo)
+    console.print(f"{count:,} points, of which {count - left:,} are finished", style="bold")
+    if not left:
+        return
+    chosen = Random(0).sample(
+        range(left), min(left, POINTS_TIMED)
+    )  # at random: even steps would meet only some choices
+    wanted = set(chosen)
+    sample = {i: point for i, point in enumerate(study.points() if todo is None else todo) if i in wanted}
+    jobs = [Job(point.key, point.text, point.seed) for point in (sample[i] for i in chosen)]
+    with console.status("timing some of them"):
+        told = estimate(jobs, left, study.measures, workers)
+    if not told.sampled:
+        console.print("none of those that were tried ran: gamesim sweep tells why")
+        return
+    console.print(f"about {duration(told.seconds)} with {workers} workers (from {told.sampled} that were timed)")
+    console.print(f"{file_size(told.bytes)} of disk in {path}")
+
+
+@dataclass
+class Scoreboard:
+    """How far a sweep is, at what rate, and which points are best and worst so far by the study's first measure."""
+
+    store: Store
+    measure: str
+    done: int
+    total: int
+    failed: int = 0
+    new: int = 0
+    best: list[tuple[float, str]] = field(default_factory=list)
+    worst: list[tuple[float, str]] = field(default_factory=list)
+    began: float = field(default_factory=perf_counter)
+
+    def __call__(self, outcomes: Sequence[Outcome]) -> None:
+        """Count these in."""
+        for outcome in outcomes:
+            self.new += 1
+            self.done += outcome.values is not None
+            self.failed += outcome.values is None
+            value = outcome.values[0] if outcome.values else None
+            if value is None:
+                continue
+            if len(self.best) < POINTS_SHOWN or value < self.best[-1][0]:
+                self.best = heapq.nsmallest(POINTS_SHOWN, [*self.best, (value, self._name(outcome.key))])
+            if len(self.worst) < POINTS_SHOWN or value > self.worst[-1][0]:
+                self.worst = heapq.nlargest(POINTS_SHOWN, [*self.worst, (value, self._name(outcome.key))])
+
+    def _name(self, key: str) -> str:
+        row = self.store.row(key)
+        return _named(row.labels, row.seed)
+
+    def __rich__(self) -> Group:
+        rate = self.new / max(perf_counter() - self.began, 1e-9)
+        left = self.total - self.done - self.failed
+        remaining = duration(left / rate) if self.new else "–"
+        bar = Progress(
+            BarColumn(bar_width=None),
+            TextColumn("{task.fields[said]}"),
+            expand=True,
+        )
+        said = f"{self.done:,} of {self.total:,} points · {number(rate)} a second · {remaining} left"
+        failures = f" · {self.failed:,} failed" if self.failed else ""
+        bar.add_task("", total=max(self.total, 1), completed=self.done + self.failed, said=said + failures)
+        grid = Grid(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+        for place, points in (("least", self.best), ("largest", self.worst)):
+            for value, name in points:
+                grid.add_row(Text(f"{place} {self.measure}", style="dim"), number(value), Text(name))
+        return Group(bar, grid)

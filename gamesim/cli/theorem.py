@@ -1,0 +1,33 @@
+"""`gamesim theorem`: measure what the wavelet learner's paper proves."""
+
+import argparse
+from pathlib import Path
+
+from gamesim.cli.arguments import Commands, whole_number
+from gamesim.cli.console import make_console
+from gamesim.cli.exit_codes import INTERRUPTED
+
+
+def add_theorem(commands: Commands) -> None:
+    """Add the parser of `gamesim theorem`."""
+    theorem = commands.add_parser("theorem", help="measure what the wavelet learner's paper proves, claim by claim")
+    theorem.add_argument("--small", action="store_true", help="a version of minutes, as the tests run it")
+    theorem.add_argument(
+        "--out", default="studies/theorem", metavar="FOLDER", help="for store, page, figures (default: studies/theorem)"
+    )
+    theorem.add_argument("--workers", type=whole_number, default=2, metavar="N", help="processes (default: 2)")
+    theorem.add_argument("--again", action="append", default=[], metavar="CLAIM", help="run this claim's points anew")
+    theorem.set_defaults(command=_theorem)
+
+
+def _theorem(arguments: argparse.Namespace) -> int:
+    from gamesim.wavelet_theorem.run import theorem
+
+    console = make_console(stderr=True)
+    try:
+        page = theorem(Path(arguments.out), arguments.small, arguments.workers, arguments.again, console.print)
+    except KeyboardInterrupt:
+        console.print("interrupted: the finished points are kept, and the same command goes on from them")
+        return INTERRUPTED
+    console.print(f"Written to {page}", style="dim")
+    return 0

@@ -1,0 +1,80 @@
+"""A comparison as it is told: the learners in order of rank, as JSON, as a folder, and as a table."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from gamesim import figures
+from gamesim.formatting import two_digits
+from gamesim.learner import PLAIN_REGRETS
+from gamesim.report.compare import Contender, Outcome
+from gamesim.report.html import comparison_html
+from gamesim.report.run_folder import REPORT_FILE, SUMMARY_FILE
+from gamesim.report.summary import EQUILIBRIA
+from gamesim.report.terminal import print_table, run_in_a_line
+
+
+def as_json(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Return the object that `gamesim compare --json` prints: one entry a learner, in order of rank.
+
+    `hardly_moved` names those whose gap says nothing about learning.
+    """
+    return {
+        "learners": [outcome.as_json() for outcome in outcomes],
+        "hardly_moved": [outcome.contender.label for outcome in outcomes if outcome.hardly_moved],
+    }
+
+
+def write(outcomes: Sequence[Outcome], title: str, folder: Path) -> None:
+    """Write the comparison into an existing folder: numbers, curves, a report, and every scenario as it was run."""
+    text = json.dumps(as_json(outcomes), allow_nan=False, indent=1)
+    (folder / SUMMARY_FILE).write_text(text + "\n", encoding="utf-8")
+    drawn: list[Path] = []
+    records = {("(hardly moved) " if one.hardly_moved else "") + one.contender.label: one.record for one in outcomes}
+    for kind in EQUILIBRIA:
+        drawn += figures.write(figures.compare(records, kind), folder / f"{kind}-gaps")
+    summaries = {outcome.contender.label: outcome.summary for outcome in outcomes}
+    page = comparison_html(title, summaries, drawn, _note(outcomes))
+    (folder / REPORT_FILE).write_text(page, encoding="utf-8")
+    for rank, outcome in enumerate(outcomes, start=1):
+        place = folder / f"{rank}-{outcome.contender.learner.rpartition(':')[2]}"
+        place.mkdir()
+        outcome.scenario.write_parts(place)
+
+
+def show(outcomes: Sequence[Outcome], against: Contender | None, console: Console) -> None:
+    """Print one ranked table."""
+    columns = ("CE gap", "CCE gap", "to CE", "external", "internal", "swap", "µs")
+    rows = []
+    for outcome in outcomes:
+        summary = outcome.summary
+        counted = summary.players[:1] if against is not None else summary.players
+        worst = [max(one.regret[kind] for one in counted) / summary.rounds for kind in PLAIN_REGRETS]
+        numbers = [summary.gap["ce"], summary.gap["cce"], summary.distance["ce"], *worst]
+        cost = 1e6 * outcome.seconds
+        label = outcome.contender.label.replace(":", ": ")  # a long one is wrapped between its settings
+        rows.append([label, *map(two_digits, numbers), two_digits(cost)])
+    console.print(run_in_a_line(outcomes[0].summary), style="dim")
+    console.print()
+    print_table([("learner", "left"), *((name, "right") for name in columns)], rows, console)
+    if note := _note(outcomes):
+        console.print(note)
+    whose = f"the first player's, against {against.label}" if against is not None else "the largest over the players"
+    console.print(
+        f"Ranked by the CE gap. Regrets are a round, in payoff units: {whose}. "
+        "To CE is the distance; µs are microseconds of a processor a round, for all players together.",
+        style="dim",
+    )
+
+
+def _note(outcomes: Sequence[Outcome]) -> str:
+    """Name the learners that hardly moved, so that nobody takes their rank for learning."""
+    still = [outcome.contender.label for outcome in outcomes if outcome.hardly_moved]
+    if not still:
+        return ""
+    who = " and ".join(filter(None, [", ".join(still[:-1]), still[-1]]))
+    began = "it began" if len(still) == 1 else "they began"
+    return f"{who} hardly left the strategies that {began} with: a small gap there says nothing about learning."

@@ -1,0 +1,145 @@
+"""Finding every mistake in a scenario, and saying each in plain words.
+
+A table is checked by itself where it is read (`gamesim.scenario.parts`). What is left is found here: what pydantic says
+in its own words, keys that exclude or need one another, a game that cannot be built, and players that do not fit it.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import ValidationError
+from pydantic_core import ErrorDetails
+
+from gamesim.errors import InputError, did_you_mean
+from gamesim.game import Game
+from gamesim.learner import Learner
+from gamesim.scenario.mistakes import Mistake, Mistakes, key_at, key_of_setting, shown
+from gamesim.scenario.parts import EveryonePart, GamePart, MeasurePart, Part, PlayerPart
+from gamesim.scenario.payoffs import label_mistakes
+
+PARTS: dict[str | int, type[Part]] = {
+    "game": GamePart,
+    "players": PlayerPart,
+    "everyone": EveryonePart,
+    "measure": MeasurePart,
+}
+
+SoundPart = TypeVar("SoundPart", bound=Part)
+
+
+def in_plain_words(error: ErrorDetails, scenario: type[Part]) -> Iterator[Mistake]:
+    """Say in our words what pydantic found in the tables of a scenario."""
+    location = error["loc"]
+    key = key_at(location)
+    cause = error.get("ctx", {}).get("error")
+    if isinstance(cause, Mistakes):
+        yield from ((f"{key}{'' if below[:1] in ('[', '') else '.'}{below}", what) for below, what in cause.found)
+    elif isinstance(cause, InputError):
+        yield key, str(cause)
+    elif error["type"] == "extra_forbidden":
+        yield key, f"unknown key: {did_you_mean(str(location[-1]), _part_at(location, scenario).model_fields)}"
+    else:
+        named = [part for part in location if isinstance(part, str)]
+        field = _part_at(location, scenario).model_fields.get(named[-1])
+        expected = (field and field.description) or str(error["msg"])
+        if error["type"] == "missing":
+            yield key, f"is missing: expected {expected}"
+        else:
+            yield key, f"expected {expected}, and {shown(error['input'])} came"
+
+
+def _part_at(location: Sequence[str | int], scenario: type[Part]) -> type[Part]:
+    """Return the table that a key stands in: one of the parts, or the scenario itself."""
+    inside = len([part for part in location if isinstance(part, str)]) > 1
+    return PARTS[location[0]] if inside else scenario
+
+
+def conflicting_keys(raw: Mapping[str, Any]) -> Iterator[Mistake]:
+    """Give the keys that exclude or need one another."""
+    if ("players" in raw) == ("everyone" in raw):
+        came = "both came" if "players" in raw else "neither came"
+        yield "players", f"expected either a table [[players]] for each player or one table [everyone], and {came}"
+    game = raw.get("game")
+    if not isinstance(game, dict):
+        return
+    given = [key for key in ("name", "file", "payoffs") if key in game]
+    if len(given) != 1:
+        came = f"{' and '.join(given)} came" if given else "none came"
+        yield "game", f"expected exactly one of name, file and payoffs, and {came}"
+        return
+    for key, partner in (("settings", "name"), ("players", "payoffs"), ("actions", "payoffs")):
+        if key in game and partner not in game:
+            yield f"game.{key}", f"goes with {partner}, and {given[0]} came"
+
+
+def built_game(raw: Mapping[str, Any], folder: Path) -> tuple[Game | None, list[Mistake]]:
+    """Return the game if its table is sound, and what building it finds wrong."""
+    part = _sound(GamePart, raw.get("game"))
+    if part is None or any(key.startswith("game") for key, _ in conflicting_keys(raw)):
+        return None, []
+    if part.payoffs is not None and (found := list(label_mistakes(part.payoffs, part.players, part.actions))):
+        return None, found
+    key = "game.settings" if part.name else "game.file" if part.file else "game.payoffs"
+    try:
+        return part.make(folder, str(raw.get("title", ""))), []
+    except InputError as error:
+        return None, [(key_of_setting(key, error, part.settings), str(error))]
+
+
+def clashes(raw: Mapping[str, Any], game: Game) -> Iterator[Mistake]:
+    """Give what does not fit together between game and players, as far as the players' tables are sound."""
+    everyone, given = _sound(EveryonePart, raw.get("everyone")), raw.get("players")
+    if everyone:
+        first_of_size = {size: i for i, size in reversed(list(enumerate(game.sizes)))}
+        for i in sorted(first_of_size.values()):
+            yield from _misfits("everyone", everyone, game, i, raw)
+    if not isinstance(given, list):
+        return
+    if len(given) != len(game.players):
+        who = ", ".join(game.players[:10]) + (", …" if len(game.players) > 10 else "")
+        yield "players", f"expected {len(game.players)} tables, as the game has players ({who}), and {len(given)} came"
+        return
+    entries = [_sound(PlayerPart, one) for one in given]
+    for i, entry in enumerate(entries):
+        if entry:
+            yield from _misfits(f"players[{i + 1}]", entry, game, i, raw)
+    names = [one.get("name", name) for one, name in zip(given, game.players, strict=True) if isinstance(one, dict)]
+    for i, name in enumerate(names):
+        if name in names[:i]:
+            yield (
+                f"players[{i + 1}].name",
+                f"players need names that differ, and {name!r} came before",
+            )
+
+
+def _misfits(place: str, entry: EveryonePart, game: Game, i: int, raw: Mapping[str, Any]) -> Iterator[Mistake]:
+    """Give what of one player's table does not fit the game or the feedback."""
+    size = game.sizes[i]
+    if entry.start is not None and len(entry.start) != size:
+        yield (
+            f"{place}.start",
+            f"expected {size} probabilities, one for each action of {game.players[i]}, and {len(entry.start)} came",
+        )
+    player = entry.make()
+    if not isinstance(player, Learner):
+        return
+    feedback = raw.get("feedback", "expected")
+    if feedback in ("expected", "sampled", "bandit") and feedback not in player.feedback:
+        yield (
+            f"{place}.learner",
+            f"{player.name} works with {' or '.join(player.feedback)} feedback, not with {feedback}",
+        )
+    try:
+        rounds = raw.get("rounds")
+        (player.with_horizon(rounds) if isinstance(rounds, int) and rounds > 0 else player).kernel_settings(size)
+    except InputError as error:
+        yield key_of_setting(f"{place}.settings", error, entry.settings), str(error)
+
+
+def _sound(part: type[SoundPart], raw: Any) -> SoundPart | None:
+    """Return a table that is sound by itself, or None."""
+    try:
+        return part.model_validate(raw)
+    except ValidationError:
+        return None

@@ -1,0 +1,92 @@
+"""Scenario files: finding them by name or path, and reading them."""
+
+import tomllib
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from gamesim.errors import InputError, did_you_mean
+from gamesim.scenario.model import SCENARIO_FILE, Scenario
+
+
+def shipped() -> dict[str, Path]:
+    """Return the scenarios that come with gamesim, by name.
+
+    >>> "chicken" in shipped()
+    True
+    """
+    found = (Path(str(entry)) for entry in files("gamesim.scenarios").iterdir())
+    return {path.stem: path for path in sorted(found) if path.suffix == ".toml"}
+
+
+def find(name: str) -> Path:
+    """Return the path of a scenario given as a path or as the name of a shipped one.
+
+    >>> find("chikcen")
+    Traceback (most recent call last):
+        ...
+    gamesim.errors.InputError: there is no scenario called 'chikcen': did you mean chicken?
+    >>> find("shapley").name
+    'shapley.toml'
+    """
+    path, known = Path(name), shipped()
+    is_path = path.suffix == ".toml" or len(path.parts) > 1
+    if not is_path and name in known:
+        return known[name]
+    if path.is_dir():
+        hint = (
+            f": did you mean {path / SCENARIO_FILE}?"
+            if (path / SCENARIO_FILE).is_file()
+            else ", and a scenario is a TOML file"
+        )
+        raise InputError(f"{name} is a folder{hint}")
+    if not path.exists():
+        if is_path:
+            raise InputError(
+                f"there is no file {name}: give the path of a scenario, or the name of one of: {', '.join(known)}"
+            )
+        raise InputError(f"there is no scenario called {name!r}: {did_you_mean(name, known)}")
+    return path
+
+
+def read(path: str | Path, *, local_code: bool = False) -> Scenario:
+    """Return the scenario in the file at a path; only with `local_code` are Python files run that it names as learners.
+
+    >>> scenario = read(find("shapley"))
+    >>> scenario.game.name, scenario.rounds
+    ('shapley', 20000)
+    """
+    path = Path(path)
+    raw, comment = read_toml(path)
+    if "base" in raw and "game" not in raw:
+        raise InputError(f"{path} is a study, which varies a scenario: run it with `gamesim sweep {path}`")
+    return Scenario.from_dict(raw, source=str(path), folder=path.parent, comment=comment, local_code=local_code)
+
+
+def read_toml(path: Path) -> tuple[dict[str, Any], str]:
+    """Return the values in a TOML file, and the comment that it opens with."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+        return tomllib.loads(text), opening_comment(text)
+    except UnicodeDecodeError as error:
+        raise InputError(f"{path} is not UTF-8 text ({error.reason} at byte {error.start}): save it as UTF-8") from None
+    except tomllib.TOMLDecodeError as error:
+        raise InputError(f"{path} is not valid TOML: {error}") from None
+    except RecursionError:
+        raise InputError(f"{path} is not valid TOML: its arrays are nested too deeply") from None
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def opening_comment(text: str) -> str:
+    """Return the comment that a file opens with.
+
+    >>> opening_comment("# Look at the gap.\\n#\\n# It shrinks.\\n\\nrounds = 5  # few")
+    'Look at the gap.\\n\\nIt shrinks.'
+    """
+    lines = []
+    for line in text.splitlines():
+        if not line.startswith("#"):
+            break
+        lines.append("".join(c for c in line.lstrip("#").strip() if c.isprintable()))
+    return "\n".join(lines)

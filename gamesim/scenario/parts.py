@@ -1,0 +1,143 @@
+"""The tables of a scenario file, each checked as far as it can be by itself."""
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
+
+from gamesim import games, players, user_learners
+from gamesim.deprecated import Renamed
+from gamesim.errors import InputError, did_you_mean
+from gamesim.game import Game
+from gamesim.learner import Learner
+from gamesim.scenario.mistakes import Mistakes, key_of_setting, shown
+from gamesim.scenario.payoffs import payoff_mistakes
+from gamesim.scenario.settings import checked_settings, checked_user_settings
+from gamesim.user_learners import UserLearner
+
+
+def _printable(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("names and titles are printable text")
+    return text
+
+
+PrintableText = Annotated[str, AfterValidator(_printable)]
+Label = Annotated[str, Field(min_length=1), AfterValidator(_printable)]
+
+
+class Part(BaseModel):
+    """A table of a scenario file: unknown keys are mistakes, nothing is converted, nothing is infinite."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, frozen=True, ignored_types=(Renamed,))
+
+
+class GamePart(Part):
+    """The table [game]: a name with settings, a file, or payoffs written out."""
+
+    name: str | None = Field(default=None, description='the name of a game, such as "chicken"')
+    settings: dict[str, Any] = Field(default_factory=dict, description="a table of the game's settings")
+    file: str | None = Field(
+        default=None, min_length=1, description="the path of a game file, seen from the scenario's folder"
+    )
+    players: list[Label] | None = Field(default=None, description="a name for each player")
+    actions: list[list[Label]] | None = Field(default=None, description="a list of labels for each player")
+    payoffs: list[Any] | None = Field(default=None, description="one array of numbers for each player")
+
+    @field_validator("name")
+    @classmethod
+    def _known(cls, name: str) -> str:
+        if name not in games.available():
+            raise InputError(f"there is no game called {name!r}: {did_you_mean(name, games.available())}")
+        return name
+
+    @field_validator("settings")
+    @classmethod
+    def _settings_fit(cls, settings: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        if name := info.data.get("name"):
+            checked_settings(name, games.available()[name], settings)
+        return settings
+
+    @field_validator("payoffs")
+    @classmethod
+    def _payoffs_are_tables(cls, payoffs: list[Any], info: ValidationInfo) -> list[Any]:
+        players, actions = info.data.get("players"), info.data.get("actions")
+        if found := list(payoff_mistakes(payoffs, players, actions)):
+            raise Mistakes(found[:5])
+        return payoffs
+
+    def make(self, folder: Path, title: str) -> Game:
+        """Return the game; a file is looked for from this folder."""
+        if self.name is not None:
+            known = games.available()[self.name]
+            return known(**checked_settings(self.name, known, self.settings))
+        if self.file is not None:
+            return games.load(folder / self.file)
+        return games.from_payoffs(
+            *(self.payoffs or []), name=title or "game", players=self.players, actions=self.actions
+        )
+
+
+class EveryonePart(Part):
+    """The table [everyone]: one learner, and how it starts, for all players."""
+
+    learner: str = Field(description='the name of a learner, such as "hedge"')
+    settings: dict[str, Any] = Field(default_factory=dict, description="a table of the learner's settings")
+    start: list[float] | None = Field(default=None, description="a strategy: one probability for each action, 1 in all")
+    perturb: float = Field(
+        default=0.0, ge=0, le=1, description="a number from 0 to 1: the random share of the first strategy"
+    )
+
+    @field_validator("learner")
+    @classmethod
+    def _known(cls, learner: str) -> str:
+        if user_learners.is_reference(learner):
+            user_learners.loaded_class(learner)
+        elif learner not in players.available():
+            raise InputError(f"there is no learner called {learner!r}: {did_you_mean(learner, players.available())}")
+        return learner
+
+    @field_validator("settings")
+    @classmethod
+    def _settings_fit(cls, settings: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        if learner := info.data.get("learner"):
+            if user_learners.is_reference(learner):
+                checked_user_settings(learner, settings)
+                return settings
+            kind = players.available()[learner]
+            checked = checked_settings(learner, kind, settings)
+            try:
+                kind(**checked)
+            except InputError as error:
+                raise Mistakes([(key_of_setting("", error, settings), str(error))]) from None
+        return settings
+
+    @field_validator("start")
+    @classmethod
+    def _start_is_a_strategy(cls, start: list[float]) -> list[float]:
+        if not start or min(start) < 0 or abs(sum(start) - 1) > 1e-9:
+            raise InputError(f"a strategy has no negative probability and sums to 1, and {shown(start)} came")
+        return start
+
+    def make(self) -> Learner | UserLearner:
+        """Return the learner with its settings: a Learner, or what starts a learner of the user's own."""
+        if user_learners.is_reference(self.learner):
+            own = user_learners.loaded_class(self.learner)
+            return UserLearner(own, checked_user_settings(self.learner, self.settings))
+        kind = players.available()[self.learner]
+        return kind(**checked_settings(self.learner, kind, self.settings))
+
+
+class PlayerPart(EveryonePart):
+    """One of the tables [[players]]: a learner for one player, who may be given a name."""
+
+    name: Label | None = Field(default=None, description="a name, as printable text")
+
+
+class MeasurePart(Part):
+    """The table [measure]: what is measured, and how often."""
+
+    distance: Literal["auto", "always", "never"] = Field(default="auto", description='"auto", "always" or "never"')
+    checkpoints: int = Field(
+        default=10, ge=1, le=1000, description="a whole number from 1 to 1000: checkpoints a decade"
+    )

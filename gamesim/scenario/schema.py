@@ -1,0 +1,48 @@
+"""The JSON schema of scenario files, for editors, made from the models that files are checked with.
+
+A schema knows keys, types and names; that settings fit their learner and that players fit their game is told by
+`gamesim check`.
+"""
+
+import json
+from typing import Any
+
+from gamesim import games, players
+from gamesim.scenario.model import Scenario
+
+DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def scenario_schema() -> dict[str, Any]:
+    """Return the schema of scenario files.
+
+    >>> "chicken" in scenario_schema()["$defs"]["GamePart"]["properties"]["name"]["anyOf"][0]["enum"]
+    True
+    """
+    schema = _without_titles(Scenario.model_json_schema())
+    parts = schema["$defs"]
+    parts["GamePart"]["properties"]["name"]["anyOf"][0]["enum"] = sorted(games.available())
+    own = {"type": "string", "pattern": r"\.py:\w+$", "description": "a class of your own: FILE.py:CLASS"}
+    for part in ("EveryonePart", "PlayerPart"):
+        learner = parts[part]["properties"]["learner"]
+        learner["anyOf"] = [{"enum": sorted(players.available())}, own]
+    return {"$schema": DIALECT, "title": "gamesim scenario", **schema}
+
+
+def text() -> str:
+    """Return the schema of scenario files as it is shipped."""
+    return as_text(scenario_schema())
+
+
+def as_text(schema: dict[str, Any]) -> str:
+    """Return a schema as JSON."""
+    return json.dumps(schema, indent=1, ensure_ascii=False) + "\n"
+
+
+def _without_titles(value: Any) -> Any:
+    """Drop the titles that pydantic makes of the names of keys: an editor would show them instead of what is said."""
+    if isinstance(value, dict):
+        return {
+            key: _without_titles(part) for key, part in value.items() if not (key == "title" and isinstance(part, str))
+        }
+    return [_without_titles(part) for part in value] if isinstance(value, list) else value

@@ -78,7 +78,7 @@ def test_pieces_threads_and_replicas_change_no_bit(monkeypatch: pytest.MonkeyPat
     learners = ["hedge", "regret-matching", "fictitious-play"]
 
     def run(feedback: Feedback, pieces: list[int], threads: int) -> Record:
-        monkeypatch.setattr("gamesim.simulation.cpu_count", lambda: threads)
+        monkeypatch.setattr("gamesim.simulation.simulation.cpu_count", lambda: threads)
         simulation = Simulation(game, learners, seed=9, feedback=feedback, replicas=4, perturb=0.2)
         for rounds in pieces:
             record = simulation.run(rounds)

@@ -16,16 +16,16 @@ from gamesim.engine import checkpoints as grid
 from gamesim.engine import loop, tracks
 from gamesim.engine.sums import Sums, lengths
 from gamesim.errors import InputError, did_you_mean
-from gamesim.first_round import FirstRound
 from gamesim.game import Game
-from gamesim.kernel_plan import FEEDBACK, compiled
 from gamesim.learner import Feedback, Learner
 from gamesim.measure.builtin import gap_name
 from gamesim.measure.incentives import EquilibriumKind
 from gamesim.measure.moments import Moments
 from gamesim.measure.registry import Value, find
-from gamesim.python_learners import PythonLearners
 from gamesim.record import Number, Record
+from gamesim.simulation.first_round import FirstRound
+from gamesim.simulation.kernel_plan import FEEDBACK, compiled
+from gamesim.simulation.python_learners import PythonLearners
 
 __all__ = ["Simulation", "simulate"]
 

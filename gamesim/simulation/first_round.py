@@ -10,7 +10,7 @@ from gamesim import validation
 from gamesim.engine.compiled import Vector
 from gamesim.errors import InputError
 from gamesim.game import Game
-from gamesim.python_learners import PythonLearners
+from gamesim.simulation.python_learners import PythonLearners
 
 
 class FirstRound:

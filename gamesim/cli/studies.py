@@ -21,10 +21,12 @@ from gamesim.atomic import WriteInto, refuse_to_overwrite, write_files
 from gamesim.errors import InputError
 from gamesim.formatting import duration, file_size, number
 from gamesim.report.summary import print_table
+from gamesim.study.estimate import estimate
+from gamesim.study.jobs import Job, Outcome
 from gamesim.study.model import Study, find, read
+from gamesim.study.pools import Open, cluster, local
+from gamesim.study.run import run_study
 from gamesim.study.store import FILE, Store
-from gamesim.study.sweep import Open, cluster, estimate, local, sweep
-from gamesim.study.worker import Job, Outcome
 
 if TYPE_CHECKING:
     from gamesim.study.results import Results
@@ -54,7 +56,7 @@ def run_sweep(
     open_pool = cluster(address) if address else local(workers)
     with Store(store_path, write=True) as store:
         console.print(f"{study.title or study.name}: {study.count:,} points", style="bold")
-        store.register(study)
+        store.register(study.points(), study.description)
         try:
             _watched(store, study, open_pool, console)
         except KeyboardInterrupt:
@@ -89,10 +91,10 @@ def _watched(store: Store, study: Study, open_pool: Open, console: Console) -> N
     before = store.counts()
     board = Scoreboard(store, study.measures[0], before["done"], sum(before.values()))
     if console.quiet or not console.is_terminal:
-        sweep(store, study.measures, open_pool, board)
+        run_study(study, store, open_pool, board)
         return
     with Live(board, console=console, refresh_per_second=4, transient=True):
-        sweep(store, study.measures, open_pool, board)
+        run_study(study, store, open_pool, board)
 
 
 def _told(store: Store, path: Path, console: Console) -> int:
@@ -154,9 +156,9 @@ class Scoreboard:
         """Count these in."""
         for outcome in outcomes:
             self.new += 1
-            self.done += outcome.values is not None
-            self.failed += outcome.values is None
-            value = outcome.values[0] if outcome.values else None
+            self.done += outcome.measures is not None
+            self.failed += outcome.measures is None
+            value = outcome.measures[self.measure] if outcome.measures else None
             if value is None:
                 continue
             if len(self.best) < SHOWN or value < self.best[-1][0]:
@@ -198,8 +200,8 @@ def show_study(
     force: bool = False,
 ) -> int:
     """Print a study's tables and fits, write what is asked for, and return the exit code."""
-    from gamesim.study.results import results as read_results
-    from gamesim.study.results import write_csv, write_parquet
+    from gamesim.study.export import write_csv, write_parquet
+    from gamesim.study.results import read_results
 
     for export in filter(None, (csv, parquet)):
         refuse_to_overwrite(Path(export), force=force)
@@ -248,9 +250,11 @@ def store_of(name: str) -> Path:
 
 def show_results(results: "Results", measure: str | None, console: Console) -> None:
     """Print how far the study is, each axis's table, the fits and the learner-by-game matrix."""
+    from gamesim.study.tables import tables
+
     if not console.is_terminal:
         console.width = WIDE
-    console.print(Text(results.title or results.name, style="bold"))
+    console.print(Text(results.description.title or results.description.name, style="bold"))
     counts = results.counts
     console.print(
         f"{counts['done']:,} points are finished, {counts['failed']:,} failed, {counts['todo']:,} are to do",
@@ -259,7 +263,7 @@ def show_results(results: "Results", measure: str | None, console: Console) -> N
     if not counts["done"]:
         return
     chosen = results.chosen(measure)
-    for table in results.tables(chosen):
+    for table in tables(results, chosen):
         console.print()
         console.print(Text(table.title, style="bold"))
         console.print(Text(table.note, style="dim"))

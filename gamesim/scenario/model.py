@@ -425,9 +425,18 @@ def read(path: str | Path, *, local_code: bool = False) -> Scenario:
     ('shapley', 20000)
     """
     path = Path(path)
+    raw, text = read_toml(path)
+    if "base" in raw and "game" not in raw:
+        raise InputError(f"{path} is a study, which varies a scenario: run it with `gamesim sweep {path}`")
+    comment = opening_comment(text)
+    return Scenario.from_dict(raw, source=str(path), folder=path.parent, comment=comment, local_code=local_code)
+
+
+def read_toml(path: Path) -> tuple[dict[str, Any], str]:
+    """Return what a TOML file says, and its text."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
-        raw = tomllib.loads(text)
+        return tomllib.loads(text), text
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 text ({error.reason} at byte {error.start}): save it as UTF-8") from None
     except tomllib.TOMLDecodeError as error:
@@ -436,10 +445,6 @@ def read(path: str | Path, *, local_code: bool = False) -> Scenario:
         raise InputError(f"{path} is not valid TOML: its arrays are nested too deeply") from None
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}") from None
-    if "base" in raw and "game" not in raw:
-        raise InputError(f"{path} is a study, which varies a scenario: run it with `gamesim sweep {path}`")
-    comment = opening_comment(text)
-    return Scenario.from_dict(raw, source=str(path), folder=path.parent, comment=comment, local_code=local_code)
 
 
 def opening_comment(text: str) -> str:

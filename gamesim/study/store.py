@@ -2,11 +2,10 @@
 
 A point is a text that says what to run, a seed, and the labels that tables know it by; what came of it is measures by
 name. Its key is the hash of all that decides the run, so a finished point is known again whatever else the study
-changes. Only the sweep's coordinator writes, one transaction for each batch that comes back;
-readers may look at any time. A second sweep on the same store is refused while the first one lives.
+changes. Only the sweep's coordinator writes, one transaction for each batch that comes back; readers may look at any
+time. A second sweep on the same store is refused while the first one lives.
 """
 
-import hashlib
 import json
 import os
 import sqlite3
@@ -19,9 +18,11 @@ from types import TracebackType
 from typing import Any, Protocol
 
 from gamesim.errors import InputError
+from gamesim.study import payoffs
 from gamesim.study.canonical import canonical
 from gamesim.study.description import Description
 from gamesim.study.jobs import Job, Measures, Outcome
+from gamesim.study.lock import take_lock
 
 FORMAT = 2  # 1 is the same with the points' text in a column called scenario
 FILE = "study.sqlite"
@@ -88,7 +89,7 @@ class Store:
         self._lock: sqlite3.Connection | None = None
         if write:
             self._prepare_folder()
-            self._lock = _locked(path)
+            self._lock = take_lock(path)
         elif not path.is_file():
             raise InputError(f"there is no store {path}: gamesim sweep makes one")
         try:
@@ -128,14 +129,13 @@ class Store:
             for key, value in vars(description).items():
                 db.execute("INSERT OR REPLACE INTO study VALUES (?, ?)", (key, canonical(value)))
             db.execute("UPDATE points SET position = NULL WHERE position IS NOT NULL")
-            stored: dict[str, str] = {}  # of the text before: points of many seeds share one
             db.executemany(
                 "INSERT INTO points (key, position, labels, text, seed, version, status) "
                 "VALUES (?, ?, ?, ?, ?, ?, 'todo') "
                 "ON CONFLICT (key) DO UPDATE SET position = excluded.position, labels = excluded.labels",
                 (
-                    (point.key, at, canonical(point.labels), _stored(db, point.text, stored), point.seed, running)
-                    for at, point in enumerate(points)
+                    (point.key, at, canonical(point.labels), stored, point.seed, running)
+                    for at, (point, stored) in enumerate(self._with_stored_text(points))
                 ),
             )
             # What failed may have failed for want of memory or of a worker; what lacks a measure runs for it.
@@ -173,7 +173,7 @@ class Store:
     def todo(self) -> Iterator[Job]:
         """Give the points that are to run, in the study's order; those that fail meanwhile do not come again."""
         position = -1
-        whole: dict[str, str] = {}
+        stored = whole = ""
         while True:
             with self._clearly():
                 page = self._db.execute(
@@ -184,9 +184,9 @@ class Store:
             if not page:
                 return
             for _, key, text, seed in page:
-                if text not in whole:
-                    whole = {text: self._whole(text)}  # points of one text follow each other
-                yield Job(key, whole[text], seed)
+                if text != stored:  # points of many seeds share one, and follow each other
+                    stored, whole = text, self._whole(text)
+                yield Job(key, whole, seed)
             position = page[-1][0]
 
     # What anybody reads.
@@ -261,15 +261,30 @@ class Store:
             rename = "ALTER TABLE points RENAME COLUMN scenario TO text"
             self._db.executescript(f"BEGIN IMMEDIATE; {rename}; PRAGMA user_version = {FORMAT}; COMMIT;")
 
-    def _whole(self, text: str) -> str:
-        """Return a stored text with its payoffs in place."""
-        document = _with_key(text, "stored")
-        if document is None:
+    def _with_stored_text(self, points: Iterable[Point]) -> Iterator[tuple[Point, str]]:
+        text = stored = ""
+        for point in points:
+            if point.text != text:  # points of many seeds share one, and follow each other
+                text, stored = point.text, self._stored(point.text)
+            yield point, stored
+
+    def _stored(self, text: str) -> str:
+        """Return a text as it is stored: payoffs that are written out stand once, in a table of their own."""
+        parts = payoffs.split(text)
+        if parts is None:
             return text
+        stored, digest, game = parts
+        self._db.execute("INSERT OR IGNORE INTO payoffs VALUES (?, ?)", (digest, game))
+        return stored
+
+    def _whole(self, stored: str) -> str:
+        """Return a stored text with its payoffs in place."""
+        digest = payoffs.digest_in(stored)
+        if digest is None:
+            return stored
         with self._clearly():
-            digest = document["game"]["stored"]
             (game,) = self._db.execute("SELECT game FROM payoffs WHERE hash = ?", (digest,)).fetchone()
-        return canonical({**document, "game": json.loads(game)})
+        return payoffs.join(stored, game)
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -308,53 +323,8 @@ def _row(found: tuple[Any, ...]) -> Row:
     return Row(key, json.loads(labels), seed, status, json.loads(measures or "{}"), error, seconds)
 
 
-def _stored(db: sqlite3.Connection, text: str, before: dict[str, str]) -> str:
-    """Return a text as it is stored: payoffs that are written out stand once, in a table of their own."""
-    if text not in before:
-        before.clear()
-        before[text] = text
-        document = _with_key(text, "payoffs")
-        if document is not None:
-            game = canonical(document["game"])
-            digest = hashlib.sha256(game.encode()).hexdigest()[:32]
-            db.execute("INSERT OR IGNORE INTO payoffs VALUES (?, ?)", (digest, game))
-            before[text] = canonical({**document, "game": {"stored": digest}})
-    return before[text]
-
-
-def _with_key(text: str, key: str) -> dict[str, Any] | None:
-    """Return the scenario that a text is, if its game has this key."""
-    if f'"{key}":' not in text:  # most have not, and reading takes time
-        return None
-    document = json.loads(text)
-    game = document.get("game") if isinstance(document, dict) else None
-    return document if isinstance(game, dict) and key in game else None
-
-
 def _merged(before: str | None, after: str | None) -> str | None:
     """Return measures of before and after together."""
     if before is None or after is None:
         return after
     return canonical({**json.loads(before), **json.loads(after)})
-
-
-def _locked(path: Path) -> sqlite3.Connection:
-    """Take the lock of a store, which the system gives back however the process ends.
-
-    It is SQLite's own, on an empty file beside the store: the same on every system, and readers of the store go free.
-    """
-    beside = path.with_name(f"{path.name}.lock")
-    try:
-        lock = sqlite3.connect(beside, isolation_level=None, timeout=0)
-        try:
-            lock.execute("BEGIN EXCLUSIVE")
-        except BaseException:
-            lock.close()
-            raise
-    except sqlite3.OperationalError as error:
-        if "locked" in str(error):
-            raise InputError(
-                f"another sweep is working on {path}: wait until it has ended, or choose another place with --out"
-            ) from None
-        raise InputError(f"{beside}: {error}: choose another place with --out") from None
-    return lock

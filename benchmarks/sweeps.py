@@ -18,8 +18,9 @@ from rich.console import Console
 from rich.table import Table as Printed
 
 from gamesim.study.model import Study
+from gamesim.study.pools import Open, Pool, local
+from gamesim.study.run import run_study
 from gamesim.study.store import Store
-from gamesim.study.sweep import Open, Pool, local, sweep
 
 BASE: dict[str, Any] = {
     "rounds": 1000,
@@ -74,8 +75,8 @@ def timed(study: dict[str, Any], open_pool: Open) -> Took:
             return pool
 
         whole = Study.from_dict(study)
-        store.register(whole)
-        sweep(store, whole.measures, watched)
+        store.register(whole.points(), whole.description)
+        run_study(whole, store, watched)
         took, cpu = perf_counter() - began, process_time() - before
         counts = store.counts()
         if counts["todo"] or counts["failed"]:

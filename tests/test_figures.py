@@ -30,6 +30,8 @@ from gamesim.figures.tetrahedron import edges, flat, seen
 from gamesim.figures.triangles import CORNERS
 from gamesim.learner import PLAIN_REGRETS, Feedback
 from gamesim.measure.trend import power
+from gamesim.study.axes import AxisSummary
+from gamesim.study.description import Description
 from gamesim.study.results import Results
 from gamesim.study.store import Row
 
@@ -267,8 +269,9 @@ def test_a_study_of_what_can_be_negative_has_linear_axes(measure: str, values: l
         for T, each in zip((10, 1000), values, strict=True)
         for seed, value in enumerate(each)
     ]
-    axes: list[dict[str, Any]] = [{"name": "rounds", "role": "rounds", "values": [10, 1000]}]
-    results = Results("mine", "A study of my own", [measure], axes, {"done": 4, "failed": 0, "todo": 0}, rows)
+    rounds: AxisSummary = {"name": "rounds", "role": "rounds", "values": [10, 1000]}
+    description = Description("mine", "A study of my own", measures=(measure,), axes=(rounds,))
+    results = Results(description, rows)
     along, spread = drawn(study(results, measure)).axes
     assert (along.get_xscale(), along.get_yscale(), spread.get_xscale()) == ("log", scale, scale)
     np.testing.assert_allclose(data(along, 0), np.mean(values, axis=1))

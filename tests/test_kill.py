@@ -19,8 +19,8 @@ import pytest
 import gamesim
 from gamesim.cli.checkpoints import partial_folder
 from gamesim.scenario import read
-from gamesim.study import sweep
 from gamesim.study.model import read as read_study
+from gamesim.study.run import run_study
 from gamesim.study.store import FILE, Store
 from tests.test_sweep import content, here
 
@@ -114,8 +114,8 @@ def test_a_sweep_outlives_its_kills(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     Path("mine.toml").write_text(STUDY)
     study = read_study("mine.toml")
     with Store(tmp_path / "undisturbed", write=True) as store:
-        store.register(study)
-        sweep.sweep(store, study.measures, here)
+        store.register(study.points(), study.description)
+        run_study(study, store, here)
         expected = content(store)
     chance = random.Random(KILLS)
     kills, sweeps = {"coordinator": 0, "worker": 0}, 0

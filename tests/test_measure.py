@@ -1,6 +1,5 @@
 """A measure is written once, and everything knows it; the sums that measures come from are declared once."""
 
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from gamesim.engine.sums import Sums, lengths
 from gamesim.measure import Moment, Moments, available, measure, numbers
 from gamesim.report.summary import summarise
 from gamesim.study import schema, worker
+from gamesim.study.jobs import Job
 from gamesim.study.model import Study
 
 GAME = games.make("uniform", players=3, actions=[3, 2, 4], seed=2)
@@ -43,10 +43,10 @@ def test_one_function_is_a_measure_everywhere() -> None:
     assert summarise(record).as_full_json()["measures"]["first-action"] == pytest.approx(expected.mean(), rel=1e-15)
 
     study = Study.from_dict({"base": BASE, "seeds": 2, "measures": ["first-action"]})
-    jobs = [worker.Job(one.key, one.text, one.seed) for one in study.points()]
+    jobs = [Job(one.key, one.text, one.seed) for one in study.points()]
     alone = [simulate(games.make("uniform", actions=[2, 3]), "hedge", 60, seed=s, perturb=0.5) for s in (0, 1)]
-    outcomes = worker.run(jobs, study.measures, version("gamesim"))
-    assert [one.values for one in outcomes] == [(record.average[0][0],) for record in alone]
+    outcomes = worker.run(jobs, study.measures)
+    assert [one.measures for one in outcomes] == [{"first-action": record.average[0][0]} for record in alone]
     assert "first-action" in schema.study_schema()["properties"]["measures"]["items"]["enum"]
 
 

@@ -2,7 +2,6 @@
 
 import csv
 import json
-from importlib.metadata import version
 from io import StringIO
 from itertools import product
 from math import log
@@ -27,9 +26,15 @@ from gamesim.report.summary import summarise
 from gamesim.scenario import Scenario
 from gamesim.study import model as study
 from gamesim.study import worker
+from gamesim.study.axes import AxisSummary
+from gamesim.study.description import Description
+from gamesim.study.export import write_csv, write_parquet
+from gamesim.study.jobs import Job
 from gamesim.study.model import Study
-from gamesim.study.results import Results, mean, slope, write_csv, write_parquet
+from gamesim.study.results import Results
+from gamesim.study.statistics import mean, slope
 from gamesim.study.store import Row
+from gamesim.study.tables import tables
 
 BASE: dict[str, Any] = {
     "rounds": 60,
@@ -163,7 +168,7 @@ def test_values_that_fit_some_combination_are_no_mistake() -> None:
 
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=12))
 def test_seeds_that_follow_each_other_run_together(seeds: list[int]) -> None:
-    jobs = [worker.Job(str(i), "one", seed) for i, seed in enumerate(seeds)]
+    jobs = [Job(str(i), "one", seed) for i, seed in enumerate(seeds)]
     series = list(worker._series(jobs))
     assert [job for one in series for job in one] == jobs
     for one in series:
@@ -173,13 +178,13 @@ def test_seeds_that_follow_each_other_run_together(seeds: list[int]) -> None:
 @pytest.mark.parametrize("feedback", ["expected", "sampled"])
 def test_replicas_measure_what_runs_alone_measure(feedback: str) -> None:
     whole = Study.from_dict({"base": {**BASE, "feedback": feedback}, "seeds": 5, "measures": list(numbers())})
-    jobs = [worker.Job(one.key, one.text, one.seed) for one in whole.points()]
-    together = worker.run(jobs, whole.measures, version("gamesim"))
+    jobs = [Job(one.key, one.text, one.seed) for one in whole.points()]
+    together = worker.run(jobs, whole.measures)
     for one, outcome in zip(whole.points(), together, strict=True):
         scenario = Scenario.from_dict({**one.scenario, "seed": one.seed})
         record = scenario.simulation().run(scenario.rounds)
-        assert outcome.values is not None
-        found = dict(zip(whole.measures, outcome.values, strict=True))
+        found = outcome.measures
+        assert found is not None
         assert found["ce-gap"] == record.gap("ce")
         assert found["cce-distance"] == record.distance("cce")
         assert found["swap-regret"] == record.regret("swap").max()
@@ -188,7 +193,7 @@ def test_replicas_measure_what_runs_alone_measure(feedback: str) -> None:
         assert found["ce-gap-slope"] == (None if slope is None else pytest.approx(slope, abs=1e-8))
 
 
-def results_of(rows: list[tuple[dict[str, Any], int, float | None]], axes: list[dict[str, Any]]) -> Results:
+def results_of(rows: list[tuple[dict[str, Any], int, float | None]], axes: list[AxisSummary]) -> Results:
     made = [
         Row(
             f"{i}",
@@ -201,9 +206,7 @@ def results_of(rows: list[tuple[dict[str, Any], int, float | None]], axes: list[
         )
         for i, (labels, seed, value) in enumerate(rows)
     ]
-    done = sum(value is not None for _, _, value in rows)
-    counts = {"done": done, "failed": len(rows) - done, "todo": 0}
-    return Results("mine", "", ["m"], axes, counts, made)
+    return Results(Description("mine", measures=("m",), axes=tuple(axes)), made)
 
 
 def test_slopes_are_of_each_run_and_their_interval_over_runs() -> None:
@@ -213,7 +216,7 @@ def test_slopes_are_of_each_run_and_their_interval_over_runs() -> None:
         for (name, seed), exponent in exponents.items()
         for T in (10, 100, 1000)
     ]
-    axes: list[dict[str, Any]] = [
+    axes: list[AxisSummary] = [
         {"name": "rounds", "role": "rounds", "values": [10, 100, 1000]},
         {"name": "learner", "role": "learner", "values": ["a", "b"]},
     ]
@@ -242,7 +245,7 @@ def test_no_slope_where_there_is_none() -> None:
 
 
 def test_tables_exports_and_figures_say_the_same(tmp_path: Path) -> None:
-    axes: list[dict[str, Any]] = [
+    axes: list[AxisSummary] = [
         {"name": "game", "role": "game", "values": ["g", "h"]},
         {"name": "learner", "role": "learner", "values": ["a", "b"]},
         {"name": "rounds", "role": "rounds", "values": [10, 100]},
@@ -254,10 +257,10 @@ def test_tables_exports_and_figures_say_the_same(tmp_path: Path) -> None:
         for T in (10, 100)
     ]
     results = results_of(rows, axes)
-    matrix = results.tables(["m"])[-1]
+    matrix = tables(results, ["m"])[-1]
     assert matrix.headings == ["game", "a", "b"]
     assert matrix.rows == [["g", "0.01", "0.02"], ["h", "0.03", "–"], ["all", "0.02 ± 0.13", "0.02"]]
-    slopes = results.tables(["m"])[0]
+    slopes = tables(results, ["m"])[0]
     assert [row[0] for row in slopes.rows] == ["a", "b"]
     assert slopes.rows[0][1].startswith("-1")
 
@@ -274,7 +277,7 @@ def test_tables_exports_and_figures_say_the_same(tmp_path: Path) -> None:
 
 
 def test_tables_say_over_what_they_are_averaged_and_how_surely() -> None:
-    axes: list[dict[str, Any]] = [
+    axes: list[AxisSummary] = [
         {"name": "learner", "role": "learner", "values": ["a", "b"]},
         {"name": "game", "role": "game", "values": ["g", "h"]},
         {"name": "noise", "role": "other", "values": [0.1, 0.2]},
@@ -285,21 +288,21 @@ def test_tables_say_over_what_they_are_averaged_and_how_surely() -> None:
         for learner, game, noise in product(("a", "b"), ("g", "h"), (0.1, 0.2))
         for seed in (0, 1)
     ]
-    along, _, matrix = results_of(rows, axes).tables(["m"])
+    along, _, matrix = tables(results_of(rows, axes), ["m"])
     assert along.note.startswith("Means over game, noise, seeds.")
     assert matrix.note.startswith("Means over noise, seeds.") and "The last line is over game too." in matrix.note
     assert all("95 %" in table.note for table in (along, matrix))
     half = student.ppf(0.975, 3) * np.std([1, 2, 2, 3], ddof=1) / 2
     assert matrix.rows[0] == ["g", *[f"2 ± {half:.2g}"] * 2]
     assert matrix.rows[-1] == ["all", *[f"2 ± {student.ppf(0.975, 7) * np.sqrt(4 / 7 / 8):.2g}"] * 2]
-    (alone,) = results_of([({"learner": "a"}, 0, 1.0)], [axes[0]]).tables(["m"])
+    (alone,) = tables(results_of([({"learner": "a"}, 0, 1.0)], [axes[0]]), ["m"])
     assert "Means" not in alone.note
 
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_a_wide_table_goes_on_below_and_nothing_is_cut(width: int) -> None:
     learners = ["internal-regret-matching", "wavelet-continuous", "blum-mansour rows=regret-matching-plus", "hedge"]
-    axes: list[dict[str, Any]] = [
+    axes: list[AxisSummary] = [
         {"name": "learner", "role": "learner", "values": learners},
         {"name": "game", "role": "game", "values": ["rock-paper-scissors-lizard-spock", "chicken"]},
     ]
@@ -314,14 +317,17 @@ def test_a_wide_table_goes_on_below_and_nothing_is_cut(width: int) -> None:
     assert isinstance(console.file, StringIO)
     out = console.file.getvalue()
     assert "…" not in out and max(map(len, out.splitlines())) <= width
-    for table in results.tables(["m"]):
+    for table in tables(results, ["m"]):
         assert {word for heading in table.headings for word in heading.split()} <= set(out.split())
         assert all(cell in out for row in table.rows for cell in row)
 
 
 def test_parquet_holds_what_the_csv_holds(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
-    axes = [{"name": "x", "role": "other", "values": [1, "two"]}, {"name": "T", "role": "rounds", "values": [5, 6]}]
+    axes: list[AxisSummary] = [
+        {"name": "x", "role": "other", "values": [1, "two"]},
+        {"name": "T", "role": "rounds", "values": [5, 6]},
+    ]
     rows: list[tuple[dict[str, Any], int, float | None]] = [
         ({"x": 1, "T": 5}, 0, 0.25),
         ({"x": "two", "T": 6}, 1, None),

@@ -6,10 +6,11 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,14 @@ import pytest
 from gamesim.cli.main import main
 from gamesim.errors import InputError
 from gamesim.scenario import Scenario
-from gamesim.study import sweep, worker
+from gamesim.study import jobs as jobs_module
+from gamesim.study import worker
+from gamesim.study.description import Description
+from gamesim.study.jobs import Job, Outcome
 from gamesim.study.model import Study
+from gamesim.study.pools import Open, Pool, cluster, local
+from gamesim.study.run import run_study
 from gamesim.study.store import FILE, Store
-from gamesim.study.sweep import Open, Pool, local
-from gamesim.study.worker import Job, Outcome
 
 BASE: dict[str, Any] = {
     "rounds": 50,
@@ -35,6 +39,16 @@ STUDY: dict[str, Any] = {
     "measures": ["ce-gap", "welfare"],
     "grid": {"rounds": [40, 80], "everyone.learner": ["hedge", "regret-matching"]},
 }
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """A point of a study that runs no scenarios."""
+
+    key: str
+    labels: dict[str, Any]
+    seed: int
+    text: str
 
 
 class Here(Executor):
@@ -57,8 +71,8 @@ def swept(path: Path, raw: dict[str, Any], open_pool: Open = here) -> Store:
     """Sweep a study into a store and return that, open for reading."""
     study = Study.from_dict(raw)
     with Store(path, write=True) as store:
-        store.register(study)
-        sweep.sweep(store, study.measures, open_pool)
+        store.register(study.points(), study.description)
+        run_study(study, store, open_pool)
     return Store(path)
 
 
@@ -97,9 +111,9 @@ def test_only_what_is_new_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ran: list[Job] = []
     run = worker.run
 
-    def counted(jobs: Any, *rest: Any) -> list[Outcome]:
+    def counted(jobs: Sequence[Job], measures: Sequence[str]) -> list[Outcome]:
         ran.extend(jobs)
-        return run(jobs, *rest)
+        return run(jobs, measures)
 
     monkeypatch.setattr(worker, "run", counted)
     swept(tmp_path / FILE, STUDY).close()
@@ -171,7 +185,7 @@ def dying(times: int) -> tuple[Open, list[int]]:
 
     class Dying(Here):
         def submit(self, call: Any, /, *given: Any, **named: Any) -> Future[Any]:
-            if left[0] and any(job.seed == 2 for job in given[0]):
+            if left[0] and any(job.seed == 2 for job in given[1]):
                 left[0] -= 1
                 future: Future[Any] = Future()
                 future.set_exception(BrokenProcessPool("a worker died"))
@@ -204,7 +218,7 @@ def test_a_point_that_takes_its_worker_with_it_fails_alone(tmp_path: Path) -> No
 
 
 def test_a_worker_of_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(worker, "version", lambda name: "0.0.9")
+    monkeypatch.setattr(jobs_module, "version", lambda name: "0.0.9")
     with pytest.raises(InputError, match=r"a worker has gamesim 0\.0\.9"):
         swept(tmp_path / FILE, STUDY)
     with Store(tmp_path / FILE) as store:
@@ -213,7 +227,8 @@ def test_a_worker_of_another_version_is_refused(tmp_path: Path, monkeypatch: pyt
 
 def test_a_second_sweep_on_the_same_store_is_refused(tmp_path: Path) -> None:
     with Store(tmp_path / FILE, write=True) as store:
-        store.register(Study.from_dict(STUDY))
+        study = Study.from_dict(STUDY)
+        store.register(study.points(), study.description)
         with pytest.raises(InputError, match="another sweep is working on"):
             Store(tmp_path / FILE, write=True)
         with Store(tmp_path / FILE) as reader:  # looking is free
@@ -233,6 +248,44 @@ def test_a_store_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     assert (tmp_path / FILE).read_bytes() == before
 
 
+def test_a_store_of_the_format_before_is_taken_over(tmp_path: Path) -> None:
+    with swept(tmp_path / FILE, STUDY) as store:
+        before = content(store)
+    with sqlite3.connect(tmp_path / FILE) as db:
+        db.execute("ALTER TABLE points RENAME COLUMN text TO scenario")
+        db.execute("PRAGMA user_version = 1")
+    db.close()
+    with Store(tmp_path / FILE) as store:
+        assert content(store) == before
+    with swept(tmp_path / FILE, {**STUDY, "seeds": 5}) as store:
+        assert store.counts() == {"todo": 0, "done": 20, "failed": 0}
+        assert [row for row in content(store) if row[2] < 4] == before
+
+
+def test_payoffs_that_are_written_out_are_stored_once(tmp_path: Path) -> None:
+    game = {"payoffs": [[[1, 0], [0, 1]], [[0, 1], [1, 0]]]}
+    study = Study.from_dict({"base": {**BASE, "game": game}, "seeds": 3, "grid": {"rounds": [5, 6]}})
+    with Store(tmp_path / FILE, write=True) as store:
+        store.register(study.points(), study.description)
+        assert [job.text for job in store.todo()] == [point.text for point in study.points()]
+        assert store._db.execute("SELECT count(*) FROM payoffs").fetchone() == (1,)
+        assert all("payoffs" not in text for (text,) in store._db.execute("SELECT text FROM points"))
+
+
+def test_measures_may_differ_from_point_to_point(tmp_path: Path) -> None:
+    points = [Claimed(str(i), {"x": i}, i, "[]") for i in range(3)]
+    with Store(tmp_path / FILE, write=True) as store:
+        store.register(points, Description("mine"))
+        store.finish([Outcome("0", {"a": 1.0}, None, 0.1), Outcome("1", {"b": 2.0, "c": None}, None, 0.1)])
+        store.finish([Outcome("2", None, "no", 0.1)])
+        store.register(points, Description("mine"))
+        assert [job.key for job in store.todo()] == ["2"]
+        assert [row.measures for row in store.rows()] == [{"a": 1.0}, {"b": 2.0, "c": None}, {}]
+        store.forget(["0"])
+        store.register(points, Description("mine"))
+        assert [job.key for job in store.todo()] == ["0", "2"]
+
+
 def test_a_file_of_something_else_is_left_alone(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text("my diary, which is long enough to be taken for a database\n" * 20)
     with pytest.raises(InputError, match="not a study's store"):
@@ -250,14 +303,14 @@ def test_a_file_of_something_else_is_left_alone(tmp_path: Path) -> None:
 def test_a_full_disk_loses_nothing_that_was_finished(tmp_path: Path) -> None:
     study = Study.from_dict(STUDY)
     with Store(tmp_path / FILE, write=True) as store:
-        store.register(study)
+        store.register(study.points(), study.description)
         jobs = list(store.todo())
-        store.finish(worker.run(jobs[:8], study.measures, "0.1.0"), study.measures)
+        store.finish(worker.run(jobs[:8], study.measures))
         (pages,) = store._db.execute("PRAGMA page_count").fetchone()
         store._db.execute(f"PRAGMA max_page_count = {pages}")  # SQLite then answers as on a full disk
         huge = [Outcome(job.key, None, "x" * 5000, 0.0) for job in jobs[8:]]
         with pytest.raises(InputError, match=r"full: everything that was finished is kept; make room"):
-            store.finish(huge, study.measures)
+            store.finish(huge)
     with swept(tmp_path / FILE, STUDY) as store, swept(tmp_path / "undisturbed", STUDY) as undisturbed:
         assert content(store) == content(undisturbed)
 
@@ -323,7 +376,7 @@ def a_cluster(folder: Path, environments: list[dict[str, str]]) -> Iterator[tupl
 def test_a_cluster_leaves_the_same_store_also_when_a_worker_is_killed(tmp_path: Path) -> None:
     study = {**STUDY, "seeds": 12, "grid": {**STUDY["grid"], "rounds": [40, 30_000]}}
     with a_cluster(tmp_path, [{}, {}]) as (address, workers):
-        connected = sweep.cluster(address)
+        connected = cluster(address)
 
         def both() -> Pool:
             deadline = time.monotonic() + 60
@@ -342,8 +395,8 @@ def test_a_cluster_leaves_the_same_store_also_when_a_worker_is_killed(tmp_path: 
                 workers[0].kill()
 
         with Store(tmp_path / "cluster", write=True) as store:
-            store.register(whole)
-            sweep.sweep(store, whole.measures, both, kill_one)
+            store.register(whole.points(), whole.description)
+            run_study(whole, store, both, kill_one)
         assert workers[0].wait(30) != 0
         assert workers[1].poll() is None
     with Store(tmp_path / "cluster") as store, swept(tmp_path / "local", study) as here_swept:
@@ -353,10 +406,10 @@ def test_a_cluster_leaves_the_same_store_also_when_a_worker_is_killed(tmp_path: 
 def test_a_cluster_without_the_package_or_anybody_is_refused(tmp_path: Path) -> None:
     pytest.importorskip("distributed", reason="dask.distributed is not installed")
     with pytest.raises(InputError, match=r"no dask scheduler answers at tcp://127\.0\.0\.1:1"):
-        sweep.cluster("tcp://127.0.0.1:1")()
+        cluster("tcp://127.0.0.1:1")()
     hidden = tmp_path / "hidden"
     hidden.mkdir()
     (hidden / "gamesim.py").write_text("raise ImportError('there is no gamesim here')")
     told = pytest.raises(InputError, match=r"worker tcp://.* cannot run gamesim .*install gamesim")
     with a_cluster(tmp_path, [{"PYTHONPATH": str(hidden)}]) as (address, _), told:
-        sweep.cluster(address)()
+        cluster(address)()

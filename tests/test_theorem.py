@@ -4,10 +4,10 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterator
+import time
+from collections.abc import Sequence
 from math import log, sqrt
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -19,9 +19,15 @@ from gamesim.measure import regrets
 from gamesim.players.blum_mansour import BlumMansour
 from gamesim.players.hedge import Hedge
 from gamesim.players.wavelet import Wavelet, WaveletContinuous
-from gamesim.wavelet_theorem import cost, interpolation, order, play, quantile, rates, run
+from gamesim.study.description import Description
+from gamesim.study.jobs import Outcome
+from gamesim.study.results import Results
+from gamesim.study.store import Row, Store
+from gamesim.study.sweep import sweep
+from gamesim.wavelet_theorem import claims, cost, interpolation, order, play, quantile, rates, run
+from gamesim.wavelet_theorem.claims import CLAIMS, Claim
 from gamesim.wavelet_theorem.drivers import Matrix, play_alone, play_game
-from gamesim.wavelet_theorem.findings import compare, said, table, told_apart
+from gamesim.wavelet_theorem.findings import compare, direction, mean_text, table
 from gamesim.wavelet_theorem.instances import (
     FIRST_ORDER,
     HEDGE,
@@ -33,9 +39,9 @@ from gamesim.wavelet_theorem.instances import (
     seed_of,
     uniform_regret,
 )
-from gamesim.wavelet_theorem.points import Point, Results, Store, measure, results
-from gamesim.wavelet_theorem.points import run as run_points
+from gamesim.wavelet_theorem.points import Labels, Point, Values
 from tests.algorithm_one import AlgorithmOne
+from tests.test_sweep import here
 
 DOCS = Path(__file__).parents[1] / "docs"
 
@@ -155,6 +161,12 @@ def test_the_yardsticks_regret_what_their_formulas_say() -> None:
         assert regret == pytest.approx(interpolation.staying_regret(actions, rounds, k), rel=0.05)
 
 
+def results_of(rows: Sequence[tuple[Labels, int, Values]]) -> Results:
+    """Results of points that are all finished."""
+    done = [Row(f"{i}", labels, seed, "done", dict(values), None, 1.0) for i, (labels, seed, values) in enumerate(rows)]
+    return Results(Description("mine"), done)
+
+
 def test_exponents_in_k_are_judged_by_their_intervals() -> None:
     powers = {0.7: False, 0.3: True, -0.2: False, 0.02: None, 0.48: None}
     for power, held in powers.items():
@@ -163,8 +175,8 @@ def test_exponents_in_k_are_judged_by_their_intervals() -> None:
             for k in (1, 4, 16, 32):  # the last is d, which does not count
                 labels = {"setting": "alone", "d": 32, "T": 9, "family": "self", "k": k, "learner": PAPER}
                 regret = 10.0 * k ** (power + 0.03 * (seed - 1.5)) if k < 32 else 1e6
-                rows.append((Point(interpolation.NAME, labels, seed), {"regret": regret}))
-        (finding,) = interpolation.powers(Results(rows, len(rows), 1.0))
+                rows.append((labels, seed, {"regret": regret}))
+        (finding,) = interpolation.powers(results_of(rows))
         assert finding.held is held, (power, finding)
 
 
@@ -174,26 +186,33 @@ def test_exponents_in_k_are_judged_by_their_intervals() -> None:
 class Small:
     """The small version's points, run when a claim is first asked for; test processes share one store."""
 
-    def __init__(self, folder: Path) -> None:
-        self.store = Store(folder)
+    def __init__(self, path: Path) -> None:
+        self.path = path
 
-    def of(self, claim: Any) -> Results:
-        points = claim.points(True)
-        kept = {point.key for point, _, _ in self.store.found(points)}
-        for point in points:
-            if point.key not in kept:
-                self.store.keep(point, *measure(point))
-        return results(self.store, points)
+    def of(self, claim: Claim) -> Results:
+        with self._locked() as store:
+            points = [point for one in CLAIMS for point in one.points(True)]
+            store.register(points, run.DESCRIPTION)
+            wanted = {point.key for point in claim.points(True)}
+            sweep(store, [job for job in store.todo() if job.key in wanted], claims.run, here)
+            return run.results_of(claim, True, {row.key: row for row in store.rows()})
+
+    def _locked(self) -> Store:
+        while True:
+            try:
+                return Store(self.path, write=True)
+            except InputError as error:  # another test process is filling it
+                if "another sweep" not in str(error):
+                    raise
+                time.sleep(0.1)
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Small]:
+def small(tmp_path_factory: pytest.TempPathFactory) -> Small:
     shared = tmp_path_factory.getbasetemp()
     if "PYTEST_XDIST_WORKER" in os.environ:
         shared = shared.parent
-    filled = Small(shared / "theorem-small")
-    yield filled
-    filled.store.close()
+    return Small(shared / "theorem-small" / run.FILE)
 
 
 def test_interpolation_shows_and_breaks_when_hedge_takes_the_flagships_place(small: Small) -> None:
@@ -218,7 +237,7 @@ def test_the_right_order_is_worth_something_for_blocks_and_nothing_for_permutati
     for name, expected in (("two blocks", -1), ("permutation", 0)):
         cell = {"rule": name, "learner": OURS}
         difference = found.difference("regret", {**cell, "order": "right"}, {**cell, "order": "shuffled"})
-        assert told_apart(difference) == expected, (name, said(difference))
+        assert direction(difference) == expected, (name, mean_text(difference))
 
 
 def test_rates_are_near_the_square_root_of_the_rounds(small: Small) -> None:
@@ -233,7 +252,7 @@ def test_the_quantile_theorem_fails_as_printed_and_holds_as_read(small: Small) -
     for learner in (PAPER, OURS):
         (excess,) = found.values("excess", part="counterexample", learner=learner).values()
         assert excess > 1  # and the theorem as printed has sqrt(T log 1) = 0
-        constants = [values["constant"] for point, values in found.rows if "constant" in values]
+        constants = [value for row in found.done if (value := row.measures.get("constant")) is not None]
         assert max(constants) < 4
     assert quantile.excess(Hedge(rate=1e-12)) < 1e-6  # who learns nothing loses nothing
 
@@ -253,7 +272,7 @@ def test_memory_grows_with_the_square_of_the_actions(small: Small) -> None:
     found = small.of(cost)
     sizes = [found.mean("bytes", d=d, kind=PAPER) for d in (16, 64)]
     assert sizes[0] and sizes[1] and 14 < sizes[1].value / sizes[0].value < 17
-    assert all(values["microseconds"] > 0 for _, values in found.rows)
+    assert all((row.measures["microseconds"] or 0) > 0 for row in found.done)
 
 
 # The page.
@@ -263,12 +282,13 @@ def test_the_page_tells_losses_first_and_has_every_table_and_figure(
     small: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = tmp_path / "theorem.md"
-    found = {claim: small.of(claim) for claim in run.TOLD}
-    monkeypatch.setattr(run, "TOLD", (interpolation, cost))
-    run.tell(small.store, True, page, "gamesim theorem --small")  # with figures; those of two claims stand for all
-    monkeypatch.undo()
+    found = {claim.NAME: small.of(claim) for claim in CLAIMS}
+    with Store(small.path) as store:
+        monkeypatch.setattr(run, "CLAIMS", (interpolation, cost))  # with figures; those of two claims stand for all
+        run.write_page_and_figures(store, True, page, "gamesim theorem --small")
+        monkeypatch.undo()
+        text = run.text(store, True, "gamesim theorem --small")
     drawn = page.read_text(encoding="utf-8")
-    text = run.text(small.store, True, "gamesim theorem --small")
     headings = re.findall(r"^## (.*)$", text, re.MULTILINE)
     assert headings[0] == "Where the flagship loses"
     assert {"Interpolation", "Order", "Rates", "Quantile regret", "Games", "Cost"} <= set(headings)
@@ -276,8 +296,8 @@ def test_the_page_tells_losses_first_and_has_every_table_and_figure(
     for name in re.findall(r"\((theorem/\w+\.svg)\)", drawn):
         assert (tmp_path / name).stat().st_size > 1000
         assert (tmp_path / name).with_suffix(".png").exists()
-    for claim in run.TOLD:
-        section = claim.section(found[claim])
+    for claim in CLAIMS:
+        section = claim.section(found[claim.NAME])
         assert section.findings and section.tables and section.figures
         for finding in section.findings:  # a sentence that states a result has a number
             assert re.search(r"\d", finding.text), finding
@@ -290,8 +310,8 @@ def invented(flagship: float, rival: float) -> Results:
         for learner, value in ((PAPER, flagship), (FIRST_ORDER, rival)):
             for k, more in ((1, 0.0), (16, 50.0)):
                 labels = {"setting": "alone", "d": 32, "T": 8000, "family": "self", "k": k, "learner": learner}
-                rows.append((Point(interpolation.NAME, labels, seed), {"regret": value + more + 0.1 * seed * k}))
-    return Results(rows, len(rows), 1.0)
+                rows.append((labels, seed, {"regret": value + more + 0.1 * seed * k}))
+    return results_of(rows)
 
 
 def test_sentences_turn_with_the_numbers() -> None:
@@ -311,24 +331,61 @@ def test_tables_are_markdown() -> None:
     assert table("T", ["a", "b"], [["1", "2"]]) == "**T**\n\n| a | b |\n| --- | --- |\n| 1 | 2 |"
 
 
-def test_finished_points_are_kept_and_only_the_others_run(tmp_path: Path) -> None:
+def only(*chosen: Point) -> Claim:
+    """The quantile claim, with these points alone."""
+
+    class Only:
+        NAME = quantile.NAME
+        points = staticmethod(lambda small: list(chosen))
+        measure = staticmethod(quantile.measure)
+        section = staticmethod(quantile.section)
+        draw = staticmethod(quantile.draw)
+
+    return Only()
+
+
+def test_finished_points_are_kept_and_only_the_others_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     points = [Point("quantile", {"part": "counterexample", "learner": name}, 0) for name in (HEDGE, "squint")]
-    store = Store(tmp_path)
-    store.keep(points[0], {"excess": 123.0}, 0.5)
-    store.close()
-    store = Store(tmp_path)  # as after a kill
-    seen: list[tuple[int, int]] = []
-    run_points(store, points, 1, lambda done, of: seen.append((done, of)))
-    kept = {point.labels["learner"]: values["excess"] for point, values, _ in store.found(points)}
-    store.close()
-    assert seen == [(2, 2)]
-    assert kept[HEDGE] == 123.0 and 0 < kept["squint"] < 100
+    timing = Point("cost", {"d": 4, "kind": PAPER}, 0)
+    monkeypatch.setattr(run, "CLAIMS", (only(*points),))
+    monkeypatch.setattr(run, "TIMED", only(timing))
+    with Store(tmp_path / "points.sqlite", write=True) as store:
+        store.register(points, run.DESCRIPTION)
+        store.finish([Outcome(points[0].key, {"excess": 123.0}, None, 0.5)])
+    said: list[str] = []
+    with Store(tmp_path / "points.sqlite", write=True) as store:  # as after a kill
+        run.run_claims(store, True, 1, said.append)
+        kept = {row.labels.get("learner"): row.measures.get("excess") for row in store.rows("done")}
+    assert said == ["2 of 2 points", "1 of 1 timings"]
+    assert kept[HEDGE] == 123.0 and 0 < (kept["squint"] or 0) < 100
+
+
+def test_points_that_fail_are_named_once_the_others_have_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = ("hegde", "squint")
+    points = [Point("quantile", {"part": "counterexample", "learner": name}, 0) for name in names]
+    monkeypatch.setattr(run, "CLAIMS", (only(*points),))
+    with Store(tmp_path / "points.sqlite", write=True) as store:
+        with pytest.raises(InputError, match=r"1 points failed.*'hegde'.* seed 0: .*did you mean hedge"):
+            run.run_claims(store, True, 1, lambda _: None)
+        assert store.counts()["done"] == 1
+
+
+def test_claims_that_are_named_run_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    point = Point("quantile", {"part": "counterexample", "learner": HEDGE}, 0)
+    monkeypatch.setattr(run, "CLAIMS", (only(point),))
+    monkeypatch.setattr(run, "TIMED", only())
+    for again, said in (([], 2), ([], 1), (["quantile"], 2)):
+        heard: list[str] = []
+        page = run.theorem(tmp_path, True, 1, again, heard.append)
+        assert len(heard) == said, heard
+    assert "1 of 1 points" in page.read_text(encoding="utf-8")
 
 
 def test_a_store_that_is_none_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "points.sqlite").write_text("no database, but text that is long enough to be read as one" * 20)
+    (tmp_path / "theorem").mkdir()
+    (tmp_path / "theorem" / "points.sqlite").write_text("no database, but text that is long enough to be one" * 20)
     with pytest.raises(InputError, match="choose another place"):
-        Store(tmp_path)
+        run.theorem(tmp_path, True, 1, [], lambda _: None)
 
 
 def test_mistakes_on_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
@@ -340,9 +397,8 @@ def test_mistakes_on_the_command_line(capsys: pytest.CaptureFixture[str], tmp_pa
 @pytest.mark.skipif(not (DOCS / "theorem" / "points.sqlite").exists(), reason="the store is not part of this copy")
 def test_the_page_in_the_docs_is_what_its_store_says(tmp_path: Path) -> None:
     shutil.copy(DOCS / "theorem" / "points.sqlite", tmp_path / "points.sqlite")
-    store = Store(tmp_path)
-    text = run.text(store, False, "gamesim theorem")
-    store.close()
+    with Store(tmp_path / "points.sqlite") as store:
+        text = run.text(store, False, "gamesim theorem")
     assert text == (DOCS / "theorem.md").read_text(encoding="utf-8")
 
 

@@ -9,9 +9,10 @@ from rich.text import Text
 from gamesim.atomic import WriteInto, refuse_to_overwrite, write_files
 from gamesim.cli.stores import store_of
 from gamesim.report.terminal import print_table
-from gamesim.study.results import Results, write_csv, write_parquet
-from gamesim.study.results import results as read_results
+from gamesim.study.export import write_csv, write_parquet
+from gamesim.study.results import Results, read_results
 from gamesim.study.store import Store
+from gamesim.study.tables import tables
 
 WIDTH_WITHOUT_TERMINAL = 200  # letters in a line
 
@@ -62,7 +63,7 @@ def show_results(results: Results, measure: str | None, console: Console) -> Non
     """Print how far the study is, each axis's table, the fits and the learner-by-game matrix."""
     if not console.is_terminal:
         console.width = WIDTH_WITHOUT_TERMINAL
-    console.print(Text(results.title or results.name, style="bold"))
+    console.print(Text(results.description.title or results.description.name, style="bold"))
     counts = results.counts
     console.print(
         f"{counts['done']:,} points are finished, {counts['failed']:,} failed, {counts['todo']:,} are to do",
@@ -71,7 +72,7 @@ def show_results(results: Results, measure: str | None, console: Console) -> Non
     if not counts["done"]:
         return
     chosen = results.chosen(measure)
-    for table in results.tables(chosen):
+    for table in tables(results, chosen):
         console.print()
         console.print(Text(table.title, style="bold"))
         console.print(Text(table.note, style="dim"))

@@ -19,10 +19,12 @@ from gamesim.cli.exit_codes import FAILED, INTERRUPTED
 from gamesim.cli.stores import folder_of, told_from_a_scenario
 from gamesim.errors import InputError
 from gamesim.formatting import duration, file_size, number
+from gamesim.study.estimate import estimate
+from gamesim.study.jobs import Job, Outcome
 from gamesim.study.model import Study, find, read
+from gamesim.study.pools import Open, cluster, local
+from gamesim.study.run import run_study
 from gamesim.study.store import FILE, Store
-from gamesim.study.sweep import Open, cluster, estimate, local, sweep
-from gamesim.study.worker import Job, Outcome
 
 POINTS_SHOWN = 3  # of the best and of the worst, while a sweep runs
 FAILURES_SHOWN = 20
@@ -45,7 +47,7 @@ def run_sweep(
     open_pool = cluster(address) if address else local(workers)
     with Store(store_path, write=True) as store:
         console.print(f"{study.title or study.name}: {study.count:,} points", style="bold")
-        store.register(study)
+        store.register(study.points(), study.description)
         try:
             _watched(store, study, open_pool, console)
         except KeyboardInterrupt:
@@ -60,10 +62,10 @@ def _watched(store: Store, study: Study, open_pool: Open, console: Console) -> N
     before = store.counts()
     board = Scoreboard(store, study.measures[0], before["done"], sum(before.values()))
     if console.quiet or not console.is_terminal:
-        sweep(store, study.measures, open_pool, board)
+        run_study(study, store, open_pool, board)
         return
     with Live(board, console=console, refresh_per_second=4, transient=True):
-        sweep(store, study.measures, open_pool, board)
+        run_study(study, store, open_pool, board)
 
 
 def _told(store: Store, path: Path, console: Console) -> int:
@@ -129,9 +131,9 @@ class Scoreboard:
         """Count these in."""
         for outcome in outcomes:
             self.new += 1
-            self.done += outcome.values is not None
-            self.failed += outcome.values is None
-            value = outcome.values[0] if outcome.values else None
+            self.done += outcome.measures is not None
+            self.failed += outcome.measures is None
+            value = outcome.measures[self.measure] if outcome.measures else None
             if value is None:
                 continue
             if len(self.best) < POINTS_SHOWN or value < self.best[-1][0]:

@@ -7,10 +7,12 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, MaxNLocator
+from numpy.typing import NDArray
 
 from gamesim.figures.curves import log_axes, log_ticks
 from gamesim.figures.style import COLOURS, MARKERS, WIDTH, canvas, palette, short, styled, write
-from gamesim.study.results import SYMBOLS, Results, curve
+from gamesim.study.results import SYMBOLS, Results
+from gamesim.study.statistics import Mean
 
 LEAST = 1e-6  # on a logarithmic axis, smaller values are drawn here: below lies rounding
 NOT_NEGATIVE = ("gap", "gap-share", "distance", "internal-regret", "swap-regret")  # ends of the names of such measures
@@ -20,11 +22,13 @@ NOT_NEGATIVE = ("gap", "gap-share", "distance", "internal-regret", "swap-regret"
 def study(results: Results, measure: str) -> Figure | None:
     """Draw a measure's means along the rounds or actions, and how many runs end at each value or above."""
     learner = results.axis("learner")
-    labels = results.values(learner) if learner else [None]
-    along = next((role for role in SYMBOLS if (axis := results.axis(role)) and len(results.values(axis)) > 1), None)
+    labels = results.axis_values(learner) if learner else [None]
+    along = next(
+        (role for role in SYMBOLS if (axis := results.axis(role)) and len(results.axis_values(axis)) > 1), None
+    )
     if not any(row.measures.get(measure) is not None for row in results.done):
         return None
-    figure, panels = canvas(results.title or results.name, 2 if along else 1, size=(WIDTH, 4.0))
+    figure, panels = canvas(results.description.title or results.description.name, 2 if along else 1, size=(WIDTH, 4.0))
     logarithmic = _is_logarithmic(results, measure, along, labels)
     handles = _spread(panels[-1], results, measure, learner, labels, logarithmic)
     if along is not None:
@@ -52,24 +56,29 @@ def _is_logarithmic(results: Results, measure: str, along: str | None, labels: l
     lowest = [value for row in results.longest if (value := row.measures.get(measure)) is not None]
     if along is not None:
         for label in labels:
-            _, means = curve(results, measure, str(results.axis(along)), label)
+            _, means = _curve(results, measure, along, label)
             lowest += [one.value - float(np.nan_to_num(one.half)) for one in means]
     return min(lowest, default=1.0) > 0
+
+
+def _curve(results: Results, measure: str, role: str, label: Any) -> tuple[NDArray[np.float64], list[Mean]]:
+    """Return the means along the rounds or actions of one learner, or of all where learners do not vary."""
+    learner = results.axis("learner")
+    return results.curve(measure, str(results.axis(role)), **({learner: label} if learner else {}))
 
 
 def _along(panel: Axes, results: Results, measure: str, role: str, labels: list[Any], logarithmic: bool) -> list[Any]:
     handles = []
     least = LEAST if logarithmic else -np.inf
-    axis = str(results.axis(role))
     for i, label in enumerate(labels):
-        x, means = curve(results, measure, axis, label)
+        x, means = _curve(results, measure, role, label)
         values = np.array([one.value for one in means])
         half = np.nan_to_num(np.array([one.half for one in means]))
         (handle,) = panel.plot(x, np.maximum(values, least), **palette(i), marker=MARKERS[i % len(MARKERS)])
         low, high = np.maximum(values - half, least), np.maximum(values + half, least)
         panel.fill_between(x, low, high, color=COLOURS[i % len(COLOURS)], alpha=0.15, linewidth=0)
         handles.append(handle)
-    places = np.array(results.values(axis), dtype=np.int64)
+    places = np.array(results.axis_values(str(results.axis(role))), dtype=np.int64)
     if logarithmic:
         log_axes(panel, places, f"{_words(measure)}, mean")
     else:
@@ -113,8 +122,9 @@ def draw_study(results: Results, folder: Path, measure: str | None = None) -> li
     """Draw the study's measures, or one of them, as SVG and PNG into a folder; return the paths."""
     folder.mkdir(parents=True, exist_ok=True)
     paths: list[Path] = []
+    study_name = results.description.name
     for name in results.chosen(measure):
         figure = study(results, name)
         if figure is not None:
-            paths += write(figure, folder / (results.name if measure else f"{results.name}-{name}"))
+            paths += write(figure, folder / (study_name if measure else f"{study_name}-{name}"))
     return paths

@@ -1,39 +1,42 @@
 """The store of a study: one SQLite file with a row for each point, which no kill and no full disk can spoil.
 
-A point's key is the hash of its complete scenario and of the version that runs it, so a finished point is known again
-whatever else the study changes. Only the sweep's coordinator writes, one transaction for each batch that comes back;
-readers may look at any time. A second sweep on the same store is refused while the first one lives.
+A point is a text that says what to run, a seed, and the labels that tables know it by; what came of it is measures by
+name. Its key is the hash of all that decides the run, so a finished point is known again whatever else the study
+changes. Only the sweep's coordinator writes, one transaction for each batch that comes back; readers may look at any
+time. A second sweep on the same store is refused while the first one lives.
 """
 
-import hashlib
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol
 
 from gamesim.errors import InputError
-from gamesim.study.model import Point, Study, canonical
-from gamesim.study.worker import Job, Outcome
+from gamesim.study import payoffs
+from gamesim.study.canonical import canonical
+from gamesim.study.description import Description
+from gamesim.study.jobs import Job, Measures, Outcome
+from gamesim.study.lock import take_lock
 
-FORMAT = 1
+FORMAT = 2  # 1 is the same with the points' text in a column called scenario
 FILE = "study.sqlite"
-PAGE = 1000  # points that are looked up at once
+POINTS_AT_ONCE = 1000  # that are looked up
 
 COLUMNS = "key, labels, seed, status, measures, error, seconds"
 SCHEMA = """
 CREATE TABLE study (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE payoffs (hash TEXT PRIMARY KEY, game TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE points (
-    key TEXT PRIMARY KEY,        -- hash of scenario, seed and version
+    key TEXT PRIMARY KEY,        -- hash of all that decides the run
     position INTEGER,            -- place in the study as it is now; NULL if it is no longer part of it
     labels TEXT NOT NULL,        -- JSON: the choice on each axis
-    scenario TEXT NOT NULL,      -- JSON, complete but for the seed; payoffs written out stand in their own table
+    text TEXT NOT NULL,          -- JSON: what to run, but for the seed; payoffs written out stand in their own table
     seed INTEGER NOT NULL,
     version TEXT NOT NULL,
     status TEXT NOT NULL CHECK (status IN ('todo', 'done', 'failed')),
@@ -45,6 +48,26 @@ CREATE INDEX by_position ON points (position, status);
 """
 
 
+class Point(Protocol):
+    """What a store keeps of a point before it has run."""
+
+    @property
+    def key(self) -> str:
+        """The hash of all that decides the run."""
+
+    @property
+    def labels(self) -> Mapping[str, Any]:
+        """The choice on each axis."""
+
+    @property
+    def seed(self) -> int:
+        """The seed."""
+
+    @property
+    def text(self) -> str:
+        """What to run but for the seed, as JSON."""
+
+
 @dataclass(frozen=True)
 class Row:
     """A point of the study as it stands in the store."""
@@ -53,7 +76,7 @@ class Row:
     labels: dict[str, Any]
     seed: int
     status: str
-    measures: dict[str, float | None]
+    measures: Measures
     error: str | None
     seconds: float | None
 
@@ -66,7 +89,7 @@ class Store:
         self._lock: sqlite3.Connection | None = None
         if write:
             self._prepare_folder()
-            self._lock = _locked(path)
+            self._lock = take_lock(path)
         elif not path.is_file():
             raise InputError(f"there is no store {path}: gamesim sweep makes one")
         try:
@@ -99,43 +122,41 @@ class Store:
 
     # What a sweep writes.
 
-    def register(self, study: Study) -> None:
+    def register(self, points: Iterable[Point], description: Description) -> None:
         """Make the store's points those of this study; what is finished stays so, and what failed is to do again."""
         running = version("gamesim")
-        axes = [
-            {"name": axis.name, "role": axis.role, "values": [choice.label for choice in axis.choices]}
-            for axis in study.axes
-        ]
-        about = {"name": study.name, "title": study.title, "comment": study.comment, "measures": study.measures}
         with self._transaction() as db:
-            for key, value in {**about, "axes": axes}.items():
+            for key, value in vars(description).items():
                 db.execute("INSERT OR REPLACE INTO study VALUES (?, ?)", (key, canonical(value)))
             db.execute("UPDATE points SET position = NULL WHERE position IS NOT NULL")
-            seen: dict[str, tuple[str, str]] = {}  # of the scenario before: points of many seeds share one
             db.executemany(
-                "INSERT INTO points (key, position, labels, scenario, seed, version, status) "
+                "INSERT INTO points (key, position, labels, text, seed, version, status) "
                 "VALUES (?, ?, ?, ?, ?, ?, 'todo') "
                 "ON CONFLICT (key) DO UPDATE SET position = excluded.position, labels = excluded.labels",
                 (
-                    (point.key, position, canonical(point.labels), self._kept(db, point, seen), point.seed, running)
-                    for position, point in enumerate(study.points())
+                    (point.key, at, canonical(point.labels), stored, point.seed, running)
+                    for at, (point, stored) in enumerate(self._with_stored_text(points))
                 ),
             )
             # What failed may have failed for want of memory or of a worker; what lacks a measure runs for it.
-            lacking = " OR ".join("json_type(measures, ?) IS NULL" for _ in study.measures)
+            lacking = "".join(" OR json_type(measures, ?) IS NULL" for _ in description.measures)
             db.execute(
                 "UPDATE points SET status = 'todo', error = NULL WHERE position IS NOT NULL "
-                f"AND (status = 'failed' OR (status = 'done' AND ({lacking})))",
-                [f'$."{name}"' for name in study.measures],
+                f"AND (status = 'failed' OR (status = 'done' AND (FALSE{lacking})))",
+                [f'$."{name}"' for name in description.measures],
             )
 
-    def finish(self, outcomes: Iterable[Outcome], measures: Iterable[str]) -> None:
+    def forget(self, keys: Iterable[str]) -> None:
+        """Drop these points with all that came of them: once registered again, they are to do."""
+        with self._transaction() as db:
+            db.executemany("DELETE FROM points WHERE key = ?", ((key,) for key in keys))
+
+    def finish(self, outcomes: Iterable[Outcome]) -> None:
         """Write what came of some points: all of it or, where that fails, nothing."""
-        names = list(measures)
         rows = [
             (
-                "failed" if outcome.values is None else "done",
-                None if outcome.values is None else canonical(dict(zip(names, outcome.values, strict=True))),
+                "failed" if outcome.measures is None else "done",
+                None if outcome.measures is None else canonical(outcome.measures),
                 outcome.error,
                 outcome.seconds,
                 outcome.key,
@@ -152,20 +173,20 @@ class Store:
     def todo(self) -> Iterator[Job]:
         """Give the points that are to run, in the study's order; those that fail meanwhile do not come again."""
         position = -1
-        payoffs: dict[str, str] = {}
+        stored = whole = ""
         while True:
             with self._clearly():
                 page = self._db.execute(
-                    "SELECT position, key, scenario, seed FROM points WHERE position > ? AND status = 'todo' "
+                    "SELECT position, key, text, seed FROM points WHERE position > ? AND status = 'todo' "
                     "ORDER BY position LIMIT ?",
-                    (position, PAGE),
+                    (position, POINTS_AT_ONCE),
                 ).fetchall()
             if not page:
                 return
             for _, key, text, seed in page:
-                if text not in payoffs:
-                    payoffs = {text: self._whole(text)}  # points of one scenario follow each other
-                yield Job(key, payoffs[text], seed)
+                if text != stored:  # points of many seeds share one, and follow each other
+                    stored, whole = text, self._whole(text)
+                yield Job(key, whole, seed)
             position = page[-1][0]
 
     # What anybody reads.
@@ -183,10 +204,14 @@ class Store:
         with self._clearly():
             return {key for (key,) in self._db.execute("SELECT key FROM points WHERE status = 'done'")}
 
-    def about(self) -> dict[str, Any]:
-        """The study's name, title, comment, measures and axes."""
+    def description(self) -> Description:
+        """What the study is about."""
         with self._clearly():
-            return {key: json.loads(value) for key, value in self._db.execute("SELECT key, value FROM study")}
+            found = {key: json.loads(value) for key, value in self._db.execute("SELECT key, value FROM study")}
+        if not found:
+            raise InputError(f"{self.path} holds no study yet: gamesim sweep fills it")
+        found["measures"], found["axes"] = tuple(found["measures"]), tuple(found["axes"])
+        return Description(**found)
 
     def row(self, key: str) -> Row:
         """The point with this key."""
@@ -232,28 +257,34 @@ class Store:
         (found,) = self._db.execute("PRAGMA user_version").fetchone()
         if found == 0:
             self._db.executescript(f"BEGIN IMMEDIATE; {SCHEMA} PRAGMA user_version = {FORMAT}; COMMIT;")
+        elif found == 1:
+            rename = "ALTER TABLE points RENAME COLUMN scenario TO text"
+            self._db.executescript(f"BEGIN IMMEDIATE; {rename}; PRAGMA user_version = {FORMAT}; COMMIT;")
 
-    def _kept(self, db: sqlite3.Connection, point: Point, seen: dict[str, tuple[str, str]]) -> str:
-        """Return the scenario as it is stored: payoffs that are written out stand once, in a table of their own."""
-        if "payoffs" not in point.scenario.get("game", {}):
-            return point.text
-        if point.text not in seen:
-            game = canonical(point.scenario["game"])
-            digest = hashlib.sha256(game.encode()).hexdigest()[:32]
-            db.execute("INSERT OR IGNORE INTO payoffs VALUES (?, ?)", (digest, game))
-            seen.clear()
-            seen[point.text] = digest, canonical({**point.scenario, "game": {"stored": digest}})
-        return seen[point.text][1]
+    def _with_stored_text(self, points: Iterable[Point]) -> Iterator[tuple[Point, str]]:
+        text = stored = ""
+        for point in points:
+            if point.text != text:  # points of many seeds share one, and follow each other
+                text, stored = point.text, self._stored(point.text)
+            yield point, stored
 
-    def _whole(self, text: str) -> str:
-        """Return a stored scenario with its payoffs in place."""
-        scenario = json.loads(text)
-        digest = scenario["game"].get("stored")
-        if digest is None:
+    def _stored(self, text: str) -> str:
+        """Return a text as it is stored: payoffs that are written out stand once, in a table of their own."""
+        parts = payoffs.split(text)
+        if parts is None:
             return text
+        stored, digest, game = parts
+        self._db.execute("INSERT OR IGNORE INTO payoffs VALUES (?, ?)", (digest, game))
+        return stored
+
+    def _whole(self, stored: str) -> str:
+        """Return a stored text with its payoffs in place."""
+        digest = payoffs.digest_in(stored)
+        if digest is None:
+            return stored
         with self._clearly():
             (game,) = self._db.execute("SELECT game FROM payoffs WHERE hash = ?", (digest,)).fetchone()
-        return canonical({**scenario, "game": json.loads(game)})
+        return payoffs.join(stored, game)
 
     @contextmanager
     def _transaction(self) -> Iterator[sqlite3.Connection]:
@@ -297,25 +328,3 @@ def _merged(before: str | None, after: str | None) -> str | None:
     if before is None or after is None:
         return after
     return canonical({**json.loads(before), **json.loads(after)})
-
-
-def _locked(path: Path) -> sqlite3.Connection:
-    """Take the lock of a store, which the system gives back however the process ends.
-
-    It is SQLite's own, on an empty file beside the store: the same on every system, and readers of the store go free.
-    """
-    beside = path.with_name(f"{path.name}.lock")
-    try:
-        lock = sqlite3.connect(beside, isolation_level=None, timeout=0)
-        try:
-            lock.execute("BEGIN EXCLUSIVE")
-        except BaseException:
-            lock.close()
-            raise
-    except sqlite3.OperationalError as error:
-        if "locked" in str(error):
-            raise InputError(
-                f"another sweep is working on {path}: wait until it has ended, or choose another place with --out"
-            ) from None
-        raise InputError(f"{beside}: {error}: choose another place with --out") from None
-    return lock

@@ -14,22 +14,23 @@ from gamesim.figures.style import canvas, number, styled, write
 from gamesim.learner import Learner
 from gamesim.players._kernels.fixed_point import SCRATCH, fixed_point
 from gamesim.players._kernels.reduction import reduction
-from gamesim.study.results import Mean, mean, slope
+from gamesim.study.results import Results
+from gamesim.study.statistics import Mean, mean, slope
 from gamesim.wavelet_theorem.findings import (
-    WORDS,
+    COMPARED,
     Finding,
     Section,
-    beside,
-    beside_rival,
+    direction,
+    direction_from,
     draw_line,
     log_axes,
-    said,
+    mean_text,
+    rival_finding,
     table,
-    told_apart,
 )
 from gamesim.wavelet_theorem.findings import exponents as exponents_along
 from gamesim.wavelet_theorem.instances import FIRST_ORDER, LEARNERS, OURS, PAPER, PRIOR
-from gamesim.wavelet_theorem.points import Labels, Point, Results, Values
+from gamesim.wavelet_theorem.points import Labels, Point, Values
 
 NAME = "cost"
 SOLVED = "blum-mansour, one solve a round"
@@ -159,38 +160,38 @@ def section(results: Results) -> Section:
     for kind in (PAPER, OURS):
         found = exponents[kind]
         if found is not None:
-            apart = beside(found, MARK)
+            apart = direction_from(found, MARK)
             findings.append(
                 Finding(
-                    f"{span.capitalize()}, the time of a round of `{kind}` grows like d^{said(found)}, an exponent "
-                    f"that is {WORDS[apart]} our mark of {MARK}.",
+                    f"{span.capitalize()}, the time of a round of `{kind}` grows like d^{mean_text(found)}, an "
+                    f"exponent that is {COMPARED[apart]} our mark of {MARK}.",
                     held=None if apart == 0 else apart < 0,
                 )
             )
     solved, kept = exponents[SOLVED], exponents[FIRST_ORDER]
     if solved is not None and kept is not None:
-        held = beside(solved, 3) >= 0
+        held = direction_from(solved, 3) >= 0
         widest = sorted(sizes)[-2:]
         steepest = mean(exponents_along(results, "microseconds", "d", widest, {"kind": SOLVED}).values())
         findings.append(
             Finding(
-                f"Blum and Mansour's learner with one full solve a round grows like d^{said(solved)} over the same "
-                f"sizes, an interval that {'holds' if held else 'stays below'} the 3 of a full solve; with the kept "
-                f"factors that this package uses for all its learners it grows like d^{said(kept)}. The rows, O(d²), "
-                f"weigh less as d grows: from d = {widest[0]} to {widest[-1]} alone, one full solve a round grows like "
-                f"d^{said(steepest)}.",
+                f"Blum and Mansour's learner with one full solve a round grows like d^{mean_text(solved)} over the "
+                f"same sizes, an interval that {'holds' if held else 'stays below'} the 3 of a full solve; with the "
+                f"kept factors that this package uses for all its learners it grows like d^{mean_text(kept)}. The "
+                f"rows, O(d²), weigh less as d grows: from d = {widest[0]} to {widest[-1]} alone, one full solve a "
+                f"round grows like d^{mean_text(steepest)}.",
                 held,
             )
         )
     last = max(sizes, default=0)
     for kind in (FIRST_ORDER, PRIOR):
-        apart = told_apart(results.difference("microseconds", {"d": last, "kind": OURS}, {"d": last, "kind": kind}))
+        apart = direction(results.difference("microseconds", {"d": last, "kind": OURS}, {"d": last, "kind": kind}))
         own, rival = (results.mean("microseconds", d=last, kind=name) for name in (OURS, kind))
         if own is not None and rival is not None:
             findings.append(
-                beside_rival(
-                    f"At d = {last} a round of `{OURS}` takes {said(own)} µs, {WORDS[apart]} the {said(rival)} µs of "
-                    f"`{kind}`{' with kept factors' if kind == FIRST_ORDER else ''}.",
+                rival_finding(
+                    f"At d = {last} a round of `{OURS}` takes {mean_text(own)} µs, {COMPARED[apart]} the "
+                    f"{mean_text(rival)} µs of `{kind}`{' with kept factors' if kind == FIRST_ORDER else ''}.",
                     apart,
                 )
             )
@@ -199,18 +200,18 @@ def section(results: Results) -> Section:
         less = sparse.value < dense.value
         findings.append(
             Finding(
-                f"At d = {last} the fixed point of the wavelet's φ takes {said(sparse)} µs and that of Blum and "
-                f"Mansour's φ {said(dense)} µs: under these losses {'few' if less else 'not fewer'} of the wavelet's "
-                "actions keep mass.",
+                f"At d = {last} the fixed point of the wavelet's φ takes {mean_text(sparse)} µs and that of Blum and "
+                f"Mansour's φ {mean_text(dense)} µs: under these losses {'few' if less else 'not fewer'} of the "
+                "wavelet's actions keep mass.",
                 held=less,
             )
         )
     rows = [
-        [kind, *(said(results.mean("microseconds", d=d, kind=kind)) for d in sizes), said(exponents[kind])]
+        [kind, *(mean_text(results.mean("microseconds", d=d, kind=kind)) for d in sizes), mean_text(exponents[kind])]
         for kind in KINDS
     ]
     memory = [
-        [kind, *(_kilobytes(results.mean("bytes", d=d, kind=kind)) for d in sizes), said(spaces[kind])]
+        [kind, *(_kilobytes(results.mean("bytes", d=d, kind=kind)) for d in sizes), mean_text(spaces[kind])]
         for kind in (PAPER, OURS, FIRST_ORDER, PRIOR)
     ]
     headings = ["", *(f"d = {d}" for d in sizes), "exponent"]

@@ -9,11 +9,11 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullFormatter, NullLocator
 
 from gamesim.figures.style import COLOURS, DASHES, MARKERS, number
-from gamesim.study.results import Mean, slope
-from gamesim.wavelet_theorem.points import Labels, Results
+from gamesim.study.results import Results
+from gamesim.study.statistics import ROUNDING, Mean, slope
+from gamesim.wavelet_theorem.points import Labels
 
 LINE_COLOURS = (*COLOURS, "#6A3D9A")  # nine learners
-NOTHING = 1e-12  # a number that is smaller, with its interval, is rounding, and is told as 0
 LINE_MARKERS = f"{MARKERS}X"
 
 
@@ -43,11 +43,11 @@ class Section:
     summary: str = ""
 
 
-def said(found: Mean | None) -> str:
+def mean_text(found: Mean | None) -> str:
     """Write a mean with its interval."""
     if found is None:
         return "–"
-    if abs(found.value) < NOTHING and np.nan_to_num(found.half) < NOTHING:
+    if abs(found.value) < ROUNDING and np.nan_to_num(found.half) < ROUNDING:
         return "0"
     return (
         number(found.value) if np.isnan(found.half) else f"{number(found.value)} ± {number(float(f'{found.half:.2g}'))}"
@@ -60,23 +60,23 @@ def table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) ->
     return f"**{title}**\n\n" + "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
-def told_apart(difference: Mean | None) -> int:
+def direction(difference: Mean | None) -> int:
     """Say whether a difference is below (-1) or above (1) 0 beyond its interval, or neither (0)."""
     if difference is None or np.isnan(difference.half) or abs(difference.value) <= difference.half:
         return 0
     return 1 if difference.value > 0 else -1
 
 
-def beside(found: Mean, fixed: float) -> int:
+def direction_from(found: Mean, fixed: float) -> int:
     """Say whether a mean is below (-1) or above (1) a number beyond its interval, or neither (0)."""
-    return told_apart(Mean(found.value - fixed, found.half, found.count))
+    return direction(Mean(found.value - fixed, found.half, found.count))
 
 
-WORDS = {-1: "less than", 0: "not told apart from", 1: "more than"}  # for what `told_apart` returns
+COMPARED = {-1: "less than", 0: "not told apart from", 1: "more than"}  # for what `direction` returns
 
 
-def beside_rival(text: str, apart: int, under: str = "") -> Finding:
-    """Return a finding on whether the flagship has less than a rival, by what `told_apart` says of their difference."""
+def rival_finding(text: str, apart: int, under: str = "") -> Finding:
+    """Return a finding on whether the flagship has less than a rival, by what `direction` says of their difference."""
     return Finding(text, held=None if apart == 0 else apart < 0, loss=apart > 0, under=under)
 
 
@@ -115,19 +115,19 @@ def compare(
         pairs = [({**cell, "learner": flagship}, {**cell, "learner": rival}) for cell in cells]
         known = [(*pair, found) for pair in pairs if (found := results.difference(measure, *pair)) is not None]
         for sign in (1, -1):
-            picked = [one for one in known if told_apart(one[2]) == sign]
+            picked = [one for one in known if direction(one[2]) == sign]
             if picked:
-                own, other, difference = max(picked, key=lambda one: abs(one[2].value) / max(one[2].half, NOTHING))
+                own, other, difference = max(picked, key=lambda one: abs(one[2].value) / max(one[2].half, ROUNDING))
                 text = (
                     f"`{rival}` in {len(picked)} of {len(known)} cells; at {describe(own)}: "
-                    f"{said(results.mean(measure, **own))} against {said(results.mean(measure, **other))}, "
-                    f"difference {said(difference)}"
+                    f"{mean_text(results.mean(measure, **own))} against {mean_text(results.mean(measure, **other))}, "
+                    f"difference {mean_text(difference)}"
                 )
-                findings.append(beside_rival(text, sign, begin[sign]))
-        if known and not any(told_apart(found) for _, _, found in known):
+                findings.append(rival_finding(text, sign, begin[sign]))
+        if known and not any(direction(found) for _, _, found in known):
             widest = max((found for _, _, found in known), key=lambda found: abs(found.value))
-            text = f"`{rival}` ({len(known)} cells, largest difference {said(widest)})"
-            findings.append(beside_rival(text, 0, begin[0]))
+            text = f"`{rival}` ({len(known)} cells, largest difference {mean_text(widest)})"
+            findings.append(rival_finding(text, 0, begin[0]))
     return findings
 
 

@@ -10,23 +10,24 @@ from matplotlib.axes import Axes
 
 from gamesim.figures.style import DARK, canvas, number, styled, write
 from gamesim.players.wavelet import Wavelet
-from gamesim.study.results import mean
+from gamesim.study.results import Results
+from gamesim.study.statistics import mean
 from gamesim.wavelet_theorem.drivers import play_alone, play_game
 from gamesim.wavelet_theorem.findings import (
+    COMPARED,
     LINE_COLOURS,
-    WORDS,
     Finding,
     Section,
-    beside,
-    beside_rival,
     compare,
     describe,
+    direction,
+    direction_from,
     draw_line,
     exponents,
     log_axes,
-    said,
+    mean_text,
+    rival_finding,
     table,
-    told_apart,
 )
 from gamesim.wavelet_theorem.instances import (
     ALONE,
@@ -41,7 +42,7 @@ from gamesim.wavelet_theorem.instances import (
     seed_of,
     uniform_regret,
 )
-from gamesim.wavelet_theorem.points import Labels, Point, Results, Values
+from gamesim.wavelet_theorem.points import Labels, Point, Values
 
 NAME = "interpolation"
 SETTINGS = {"alone": "The matrix learner alone", "game": "The full game"}
@@ -100,15 +101,15 @@ def holds(results: Results, flagship: str = PAPER) -> list[Finding]:
             if difference is None or difference.count < 2:  # no interval, nothing to say
                 continue
             own, rival = (results.mean("regret", **cell, learner=name) for name in (flagship, FIRST_ORDER))
-            apart = told_apart(difference)
+            apart = direction(difference)
             kind = "a constant φ\\*" if family == "unif" else "a φ\\* that moves one action"
             rounds = results.labels("T", **cell)[0]
             findings.append(
-                beside_rival(
-                    f"d = {d}, T = {rounds:,}, {kind}: {said(own)} against {said(rival)}, difference "
-                    f"{said(difference)}",
+                rival_finding(
+                    f"d = {d}, T = {rounds:,}, {kind}: {mean_text(own)} against {mean_text(rival)}, difference "
+                    f"{mean_text(difference)}",
                     apart,
-                    f"Alone, against the simplest φ\\*, k = 1, the regret of `{flagship}` is {WORDS[apart]} that of "
+                    f"Alone, against the simplest φ\\*, k = 1, the regret of `{flagship}` is {COMPARED[apart]} that of "
                     f"`{FIRST_ORDER}`",
                 )
             )
@@ -120,12 +121,12 @@ def holds(results: Results, flagship: str = PAPER) -> list[Finding]:
             growth = results.difference("regret", {**wide, "learner": flagship}, {**cell, "learner": flagship})
             if growth is None or growth.count < 2:
                 continue
-            grown = told_apart(growth)
+            grown = direction(growth)
             still = mean(exponents(results, "regret", "k", ks, {**cell, "learner": FIRST_ORDER}).values())
             findings.append(
                 Finding(
-                    f"d = {d}, family {family}, from k = {first} to {last}: by {said(growth)}; the exponent of "
-                    f"`{FIRST_ORDER}` in k is {said(still)}",
+                    f"d = {d}, family {family}, from k = {first} to {last}: by {mean_text(growth)}; the exponent of "
+                    f"`{FIRST_ORDER}` in k is {mean_text(still)}",
                     held=None if grown == 0 else grown > 0,
                     under=f"Alone, the regret of `{flagship}` {GROWTH[grown]} with k, while the bound of "
                     f"`{FIRST_ORDER}` has d in place of k",
@@ -148,11 +149,12 @@ def powers(results: Results) -> list[Finding]:
                 power = mean(exponents(results, "regret", "k", ks, {**cell, "learner": PAPER}).values())
                 if len(ks) < 2 or power is None or power.count < 2:
                     continue
-                against = beside(power, 0), beside(power, 0.5)
+                against = direction_from(power, 0), direction_from(power, 0.5)
                 held, words = _growth(*against)
                 findings.append(
                     Finding(
-                        f"{where}, d = {d}, family {family}, from k = {ks[0]} to {ks[-1]}: the exponent {said(power)}",
+                        f"{where}, d = {d}, family {family}, from k = {ks[0]} to {ks[-1]}: the exponent "
+                        f"{mean_text(power)}",
                         held=held,
                         under=f"The regret of `{PAPER}` {words}",
                     )
@@ -190,13 +192,13 @@ def no_better(results: Results) -> list[Finding]:
         for learner in (PAPER, OURS):
             own = results.mean("regret", **cell, learner=learner)
             for what, regret in fixed.items():
-                if own is not None and own.count > 1 and (apart := beside(own, regret)) >= 0:
+                if own is not None and own.count > 1 and (apart := direction_from(own, regret)) >= 0:
                     findings.append(
                         Finding(
-                            f"{describe(cell)}, T = {rounds:,}: {said(own)} against {number(regret)}",
+                            f"{describe(cell)}, T = {rounds:,}: {mean_text(own)} against {number(regret)}",
                             held=False,
                             loss=True,
-                            under=f"Alone, the regret of `{learner}` is {WORDS[apart]} that of {what}",
+                            under=f"Alone, the regret of `{learner}` is {COMPARED[apart]} that of {what}",
                         )
                     )
     return findings
@@ -213,7 +215,7 @@ def summary(results: Results) -> str:
                     results.difference("regret", {**cell, "learner": flagship}, {**cell, "learner": rival})
                     for cell in _cells(results, setting)
                 ]
-                signs = [told_apart(one) for one in found if one is not None]
+                signs = [direction(one) for one in found if one is not None]
                 row.append(f"{signs.count(1)} lost, {signs.count(-1)} won of {len(signs)}" if signs else "–")
         rows.append(row)
     headings = ["", *(f"{flagship}, {setting}" for flagship in (PAPER, OURS) for setting in SETTINGS)]
@@ -225,9 +227,10 @@ def certificates(results: Results) -> list[Finding]:
     findings = []
     for learner in (PAPER, OURS):
         runs = [
-            (values["drawn"], values["certificate"], uniform_regret(point.labels["d"], point.labels["T"]))
-            for point, values in results.rows
-            if point.labels["learner"] == learner and "certificate" in values
+            (drawn, proved, uniform_regret(row.labels["d"], row.labels["T"]))
+            for row in results.select(learner=learner)
+            if (drawn := row.measures.get("drawn")) is not None
+            and (proved := row.measures.get("certificate")) is not None
         ]
         if runs:
             over = sum(regret > proved for regret, proved, _ in runs)
@@ -289,7 +292,7 @@ def _table(results: Results, setting: str, d: int) -> str:
         if cell["d"] == d:
             means = [results.mean("regret", **cell, learner=learner) for learner in learners]
             proofs = [results.mean("certificate", **cell, learner=learner) for learner in (PAPER, OURS)]
-            rows.append([f"{cell['family']},\u00a0k\u00a0=\u00a0{cell['k']}", *map(said, means), *map(said, proofs)])
+            rows.append([f"{cell['family']},\u00a0k\u00a0=\u00a0{cell['k']}", *map(mean_text, [*means, *proofs])])
             if setting == "alone":
                 stays = staying_regret(d, rounds, cell["k"]) if cell["family"] == "self" else None
                 rows[-1] += [number(uniform_regret(d, rounds)), "–" if stays is None else number(stays)]

@@ -10,20 +10,21 @@ import numpy as np
 
 from gamesim.figures.style import canvas, styled, write
 from gamesim.players.wavelet import Wavelet
+from gamesim.study.results import Results
 from gamesim.wavelet_theorem.drivers import play_alone
 from gamesim.wavelet_theorem.findings import (
-    WORDS,
+    COMPARED,
     Finding,
     Section,
-    beside_rival,
     describe,
+    direction,
     draw_line,
-    said,
+    mean_text,
+    rival_finding,
     table,
-    told_apart,
 )
 from gamesim.wavelet_theorem.instances import ADAPTIVE, FIRST_ORDER, LEARNERS, OURS, PAPER, favouring, rule, seed_of
-from gamesim.wavelet_theorem.points import Labels, Point, Results, Values
+from gamesim.wavelet_theorem.points import Labels, Point, Values
 
 NAME = "order"
 RULES = {"two blocks": ("blocks", 2), "four blocks": ("blocks", 4), "permutation": ("permutation", 1)}
@@ -90,27 +91,27 @@ def _findings(results: Results, cell: Labels, learner: str) -> list[Finding]:
     ordered = cell["rule"] != "permutation"
     return [
         Finding(
-            f"{describe(cell)}: {said(means[0])} against {said(means[1])}, difference {said(gain)}",
-            held=told_apart(gain) == 0 if not ordered else None if told_apart(gain) == 0 else told_apart(gain) < 0,
-            under=f"The regret of `{learner}` in the right order is {WORDS[told_apart(gain)]} that in a shuffled one",
+            f"{describe(cell)}: {mean_text(means[0])} against {mean_text(means[1])}, difference {mean_text(gain)}",
+            held=direction(gain) == 0 if not ordered else None if direction(gain) == 0 else direction(gain) < 0,
+            under=f"The regret of `{learner}` in the right order is {COMPARED[direction(gain)]} that in a shuffled one",
         ),
-        beside_rival(
-            f"{describe(cell)}: {said(means[0])} against {said(means[2])}, difference {said(lead)}",
-            told_apart(lead),
-            f"The regret of `{learner}` in the right order is {WORDS[told_apart(lead)]} that of `{FIRST_ORDER}`",
+        rival_finding(
+            f"{describe(cell)}: {mean_text(means[0])} against {mean_text(means[2])}, difference {mean_text(lead)}",
+            direction(lead),
+            f"The regret of `{learner}` in the right order is {COMPARED[direction(lead)]} that of `{FIRST_ORDER}`",
         ),
     ]
 
 
 def _series(results: Results, d: int) -> list[tuple[str, str]]:
-    pairs = ((p.labels["learner"], p.labels["order"]) for p, _ in results.rows if p.labels["d"] == d)
+    pairs = ((row.labels["learner"], row.labels["order"]) for row in results.select(d=d))
     return list(dict.fromkeys(pairs))
 
 
 def _table(results: Results, d: int) -> str:
     rows = [
         [f"{learner}, {order} order" if order != "any" else learner]
-        + [said(results.mean("regret", d=d, rule=name, learner=learner, order=order)) for name in RULES]
+        + [mean_text(results.mean("regret", d=d, rule=name, learner=learner, order=order)) for name in RULES]
         for learner, order in _series(results, d)
     ]
     rounds = results.labels("T", d=d)[0]

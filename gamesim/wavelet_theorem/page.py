@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
+from gamesim.study.results import Results
 from gamesim.wavelet_theorem.findings import Finding, Section
-from gamesim.wavelet_theorem.points import Results
 
 FOLDER = "theorem"  # of the figures, beside the page
 KINDS = {False: "What did not hold", None: "What the numbers do not decide", True: "What held"}  # by Finding.held
@@ -25,15 +25,15 @@ CHOSEN = (
 )
 
 
-def write_page(sections: Sequence[tuple[Section, Results]], command: str) -> str:
+def page_text(sections: Sequence[tuple[Section, Results]], command: str) -> str:
     """Return the page, in Markdown."""
-    wanted = sum(results.wanted for _, results in sections)
-    finished = sum(len(results.rows) for _, results in sections)
+    wanted = sum(len(results.rows) for _, results in sections)
+    finished = sum(len(results.done) for _, results in sections)
     minutes = sum(results.seconds for _, results in sections) / 60
     missing = (
         "" if finished == wanted else f" **{wanted - finished:,} points are still missing**: run the command again."
     )
-    seeds = [count for _, results in sections for count in results.seeds()]
+    seeds = [count for _, results in sections for count in results.seeds_per_cell()]
     lines = [
         "# The theorem, tested",
         "",
@@ -63,8 +63,11 @@ def write_page(sections: Sequence[tuple[Section, Results]], command: str) -> str
     ]
     for section, results in sections:
         lines += [f"## {section.title}", "", section.question, ""]
-        if len(results.rows) < results.wanted:
-            lines += [f"{len(results.rows):,} of {results.wanted:,} points are there; what is missing shows as –.", ""]
+        if len(results.done) < len(results.rows):
+            lines += [
+                f"{len(results.done):,} of {len(results.rows):,} points are there; what is missing shows as –.",
+                "",
+            ]
         for name in section.figures:
             lines += [f"![{section.title}]({FOLDER}/{name}.svg)", ""]
         for held, heading in KINDS.items():
@@ -88,6 +91,6 @@ def _list(findings: Sequence[tuple[str, Finding]]) -> list[str]:
     """Write findings as a list, each behind its title; those that begin alike stand below that beginning."""
     lines: dict[str, list[str]] = {}
     for title, finding in findings:
-        told = f"- {title}{f'{finding.under}:' if finding.under else finding.text}"
-        lines.setdefault(told, []).extend([f"  - {finding.text}"] if finding.under else [])
-    return [*(line for told, below in lines.items() for line in (told, *below)), *([] if lines else ["Nothing."]), ""]
+        line = f"- {title}{f'{finding.under}:' if finding.under else finding.text}"
+        lines.setdefault(line, []).extend([f"  - {finding.text}"] if finding.under else [])
+    return [*(line for first, below in lines.items() for line in (first, *below)), *([] if lines else ["Nothing."]), ""]

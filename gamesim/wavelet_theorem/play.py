@@ -11,9 +11,10 @@ import numpy as np
 from gamesim import games, players
 from gamesim.figures.style import canvas, styled, write
 from gamesim.simulation import Simulation
-from gamesim.wavelet_theorem.findings import Finding, Section, compare, draw_line, log_axes, said, table, titled
+from gamesim.study.results import Results
+from gamesim.wavelet_theorem.findings import Finding, Section, compare, draw_line, log_axes, mean_text, table, titled
 from gamesim.wavelet_theorem.instances import LEARNERS, OURS, PAPER
-from gamesim.wavelet_theorem.points import Labels, Point, Results, Values
+from gamesim.wavelet_theorem.points import Labels, Point, Values
 
 NAME = "play"
 SEPARATION = "feeble-twin"
@@ -90,8 +91,9 @@ def section(results: Results) -> Section:
             held = share.value <= KEPT and gap.value <= APART
             findings.append(
                 Finding(
-                    f"In {SEPARATION} `{learner}` plays the dominated action {said(share)} of the time in the second "
-                    f"half, with a CE gap of {said(gap)}: {'' if held else 'not '}within {KEPT:g} and {APART:g}.",
+                    f"In {SEPARATION} `{learner}` plays the dominated action {mean_text(share)} of the time in the "
+                    f"second half, with a CE gap of {mean_text(gap)}: {'' if held else 'not '}within {KEPT:g} and "
+                    f"{APART:g}.",
                     held,
                     loss=not held,
                 )
@@ -100,7 +102,7 @@ def section(results: Results) -> Section:
         away = {game: results.mean("away", game=game, learner=flagship) for game in results.labels("game")}
         resting = {game: found for game, found in away.items() if found is not None and found.value < STILL}
         if resting:
-            listed = ", ".join(f"{game} ({said(found)})" for game, found in resting.items())
+            listed = ", ".join(f"{game} ({mean_text(found)})" for game, found in resting.items())
             findings.append(
                 Finding(
                     f"`{flagship}` hardly leaves the uniform strategies that it starts from in {listed}: mean distance "
@@ -129,9 +131,9 @@ def section(results: Results) -> Section:
 def _separation(results: Results) -> Finding:
     kept = keepers(results)
     shares = ", ".join(
-        f"`{name}` ({said(results.mean('dominated', game=SEPARATION, learner=name))} of the time, CE gap "
-        f"{said(results.mean('ce gap', game=SEPARATION, learner=name))}, CCE gap "
-        f"{said(results.mean('cce gap', game=SEPARATION, learner=name))})"
+        f"`{name}` ({mean_text(results.mean('dominated', game=SEPARATION, learner=name))} of the time, CE gap "
+        f"{mean_text(results.mean('ce gap', game=SEPARATION, learner=name))}, CCE gap "
+        f"{mean_text(results.mean('cce gap', game=SEPARATION, learner=name))})"
         for name in kept
     )
     text = (
@@ -145,7 +147,7 @@ def _separation(results: Results) -> Finding:
 def _separation_table(results: Results) -> str:
     names = ("dominated", "ce gap", "cce gap", "ce distance", "cce distance")
     rows = [
-        [learner, *(said(results.mean(name, game=SEPARATION, learner=learner)) for name in names)]
+        [learner, *(mean_text(results.mean(name, game=SEPARATION, learner=learner)) for name in names)]
         for learner in EVERYONE
     ]
     rounds = max(results.labels("T", game=SEPARATION), default=0)
@@ -156,7 +158,7 @@ def _separation_table(results: Results) -> str:
 def _table(results: Results, kind: str, measure: str) -> str:
     played = [game for game in results.labels("game") if game != SEPARATION]
     rows = [
-        [learner, *(said(results.mean(f"{kind} {measure}", game=game, learner=learner)) for game in played)]
+        [learner, *(mean_text(results.mean(f"{kind} {measure}", game=game, learner=learner)) for game in played)]
         for learner in EVERYONE
     ]
     rounds = results.labels("T", game=played[0])[0] if played else 0

@@ -13,10 +13,11 @@ import numpy as np
 from gamesim import players
 from gamesim.figures.style import DARK, canvas, number, styled, write
 from gamesim.learner import Learner
+from gamesim.study.results import Results
 from gamesim.wavelet_theorem.drivers import play_game
-from gamesim.wavelet_theorem.findings import Finding, Section, compare, draw_line, log_axes, said, table
+from gamesim.wavelet_theorem.findings import Finding, Section, compare, draw_line, log_axes, mean_text, table
 from gamesim.wavelet_theorem.instances import ADAHEDGE, ADAPTIVE, FIRST_ORDER, HEDGE, LEARNERS, OURS, PAPER, seed_of
-from gamesim.wavelet_theorem.points import Labels, Point, Results, Values
+from gamesim.wavelet_theorem.points import Labels, Point, Values
 
 NAME = "quantile"
 CHOSEN = (PAPER, OURS, FIRST_ORDER, ADAPTIVE, HEDGE, ADAHEDGE, "normal-hedge", "squint")
@@ -106,8 +107,8 @@ def section(results: Results) -> Section:
             findings.append(
                 Finding(
                     f"Read with log(1 + 1/ε), the constant c in regret ≤ c √(T log(1 + 1/ε)) has to be at least "
-                    f"{said(worst)} for `{learner}` on these instances, over all ε at once: where {cell['good']} of "
-                    f"{cell['d']} actions are good.",
+                    f"{mean_text(worst)} for `{learner}` on these instances, over all ε at once: where {cell['good']} "
+                    f"of {cell['d']} actions are good.",
                     held=None,
                 )
             )
@@ -116,8 +117,8 @@ def section(results: Results) -> Section:
     rows = [
         [
             learner,
-            *(said(results.mean("regret", **cell, learner=learner)) for cell in cells),
-            said(results.mean("excess", part="counterexample", learner=learner)),
+            *(mean_text(results.mean("regret", **cell, learner=learner)) for cell in cells),
+            mean_text(results.mean("excess", part="counterexample", learner=learner)),
         ]
         for learner in CHOSEN
     ]

@@ -4,21 +4,22 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from gamesim.figures.style import canvas, number, styled, write
-from gamesim.study.results import mean
+from gamesim.study.results import Results
+from gamesim.study.statistics import mean
 from gamesim.wavelet_theorem.drivers import play_alone, play_game
 from gamesim.wavelet_theorem.findings import (
-    WORDS,
+    COMPARED,
     Finding,
     Section,
-    beside,
-    beside_rival,
     compare,
+    direction,
+    direction_from,
     draw_line,
     exponents,
     log_axes,
-    said,
+    mean_text,
+    rival_finding,
     table,
-    told_apart,
 )
 from gamesim.wavelet_theorem.instances import (
     ADAPTIVE,
@@ -34,7 +35,7 @@ from gamesim.wavelet_theorem.instances import (
     seed_of,
     uniform_regret,
 )
-from gamesim.wavelet_theorem.points import Labels, Point, Results, Values
+from gamesim.wavelet_theorem.points import Labels, Point, Values
 
 NAME = "rates"
 ACTIONS = 8  # of the runs along T
@@ -95,10 +96,10 @@ def section(results: Results) -> Section:
         for learner in (PAPER, OURS):
             found = mean(slopes(results, "T", setting, learner).values())
             if found is not None:
-                held = beside(found, 0.5) <= 0
+                held = direction_from(found, 0.5) <= 0
                 findings.append(
                     Finding(
-                        f"{setting}, d = {ACTIONS}: `{learner}` has s = {said(found)}",
+                        f"{setting}, d = {ACTIONS}: `{learner}` has s = {mean_text(found)}",
                         held,
                         under="From 1,000 rounds on, regret against a constant φ\\* grows like T^s, "
                         + (
@@ -139,14 +140,14 @@ def _along_d(results: Results, along: str, setting: str) -> list[Finding]:
     own = slopes(results, along, setting, PAPER)
     for name in (FIRST_ORDER, ADAPTIVE, PRIOR, HEDGE):
         rival = slopes(results, along, setting, name)
-        apart = told_apart(mean(own[seed] - rival[seed] for seed in own if seed in rival))
+        apart = direction(mean(own[seed] - rival[seed] for seed in own if seed in rival))
         if own and rival:
             findings.append(
-                beside_rival(
-                    f"{setting}, T = {ROUNDS:,}, edge {EDGES[along]}: {said(mean(own.values()))} against the "
-                    f"{said(mean(rival.values()))} of `{name}`",
+                rival_finding(
+                    f"{setting}, T = {ROUNDS:,}, edge {EDGES[along]}: {mean_text(mean(own.values()))} against the "
+                    f"{mean_text(mean(rival.values()))} of `{name}`",
                     apart,
-                    f"Along d, the fitted exponent of the regret of `{PAPER}` is {WORDS[apart]} that of a rival",
+                    f"Along d, the fitted exponent of the regret of `{PAPER}` is {COMPARED[apart]} that of a rival",
                 )
             )
     return findings
@@ -159,14 +160,14 @@ def _beside_uniform(results: Results, cells: Sequence[Labels], learner: str) -> 
         own = results.mean("regret", **cell, learner=learner)
         if own is not None and own.count > 1:
             uniform = uniform_regret(cell["d"], ROUNDS, _rows(cell["along"]))
-            apart = beside(own, uniform)
+            apart = direction_from(own, uniform)
             findings.append(
                 Finding(
-                    f"{cell['setting']}, d = {cell['d']}: {said(own)} against {number(uniform)}",
+                    f"{cell['setting']}, d = {cell['d']}: {mean_text(own)} against {number(uniform)}",
                     held=apart < 0,
                     loss=apart >= 0,
                     under=f"With the edge {EDGES[ONE_ROW]}, T = {ROUNDS:,}, the regret of `{learner}` is "
-                    f"{WORDS[apart]} that of uniform play",
+                    f"{COMPARED[apart]} that of uniform play",
                 )
             )
     return findings
@@ -177,8 +178,11 @@ def _table(results: Results, along: str, setting: str) -> str:
     values = sorted(results.labels(label, along=along, setting=setting))
     rows = [
         [learner]
-        + [said(results.mean("regret", setting=setting, learner=learner, along=along, **{label: v})) for v in values]
-        + [said(mean(slopes(results, along, setting, learner).values()))]
+        + [
+            mean_text(results.mean("regret", setting=setting, learner=learner, along=along, **{label: v}))
+            for v in values
+        ]
+        + [mean_text(mean(slopes(results, along, setting, learner).values()))]
         for learner in (ALONE if setting == "alone" else LEARNERS)
     ]
     sizes = [(ACTIONS, value) if label == "T" else (value, ROUNDS) for value in values]

@@ -1,18 +1,51 @@
 """Running the claims and writing the page: what `gamesim theorem` does."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 from gamesim.errors import InputError, did_you_mean
-from gamesim.wavelet_theorem import cost, interpolation, order, play, quantile, rates
+from gamesim.study.description import Description
+from gamesim.study.jobs import Job, Outcome
+from gamesim.study.pools import local
+from gamesim.study.results import Results
+from gamesim.study.store import Row, Store
+from gamesim.study.sweep import Watch, sweep
+from gamesim.wavelet_theorem import claims
+from gamesim.wavelet_theorem.claims import CLAIMS, TIMED, Claim
 from gamesim.wavelet_theorem.findings import Section
-from gamesim.wavelet_theorem.page import FOLDER, write_page
-from gamesim.wavelet_theorem.points import Point, Results, Store, results, run
+from gamesim.wavelet_theorem.page import FOLDER, page_text
+from gamesim.wavelet_theorem.points import Point
 
-TOLD: tuple[Any, ...] = (interpolation, order, rates, quantile, play, cost)  # in the order of the page
+FILE = "points.sqlite"
+DESCRIPTION = Description("theorem", "The theorem, tested")
+STEPS = 20  # in which progress is reported
 
 Say = Callable[[str], object]
+
+
+def theorem(folder: Path, small: bool, workers: int, again: Sequence[str], say: Say) -> Path:
+    """Run the study and write its page into a folder; `again` names claims whose points run anew.
+
+    The page stands in the folder itself, the store and the figures in a folder beside the page.
+    """
+    names = [claim.NAME for claim in CLAIMS]
+    for name in again:
+        if name not in names:
+            raise InputError(f"there is no claim called {name!r}: {did_you_mean(name, names)}")
+    if workers < 1:
+        raise InputError(f"workers are at least 1, and {workers} came")
+    page = folder / "theorem.md"
+    with Store(folder / FOLDER / FILE, write=True) as store:
+        store.forget(point.key for claim in CLAIMS if claim.NAME in again for point in claim.points(small))
+        run_claims(store, small, workers, say)
+        sections = write_page_and_figures(
+            store, small, page, "gamesim theorem --small" if small else "gamesim theorem"
+        )  # fmt: skip
+    say(summary(sections))
+    return page
+
+
+# Running.
 
 
 def work(point: Point) -> float:
@@ -22,73 +55,82 @@ def work(point: Point) -> float:
 
 def run_claims(store: Store, small: bool, workers: int, say: Say) -> None:
     """Run what is missing; what is timed comes last and runs alone."""
-    wanted = sorted((point for claim in TOLD if claim is not cost for point in claim.points(small)), key=work)
-    run(store, wanted, workers, _in_steps("points", say))
-    run(store, cost.points(small), 1, _in_steps("timings", say))
+    untimed = sorted((point for claim in CLAIMS if claim is not TIMED for point in claim.points(small)), key=work)
+    timed = TIMED.points(small)
+    store.register([*untimed, *timed], DESCRIPTION)
+    missing = {job.key: job for job in store.todo()}
+    for points, at_once, what in ((untimed, workers, "points"), (timed, 1, "timings")):
+        jobs = [missing[point.key] for point in points if point.key in missing]
+        _run_jobs(store, jobs, at_once, _in_steps(what, len(points) - len(jobs), len(points), say))
 
 
-def _in_steps(what: str, say: Say) -> Callable[[int, int], None]:
+def _run_jobs(store: Store, jobs: Sequence[Job], workers: int, watch: Watch) -> None:
+    sweep(store, jobs, claims.run, local(workers, preload=claims), watch)
+    failed = list(store.rows("failed"))
+    if failed:
+        first = failed[0]
+        raise InputError(
+            f"{len(failed):,} points failed, and the same command tries them again; the first, {first.labels} with "
+            f"seed {first.seed}: {first.error}"
+        )
+
+
+def _in_steps(what: str, done: int, total: int, say: Say) -> Watch:
     """Return what says, at every twentieth of the way, how far it is."""
-    told = -1
+    reached = -1
 
-    def watch(done: int, of: int) -> None:
-        nonlocal told
-        if 20 * done // of > told:
-            told = 20 * done // of
-            say(f"{done:,} of {of:,} {what}")
+    def watch(outcomes: Sequence[Outcome]) -> None:
+        nonlocal done, reached
+        done += len(outcomes)
+        if outcomes and STEPS * done // total > reached:
+            reached = STEPS * done // total
+            say(f"{done:,} of {total:,} {what}")
 
     return watch
 
 
-def tell(store: Store, small: bool, page: Path, command: str) -> list[tuple[Section, Results]]:
+# Writing.
+
+
+def write_page_and_figures(store: Store, small: bool, page: Path, command: str) -> list[tuple[Section, Results]]:
     """Write the page and its figures from what there is in the store."""
     figures = page.parent / FOLDER
     figures.mkdir(parents=True, exist_ok=True)
-    for claim, found in _found(store, small):
-        claim.draw(found, figures)
-    sections = [(claim.section(found), found) for claim, found in _found(store, small)]
-    page.write_text(write_page(sections, command), encoding="utf-8")
+    found = _found(store, small)
+    for claim, results in found:
+        claim.draw(results, figures)
+    sections = [(claim.section(results), results) for claim, results in found]
+    page.write_text(page_text(sections, command), encoding="utf-8")
     return sections
 
 
 def text(store: Store, small: bool, command: str) -> str:
     """Return the page alone, without drawing."""
-    return write_page([(claim.section(found), found) for claim, found in _found(store, small)], command)
+    return page_text([(claim.section(results), results) for claim, results in _found(store, small)], command)
 
 
-def _found(store: Store, small: bool) -> list[tuple[Any, Results]]:
-    found = [(claim, results(store, claim.points(small))) for claim in TOLD]
-    return [(claim, one) for claim, one in found if one.rows]
+def _found(store: Store, small: bool) -> list[tuple[Claim, Results]]:
+    """Return the claims that have finished points, with all their points in the order of the claim."""
+    rows = {row.key: row for row in store.rows()}
+    found = [(claim, results_of(claim, small, rows)) for claim in CLAIMS]
+    return [(claim, results) for claim, results in found if results.done]
 
 
-def theorem(folder: Path, small: bool, workers: int, again: Sequence[str], say: Say) -> Path:
-    """Run the study and write its page into a folder; `again` names claims whose points run anew.
+def results_of(claim: Claim, small: bool, rows: Mapping[str, Row]) -> Results:
+    """Return what there is of a claim's points among the rows of a store, by key."""
+    points = claim.points(small)
+    missing = {point.key: Row(point.key, point.labels, point.seed, "todo", {}, None, None) for point in points}
+    return Results(Description(claim.NAME), [rows.get(key, row) for key, row in missing.items()])
 
-    The page stands in the folder itself, the store and the figures in a folder beside the page.
-    """
-    names = [claim.NAME for claim in TOLD]
-    for name in again:
-        if name not in names:
-            raise InputError(f"there is no claim called {name!r}: {did_you_mean(name, names)}")
-    if workers < 1:
-        raise InputError(f"workers are at least 1, and {workers} came")
-    page = folder / "theorem.md"
-    store = Store(folder / FOLDER)
-    try:
-        for claim in TOLD:
-            if claim.NAME in again:
-                store.forget(claim.points(small))
-        run_claims(store, small, workers, say)
-        sections = tell(store, small, page, "gamesim theorem --small" if small else "gamesim theorem")
-        findings = [finding for section, _ in sections for finding in section.findings]
-        lost = sum(finding.loss for finding in findings)
-        held, failed, undecided = (
-            sum(finding.held is one and not finding.loss for finding in findings) for one in (True, False, None)
-        )
-        say(
-            f"{lost} findings tell where the flagship loses; of the others {held} held, {failed} did not, and "
-            f"{undecided} are not decided"
-        )
-    finally:
-        store.close()
-    return page
+
+def summary(sections: Sequence[tuple[Section, Results]]) -> str:
+    """Say how many findings there are of each kind."""
+    findings = [finding for section, _ in sections for finding in section.findings]
+    lost = sum(finding.loss for finding in findings)
+    held, failed, undecided = (
+        sum(finding.held is one and not finding.loss for finding in findings) for one in (True, False, None)
+    )
+    return (
+        f"{lost} findings tell where the flagship loses; of the others {held} held, {failed} did not, and "
+        f"{undecided} are not decided"
+    )

@@ -1,0 +1,56 @@
+"""How long a sweep will take and how large its store will be, from a timed sample of its points."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import perf_counter
+
+from gamesim.errors import InputError
+from gamesim.study import worker
+from gamesim.study.jobs import Job, use_one_blas_thread
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What a sweep is expected to take: from a timed sample of its points."""
+
+    points: int
+    sampled: int
+    seconds: float
+    bytes: int
+
+
+def estimate(jobs: Sequence[Job], points: int, measures: Sequence[str], workers: int, budget: float = 5.0) -> Estimate:
+    """Time some of the points, spread over the study, for about `budget` seconds in all."""
+    use_one_blas_thread()
+    times: list[float] = []
+    sizes: list[int] = []
+    spent = 0.0
+    for job in jobs:
+        if times and spent > budget:
+            break
+        try:
+            seconds = _timed(job, measures, most=max(0.2, (budget - spent) / 4))
+        except InputError:  # a point that fails, which the sweep will tell
+            continue
+        times.append(seconds)
+        spent += min(seconds, budget)
+        sizes.append(2 * len(job.text) + 40 * len(measures) + 250)  # a rough guess at a row and its index
+    if not times:
+        return Estimate(points, 0, 0.0, 0)
+    mean = sum(times) / len(times)
+    return Estimate(points, len(times), mean * points / workers, sum(sizes) // len(sizes) * points)
+
+
+def _timed(job: Job, measures: Sequence[str], most: float) -> float:
+    """Run a point for at most about so many seconds; return how long the whole takes, or would."""
+    began = perf_counter()
+    scenario = worker.scenario_of(job)
+    simulation = scenario.simulation()
+    simulation.run(1)  # loads the kernels, which happens once and not for each point
+    started = perf_counter()
+    if scenario.rounds > 1:
+        simulation.run(scenario.rounds - 1, progress=lambda _: perf_counter() - started > most)
+    took = perf_counter() - began
+    if simulation.rounds < scenario.rounds:
+        return took * scenario.rounds / simulation.rounds
+    return worker.run([job], measures)[0].seconds

@@ -1,0 +1,199 @@
+"""Reading the values of a study file: what they say, or everything that is wrong in them."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from gamesim import scenario
+from gamesim.errors import InputError, did_you_mean
+from gamesim.measure import numbers
+from gamesim.scenario import Scenario
+from gamesim.scenario.files import read_toml
+from gamesim.study.axes import Axis, Change, Choice, top_of
+from gamesim.study.canonical import canonical
+from gamesim.study.worker import DEFAULT_MEASURES
+
+KEYS = ("title", "base", "seeds", "measures", "grid", "changes")
+
+Entry = tuple[Choice, tuple[Axis, ...]]  # of the list of changes, with a grid of its own
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What the values of a study file say; `folder` is the one that the base scenario's files are in."""
+
+    title: str
+    base: dict[str, Any]
+    folder: Path
+    seeds: Sequence[int]
+    measures: tuple[str, ...]
+    grid: tuple[Axis, ...]
+    entries: tuple[Entry, ...]
+    entries_name: str
+
+
+def parse(raw: Mapping[str, Any], source: str, folder: Path) -> Parts:
+    """Return what these values say, or raise one InputError that names everything that is wrong in them."""
+    mistakes = [f"{key}: unknown key: {did_you_mean(key, KEYS)}" for key in raw if key not in KEYS]
+
+    @contextmanager
+    def collected() -> Iterator[None]:
+        try:
+            yield
+        except InputError as error:
+            mistakes.append(str(error))
+
+    with collected():
+        base, base_folder = _base(raw.get("base"), folder)
+    with collected():
+        entries, entries_name = _entries(raw.get("changes", []))
+    with collected():
+        title = _text(raw.get("title", ""))
+    with collected():
+        seeds = _seeds(raw.get("seeds", 1))
+    with collected():
+        measures = _measures(raw.get("measures", list(DEFAULT_MEASURES)))
+    with collected():
+        grid = _axes(raw.get("grid", {}), "grid")
+    if len(mistakes) > 1:
+        raise InputError(f"{source} has {len(mistakes)} mistakes:" + "".join(f"\n  {one}" for one in mistakes))
+    if mistakes:
+        raise InputError(f"{source}: {mistakes[0]}")
+    return Parts(title, base, base_folder, seeds, measures, grid, entries, entries_name)
+
+
+def _base(raw: Any, folder: Path) -> tuple[dict[str, Any], Path]:
+    if isinstance(raw, str):
+        path = folder / raw if (folder / raw).is_file() else scenario.find(raw)
+        raw, folder = read_toml(path)[0], path.parent
+    if not isinstance(raw, dict):
+        came = "nothing" if raw is None else repr(raw)
+        raise InputError(f"base: expected a table [base] with a scenario, or the name of one, and {came} came")
+    if "replicas" in raw:
+        raise InputError("base.replicas: a study runs its points with seeds: take it out, and say seeds = ...")
+    return {key: value for key, value in raw.items() if key not in ("seed", "title")}, folder
+
+
+def _text(raw: Any) -> str:
+    if not isinstance(raw, str) or not raw.isprintable():
+        raise InputError(f"title: expected printable text, and {raw!r} came")
+    return raw
+
+
+def _measures(raw: Any) -> tuple[str, ...]:
+    if not isinstance(raw, list) or not raw:
+        raise InputError(f"measures: expected a list of names from {', '.join(numbers())}, and {raw!r} came")
+    for name in raw:
+        if name not in numbers():
+            raise InputError(f"measures: there is no measure called {name!r}: {did_you_mean(str(name), numbers())}")
+    return tuple(dict.fromkeys(raw))
+
+
+def _seeds(raw: Any) -> Sequence[int]:
+    if isinstance(raw, int) and not isinstance(raw, bool) and raw >= 1:
+        return range(raw)
+    if isinstance(raw, dict):
+        return _range(raw, "seeds", least=0)
+    if isinstance(raw, list) and raw and all(isinstance(s, int) and not isinstance(s, bool) and s >= 0 for s in raw):
+        return tuple(dict.fromkeys(raw))
+    raise InputError(
+        f"seeds: expected how many, a list of whole numbers, or {{ first = 0, count = 10 }}, and {raw!r} came"
+    )
+
+
+def _is_range(raw: Any) -> bool:
+    return isinstance(raw, dict) and {"first", "count"} <= set(raw) <= {"first", "count", "step"}
+
+
+def _range(raw: Mapping[str, Any], key: str, least: int | None = None) -> range:
+    first, count, step = raw.get("first", 0), raw.get("count", 0), raw.get("step", 1)
+    wrong = [value for value in (first, count, step) if isinstance(value, bool) or not isinstance(value, int)]
+    if wrong or not _is_range({"first": 0, **raw}) or count < 1 or step < 1 or (least is not None and first < least):
+        raise InputError(f"{key}: expected {{ first = 0, count = 10 }} in whole numbers, and {dict(raw)!r} came")
+    return range(first, first + count * step, step)
+
+
+def _axes(raw: Any, place: str) -> tuple[Axis, ...]:
+    """Return the axes of a grid: a key with a list or a range, or a name with tables of changes."""
+    if not isinstance(raw, dict):
+        raise InputError(f"{place}: expected a table of keys and lists, and {raw!r} came")
+    axes = []
+    for key, values in raw.items():
+        known = top_of(key) in Scenario.model_fields
+        if not known:
+            axes.append(_named_axis(key, values, place))
+        elif isinstance(values, dict) and not _is_range(values):  # a dotted key without quotes
+            axes += _axes({f"{key}.{below}": value for below, value in values.items()}, place)
+        else:
+            axes.append(_key_axis(key, values, place))
+    return tuple(axes)
+
+
+def _key_axis(key: str, values: Any, place: str) -> Axis:
+    if key in ("seed", "replicas"):
+        raise InputError(f"{place}.{key}: seeds are given beside the grid: seeds = ...")
+    if isinstance(values, dict):
+        values = list(_range(values, f"{place}.{key}"))
+    if not isinstance(values, list) or not values:
+        raise InputError(
+            f"{place}.{key}: expected a list of values or {{ first = 0, count = 10 }}, and {values!r} came"
+        )
+    labels = [_label(value) for value in values]
+    if len(set(map(canonical, labels))) < len(labels):
+        raise InputError(f"{place}.{key}: values must differ in their names: name them, as in [grid.NAME.VALUE]")
+    return Axis(key, tuple(Choice(label, ((key, value),)) for label, value in zip(labels, values, strict=True)))
+
+
+def _named_axis(name: str, raw: Any, place: str) -> Axis:
+    if not isinstance(raw, dict) or not raw or not all(isinstance(one, dict) for one in raw.values()):
+        fields = ", ".join(Scenario.model_fields)
+        raise InputError(
+            f"{place}.{name}: no key of a scenario begins with {name!r} ({did_you_mean(name, fields.split(', '))}), "
+            f"and an axis of your own has a table of changes for each of its values, as in [{place}.{name}.VALUE]"
+        )
+    return Axis(name, tuple(Choice(label, _changes(one, f"{place}.{name}.{label}")) for label, one in raw.items()))
+
+
+def _entries(raw: Any) -> tuple[tuple[Entry, ...], str]:
+    """Return the list of changes, each with a grid of its own, and what the list is called in tables."""
+    if not isinstance(raw, list) or not all(isinstance(one, dict) for one in raw):
+        raise InputError(f"changes: expected tables [[changes]], and {raw!r} came")
+    if not raw:
+        return ((Choice(None, ()), ()),), ""
+    entries = []
+    for i, one in enumerate(raw, 1):
+        place = f"changes[{i}]"
+        own = {key: value for key, value in one.items() if key not in ("label", "grid")}
+        changes = _changes(own, place)
+        label = one.get("label", " ".join(str(_label(value)) for _, value in changes) or f"{i}")
+        entries.append((Choice(_text(label), changes), _axes(one.get("grid", {}), f"{place}.grid")))
+    labels = [choice.label for choice, _ in entries]
+    for label in labels:
+        if labels.count(label) > 1:
+            raise InputError(f"changes: two entries are called {label!r}: give them a label each")
+    tops = {top_of(key) for choice, _ in entries for key, _ in choice.changes}
+    return tuple(entries), tops.pop() if len(tops) == 1 else "changes"
+
+
+def _changes(raw: Mapping[str, Any], place: str) -> tuple[Change, ...]:
+    for key in raw:
+        top = top_of(key)
+        if top not in Scenario.model_fields:
+            raise InputError(f"{place}.{key}: unknown key: {did_you_mean(top, Scenario.model_fields)}")
+        if top in ("seed", "replicas"):
+            raise InputError(f"{place}.{key}: seeds are given beside the changes: seeds = ...")
+    return tuple(raw.items())
+
+
+def _label(value: Any) -> Any:
+    """Return what a table calls a value: itself, or the name in it."""
+    if isinstance(value, dict):
+        named = [value[key] for key in ("name", "learner", "file") if isinstance(value.get(key), str)]
+        settings = value.get("settings", {})
+        set_to = [f"{key}={one}" for key, one in settings.items()] if isinstance(settings, dict) else []
+        return " ".join(map(str, named + set_to)) or canonical(value)
+    if isinstance(value, list):
+        return " / ".join(str(_label(one)) for one in value)
+    return value

@@ -1,0 +1,15 @@
+"""Running a study of scenarios into its store."""
+
+from functools import partial
+
+from gamesim.study import worker
+from gamesim.study.model import Study
+from gamesim.study.pools import Open
+from gamesim.study.store import Store
+from gamesim.study.sweep import Watch, sweep
+
+
+def run_study(study: Study, store: Store, open_pool: Open, watch: Watch = lambda _: None) -> None:
+    """Run every point of a study that the store, where they are registered, has to do."""
+    run = partial(worker.run, measures=study.measures)
+    sweep(store, store.todo(), run, open_pool, watch, kind=worker.kind)

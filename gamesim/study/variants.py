@@ -1,0 +1,88 @@
+"""Variants of a study's base scenario: how a scenario is changed and completed."""
+
+import re
+from copy import deepcopy
+from pathlib import Path
+from typing import Any
+
+from gamesim import games
+from gamesim.errors import InputError
+from gamesim.game import Table
+from gamesim.scenario.parts import EveryonePart, MeasurePart, PlayerPart
+
+
+def change(document: dict[str, Any], key: str, value: Any) -> None:
+    """Change one value of a scenario: "rounds", "game.settings.seed" or "players[2].learner"."""
+    steps: list[str | int] = []
+    for part in key.split("."):
+        match = re.fullmatch(r"([^\[\]]+)(?:\[(\d+)\])?", part)
+        if match is None:
+            raise InputError(f"{key}: a key is written as game.settings.seed or players[2].learner")
+        steps.append(match[1])
+        if match[2] is not None:
+            steps.append(int(match[2]) - 1)
+    if steps[0] in ("players", "everyone") and len(steps) == 1:  # a scenario has one of them
+        document.pop("everyone" if steps[0] == "players" else "players", None)
+    here: Any = document
+    for step, following in zip(steps, [*steps[1:], None], strict=True):
+        if isinstance(step, int):
+            if not isinstance(here, list) or not 0 <= step < len(here):
+                length = len(here) if isinstance(here, list) else 0
+                raise InputError(f"{key}: there are {length} entries to choose from, counted from 1")
+        elif not isinstance(here, dict):
+            raise InputError(f"{key}: there is no table to change {step!r} in")
+        if following is None:
+            here[step] = deepcopy(value)
+        elif isinstance(step, int):
+            here = here[step]
+        else:
+            here = here.setdefault(step, [] if isinstance(following, int) else {})
+
+
+def complete(raw: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Return a scenario with every default said and its game's file read in, so that nothing else decides the run."""
+    complete = {"feedback": "expected", **raw}
+    measure = complete.get("measure", {})
+    complete["measure"] = {**MeasurePart().model_dump(), **measure} if isinstance(measure, dict) else measure
+    for key, part in (("everyone", EveryonePart), ("players", PlayerPart)):
+        tables = complete.get(key)
+        if isinstance(tables, dict):
+            complete[key] = _with_defaults(tables, part)
+        elif isinstance(tables, list):
+            complete[key] = [_with_defaults(one, part) if isinstance(one, dict) else one for one in tables]
+    game = complete.get("game")
+    if isinstance(game, dict) and isinstance(game.get("file"), str) and len(game) == 1:
+        complete["game"] = _read_game(folder / game["file"])
+    elif isinstance(game, dict) and "name" in game:
+        complete["game"] = {"settings": {}, **game}
+    return complete
+
+
+def _with_defaults(table: dict[str, Any], part: type[EveryonePart]) -> dict[str, Any]:
+    defaults = {
+        name: field.get_default(call_default_factory=True)
+        for name, field in part.model_fields.items()
+        if not field.is_required() and field.get_default(call_default_factory=True) is not None
+    }
+    return defaults | table
+
+
+_files: dict[tuple[Path, int, int], dict[str, Any]] = {}
+
+
+def _read_game(path: Path) -> dict[str, Any]:
+    """Return the game in a file as payoffs: the file may change, or not be there where a point runs."""
+    try:
+        known = path.resolve(), path.stat().st_mtime_ns, path.stat().st_size
+    except OSError as error:
+        raise InputError(f"game.file: {path} cannot be read: {error.strerror}") from None
+    if known not in _files:
+        game = games.load(path)
+        if not isinstance(game, Table):
+            raise InputError(f"game.file: {path} holds no payoff table, and a study takes games from files as tables")
+        _files[known] = {
+            "payoffs": game.payoffs.tolist(),
+            "players": list(game.players),
+            "actions": [list(labels) for labels in game.actions],
+        }
+    return _files[known]

@@ -1,0 +1,53 @@
+"""The claims of the study, each a module, and what runs their points in a worker."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from time import perf_counter
+from typing import Protocol
+
+from gamesim.study.jobs import Job, Outcome, failure, finite
+from gamesim.study.results import Results
+from gamesim.wavelet_theorem import cost, interpolation, order, play, quantile, rates
+from gamesim.wavelet_theorem.findings import Section
+from gamesim.wavelet_theorem.points import Labels, Point, Values
+
+
+class Claim(Protocol):
+    """What the module of a claim has."""
+
+    NAME: str
+
+    def points(self, small: bool) -> list[Point]:
+        """Return all runs, or those of the small version."""
+
+    def measure(self, labels: Labels, seed: int) -> Values:
+        """Run one point."""
+
+    def section(self, results: Results) -> Section:
+        """Tell what came of it."""
+
+    def draw(self, results: Results, folder: Path) -> None:
+        """Draw its figures into a folder."""
+
+
+CLAIMS: tuple[Claim, ...] = (interpolation, order, rates, quantile, play, cost)  # in the order of the page
+TIMED: Claim = cost  # its points are run alone
+
+
+def run(jobs: Sequence[Job]) -> list[Outcome]:
+    """Run these points and return an outcome for each."""
+    return [_run(job) for job in jobs]
+
+
+def _run(job: Job) -> Outcome:
+    began = perf_counter()
+    try:
+        name, labels = json.loads(job.text)
+        (claim,) = (one for one in CLAIMS if name == one.NAME)
+        measured = claim.measure(labels, job.seed)
+    except Exception as error:
+        return failure(job.key, error, perf_counter() - began)
+    return Outcome(
+        job.key, {name: finite(value) for name, value in measured.items()}, None, perf_counter() - began
+    )  # fmt: skip

@@ -10,7 +10,7 @@ from functools import cache
 from types import ModuleType
 from typing import Any, TypeVar, get_type_hints
 
-from gamesim.errors import InputError, did_you_mean
+from gamesim.errors import InputError, did_you_mean, unknown
 from gamesim.game import Game
 
 Kind = TypeVar("Kind", bound=Game)
@@ -47,7 +47,7 @@ def make(known: Mapping[str, Callable[..., Kind]], name: str, settings: Mapping[
     from pydantic import ValidationError
 
     if name not in known:
-        raise InputError(f"there is no {what} called {name!r}: {did_you_mean(name, known)}")
+        raise unknown(what, name, known)
     refuse_unknown_settings(name, settings, takes(known[name]))
     try:
         made: Kind = _checked(known[name])(**settings)

@@ -44,6 +44,6 @@ def make(name: str, **settings: Any) -> Game:
     >>> make("chiken")
     Traceback (most recent call last):
         ...
-    gamesim.errors.InputError: there is no game called 'chiken': did you mean chicken?
+    gamesim.errors.InputError: unknown game 'chiken'; did you mean 'chicken'?
     """
     return catalogue.make(available(), name, settings)

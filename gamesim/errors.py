@@ -15,7 +15,7 @@ class InputError(ValueError):
     >>> gamesim.simulate("chicken", "hegde", rounds=100)
     Traceback (most recent call last):
         ...
-    gamesim.errors.InputError: there is no learner called 'hegde': did you mean hedge?
+    gamesim.errors.InputError: unknown learner 'hegde'; did you mean 'hedge'?
     """
 
 
@@ -23,10 +23,19 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return a hint for a misspelt word, or the words there are.
 
     >>> did_you_mean("hegde", ["hedge", "uniform"])
-    'did you mean hedge?'
+    "did you mean 'hedge'?"
     >>> did_you_mean("xyz", ["hedge", "uniform"])
     'choose from hedge, uniform'
     """
     known = list(known)
     close = difflib.get_close_matches(word, known, n=1)
-    return f"did you mean {close[0]}?" if close else f"choose from {', '.join(known)}"
+    return f"did you mean {close[0]!r}?" if close else f"choose from {', '.join(known)}"
+
+
+def unknown(what: str, name: object, known: Iterable[str]) -> InputError:
+    """Return the error for a name that does not exist, with a hint.
+
+    >>> print(unknown("learner", "hegde", ["hedge", "uniform"]))
+    unknown learner 'hegde'; did you mean 'hedge'?
+    """
+    return InputError(f"unknown {what} {name!r}; {did_you_mean(str(name), known)}")

@@ -7,13 +7,14 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import cached_property
 from math import prod
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gamesim.deprecated import Renamed
 from gamesim.engine.compiled import Integers, Vector, kernel, part
+from gamesim.engine.layout import IntegerLayout
 from gamesim.errors import InputError
 from gamesim.formatting import memory
 
@@ -195,24 +196,33 @@ def _contract(strategy: Vector, table: Vector, result: Vector) -> None:
         row += 1
 
 
+class _Sizes(NamedTuple):
+    players: int
+    sizes: Integers
+
+
+_SIZES = IntegerLayout(_Sizes, "", players="int", sizes="players")
+_sizes_view = _SIZES.view
+
+
 @kernel
 def _table_losses(integers: Integers, data: Vector, scratch: Vector, profile: Vector, losses: Vector) -> None:
     """Contract each player's table with the others' strategies; its own axis is the last and remains."""
-    players = integers[0]
+    players, sizes = _sizes_view(integers)
     cells = 1
     for player in range(players):
-        cells *= integers[1 + player]
+        cells *= sizes[player]
     mine = 0
     for player in range(players):
-        result = part(losses, mine, mine + integers[1 + player])
-        mine += integers[1 + player]
+        result = part(losses, mine, mine + sizes[player])
+        mine += sizes[player]
         table = part(data, player * cells, (player + 1) * cells)
         if players == 1:
             for k in range(cells):
                 result[k] = table[k]
         others, length, at = players - 1, cells, 0
         for other in range(players):
-            size = integers[1 + other]
+            size = sizes[other]
             if other != player:
                 length //= size
                 target = result if others == 1 else part(scratch, 0, length)
@@ -318,7 +328,7 @@ class Table(Game):
     def kernel_arrays(self) -> tuple[Integers, Vector, int]:  # noqa: D102
         own_last = [np.moveaxis(table, player, -1).ravel() for player, table in enumerate(self.losses)]
         scratch = 0 if len(self.players) <= 2 else self.cells // min(self.sizes)
-        return np.array([len(self.players), *self.sizes], dtype=np.int64), np.concatenate(own_last), scratch
+        return _SIZES.pack(players=len(self.players), sizes=self.sizes), np.concatenate(own_last), scratch
 
 
 def _as_tensors(payoffs: Any) -> list[NDArray[np.float64]]:

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from gamesim.deprecated import Renamed
 from gamesim.engine.compiled import Vector
 from gamesim.engine.layout import Layout
-from gamesim.errors import InputError, did_you_mean
+from gamesim.errors import InputError, unknown
 
 __all__ = ["CompiledLearner", "Guarantee", "Learner", "RunningLearner"]
 
@@ -331,5 +331,5 @@ def learner_by_name(name: str) -> type[Learner]:
         if "name" in vars(kind):
             known[kind.name] = kind
     if name not in known:
-        raise InputError(f"there is no learner called {name!r}: {did_you_mean(name, known)}")
+        raise unknown("learner", name, known)
     return known[name]

@@ -18,7 +18,7 @@ from gamesim import record_files
 from gamesim.atomic import write_folder
 from gamesim.deprecated import Renamed
 from gamesim.engine.sums import Sums
-from gamesim.errors import InputError, did_you_mean
+from gamesim.errors import InputError, unknown
 from gamesim.game import Game
 from gamesim.learner import Feedback, Learner, PlainRegret, RegretKind
 from gamesim.measure import regrets
@@ -241,7 +241,7 @@ class Record(Generic[Number]):
         """
         names = self.game.players
         if isinstance(player, str) and player not in names:
-            raise InputError(f"there is no player called {player!r}: {did_you_mean(player, names)}")
+            raise unknown("player", player, names)
         i = names.index(player) if isinstance(player, str) else player
         found = [regrets.profile(self.moments(replica)[-1].matrices[i]) for replica in range(self.replicas)]
         together, alone = np.moveaxis(np.array(found[0] if self.single else found), -2, 0)

@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, overload
 
 from gamesim.deprecated import warn
-from gamesim.errors import InputError, did_you_mean
+from gamesim.errors import InputError, did_you_mean, unknown
 from gamesim.learner import Learner
 from gamesim.players.adahedge import AdaHedge as AdaHedge
 from gamesim.players.adanormal_hedge import AdaNormalHedge as AdaNormalHedge
@@ -82,7 +82,7 @@ def make(name: str, **settings: Any) -> Learner:
 
     known = available()
     if name not in known:
-        raise InputError(f"there is no learner called {name!r}: {did_you_mean(name, known)}")
+        raise unknown("learner", name, known)
     allowed = [field.name for field in fields(known[name])]
     for key in settings:
         if key not in allowed:

@@ -209,9 +209,9 @@ def edited(old: str, new: str) -> str:
 
 
 REFUSED: dict[str, tuple[str | bytes, list[str]]] = {
-    "unknown key": (edited("rounds = 30", "ronds = 30\nrounds = 3"), ["ronds", "did you mean rounds?"]),
-    "unknown learner": (edited('"hedge"', '"hegde"'), ["everyone.learner", "'hegde'", "did you mean hedge?"]),
-    "unknown game": (edited('"bad-rps"', '"bad-rsp"'), ["game.name", "'bad-rsp'", "did you mean bad-rps?"]),
+    "unknown key": (edited("rounds = 30", "ronds = 30\nrounds = 3"), ["ronds", "did you mean 'rounds'?"]),
+    "unknown learner": (edited('"hedge"', '"hegde"'), ["everyone.learner", "'hegde'", "did you mean 'hedge'?"]),
+    "unknown game": (edited('"bad-rps"', '"bad-rsp"'), ["game.name", "'bad-rsp'", "did you mean 'bad-rps'?"]),
     "ragged payoffs": (edited('name = "bad-rps"', "payoffs = [[[1], [2, 3]], [[1], [2]]]"), ["game.payoffs[1][2]"]),
     "infinite payoff": (
         edited('name = "bad-rps"', "payoffs = [[[1, inf]], [[1, 2]]]"),
@@ -248,14 +248,14 @@ def test_a_mistake_gives_one_message_and_nothing_is_written(run: Run, case: str,
     ("arguments", "words"),
     [
         (["run", "gone.toml"], "there is no file gone.toml"),
-        (["run", "chikcen"], "did you mean chicken?"),
+        (["run", "chikcen"], "did you mean 'chicken'?"),
         (["run", "."], "is a folder"),
         (["run", "chicken", "--rounds", "0"], "rounds must be a whole number of at least 1"),
         (["run", "chicken", "--rounds", "many"], "'many' came"),
         (["run", "chicken", "--seed", "-3"], "seed must be"),
-        (["run", "chicken", "--sede", "3"], "gamesim run has no option --sede: did you mean --seed?"),
-        (["run", "chicken", "--roundz=3"], "has no option --roundz: did you mean --rounds?"),
-        (["rnu", "chicken"], "there is no command 'rnu': did you mean run?"),
+        (["run", "chicken", "--sede", "3"], "gamesim run has no option --sede: did you mean '--seed'?"),
+        (["run", "chicken", "--roundz=3"], "has no option --roundz: did you mean '--rounds'?"),
+        (["rnu", "chicken"], "there is no command 'rnu': did you mean 'run'?"),
         (["run", "chicken", "shapley"], "gamesim run does not take 'shapley'"),
         (["run", "chicken", "--out", f"{__file__}/here"], "cannot be written"),
         (["run", "chicken", "--out", "."], ". cannot be a run folder"),
@@ -264,7 +264,7 @@ def test_a_mistake_gives_one_message_and_nothing_is_written(run: Run, case: str,
         (["compare", "chicken", "--learners", "hedge", "--out", ".", "--force"], ". is not a run folder"),
         (["resume", "."], ". cannot be a run folder"),
         (["resume", "/"], "/ cannot be a run folder"),
-        (["show", "chikcen"], "did you mean chicken?"),
+        (["show", "chikcen"], "did you mean 'chicken'?"),
         (["list", "cats"], "cats"),
         ([], "COMMAND"),
     ],
@@ -306,7 +306,7 @@ def test_a_scenario_is_told_from_a_study(run: Run) -> None:
 def test_a_folder_with_a_scenario_is_pointed_to(run: Run) -> None:
     Path("here").mkdir()
     Path("here/scenario.toml").write_text(GOOD)
-    assert "did you mean here/scenario.toml?" in run("run", "here")[2]
+    assert "did you mean 'here/scenario.toml'?" in run("run", "here")[2]
 
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() == 0, reason="nothing is forbidden to root")

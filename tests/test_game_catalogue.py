@@ -49,7 +49,7 @@ def test_factories_are_the_public_functions_that_return_the_kind() -> None:
 
 @pytest.mark.parametrize("game", ["routing", "chiken"])
 def test_an_edge_takes_games_with_a_table_only(game: str) -> None:
-    with pytest.raises(InputError, match=f"there is no two-player game called '{game}'"):
+    with pytest.raises(InputError, match=f"unknown two-player game '{game}'"):
         polymatrix("cycle", {"n": 3}, game)
 
 

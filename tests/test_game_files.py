@@ -245,7 +245,7 @@ def test_a_missing_sheet_is_named(tmp_path: Path, game: str, gone: str) -> None:
 
 
 def test_files_that_are_no_games_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"not kept in .*files: did you mean \.nfg"):
+    with pytest.raises(InputError, match=r"not kept in .*files: did you mean '\.nfg"):
         games.load(tmp_path / "game.nfgg")
     with pytest.raises(InputError, match="No such file"):
         games.load(tmp_path / "none.nfg")

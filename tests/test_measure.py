@@ -114,9 +114,9 @@ def test_a_slope_that_there_is_not_is_no_number() -> None:
 @pytest.mark.parametrize(
     ("name", "options", "message"),
     [
-        ("ce-gab", {}, "there is no measure called 'ce-gab': did you mean ce-gap?"),
+        ("ce-gab", {}, "unknown measure 'ce-gab'; did you mean 'ce-gap'?"),
         ("quantile-regret", {}, "quantile-regret needs epsilon="),
-        ("quantile-regret", {"epsilom": 0.5}, "has no option 'epsilom': did you mean epsilon?"),
+        ("quantile-regret", {"epsilom": 0.5}, "has no option 'epsilom': did you mean 'epsilon'?"),
         ("ce-gap", {"epsilon": 0.5}, "ce-gap has no option 'epsilon': it takes none"),
     ],
 )

@@ -124,7 +124,7 @@ def test_graphs_come_by_name_or_from_files(tmp_path: Path) -> None:
     assert len(polymatrix("karate-club", game="chicken").edges) == 78
     assert len(polymatrix("grid-2d", {"m": 3, "n": 4}, "chicken").edges) == 17
     for name, settings_, message in [
-        ("cyle", {"n": 3}, "no graph called 'cyle'.*did you mean cycle"),
+        ("cyle", {"n": 3}, "no graph called 'cyle'.*did you mean 'cycle"),
         ("cycle", {"m": 3}, "the graph cycle has no setting 'm'"),
         ("cycle", {}, "the graph cycle with {}"),
         ("cycle", {"n": 10**9}, "n must be at most 1000000"),
@@ -188,7 +188,7 @@ def test_roads_come_from_files_with_polynomial_times(tmp_path: Path) -> None:
     for trips, message in cases:
         with pytest.raises(InputError, match=message):
             routing(str(tmp_path / "roads.edgelist"), trips=trips)
-    with pytest.raises(InputError, match="did you mean braess"):
+    with pytest.raises(InputError, match="did you mean 'braess"):
         routing("breass")
 
 

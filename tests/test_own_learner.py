@@ -144,7 +144,7 @@ def test_compare_takes_it_by_its_path(scenario: Path, capsys: pytest.CaptureFixt
 @pytest.mark.parametrize(
     ("file", "learner", "told"),
     [
-        (LEARNER, "mylearner.py:MyHegde", "did you mean MyHedge"),
+        (LEARNER, "mylearner.py:MyHegde", "did you mean 'MyHedge"),
         (LEARNER, "other.py:MyHedge", "there is no file"),
         ("import nothing_like_it\n", "mylearner.py:MyHedge", "line 1: ModuleNotFoundError"),
         ("x = 1\nclass A:\n  def\n", "mylearner.py:A", "line 3: SyntaxError"),
@@ -161,7 +161,7 @@ def test_mistakes_are_told(tmp_path: Path, file: str, learner: str, told: str) -
 @pytest.mark.parametrize(
     ("settings", "told"),
     [
-        ({"rat": 1.0}, "did you mean rate"),
+        ({"rat": 1.0}, "did you mean 'rate"),
         ({"rate": "fast"}, "expected a valid number"),
         ({"actions": 3}, "no setting 'actions'"),
     ],

@@ -134,7 +134,7 @@ def test_a_game_from_a_file_is_read_in(tmp_path: Path) -> None:
         ({"base": BASE, "grid": {"rounds": [5, 0]}}, ["rounds = 0"]),
         ({"base": BASE, "grid": {"seed": [1, 2]}}, ["seeds"]),
         ({"base": BASE, "grid": {"round": [1, 2]}}, ["rounds"]),
-        ({"base": BASE, "grid": {"everyone.learner": ["hegde", "hedge"]}}, ["hegde", "did you mean hedge"]),
+        ({"base": BASE, "grid": {"everyone.learner": ["hegde", "hedge"]}}, ["hegde", "did you mean 'hedge"]),
         ({"base": BASE, "grid": {"game.settings.actoins": [2]}}, ["actions"]),
         ({"base": BASE, "grid": {"players[3].learner": ["hedge"]}}, ["players[3].learner", "entries"]),
         ({"base": BASE, "changes": [{"gaem": {}}]}, ["changes[1].gaem", "game"]),
@@ -362,7 +362,7 @@ def test_a_swept_study_is_found_by_its_name(
     Path("rates").mkdir()  # a folder of this name that is no store changes nothing
     assert main(["study", "rates"]) == 0
     assert main(["study", "ratse"]) == 2
-    assert "did you mean rates?" in capsys.readouterr().err
+    assert "did you mean 'rates'?" in capsys.readouterr().err
 
 
 def test_exports_overwrite_nothing_unless_forced(

@@ -365,7 +365,7 @@ def test_points_that_fail_are_named_once_the_others_have_run(tmp_path: Path, mon
     points = [Point("quantile", {"part": "counterexample", "learner": name}, 0) for name in names]
     monkeypatch.setattr(run, "CLAIMS", (only(*points),))
     with Store(tmp_path / "points.sqlite", write=True) as store:
-        with pytest.raises(InputError, match=r"1 points failed.*'hegde'.* seed 0: .*did you mean hedge"):
+        with pytest.raises(InputError, match=r"1 points failed.*'hegde'.* seed 0: .*did you mean 'hedge"):
             run.run_claims(store, True, 1, lambda _: None)
         assert store.counts()["done"] == 1
 
@@ -390,7 +390,7 @@ def test_a_store_that_is_none_is_refused(tmp_path: Path) -> None:
 
 def test_mistakes_on_the_command_line(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     assert main(["theorem", "--small", "--again", "costs", "--out", str(tmp_path)]) == 2
-    assert "there is no claim called 'costs'" in capsys.readouterr().err
+    assert "unknown claim 'costs'" in capsys.readouterr().err
     assert main(["theorem", "--workers", "0", "--out", str(tmp_path)]) == 2
 
 

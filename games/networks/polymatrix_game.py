@@ -3,11 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from gamesim.engine.compiled import Integers, Vector, kernel
+from gamesim.engine.layout import IntegerLayout, Layout
 from gamesim.errors import InputError
 from gamesim.game import LARGEST_PAYOFF, Arrays
 from gamesim.games.networks.contract import NetworkGame
@@ -18,26 +19,46 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
+class _Graph(NamedTuple):
+    players: int
+    edges: int  # each from both of its ends
+    first: Integers  # where each player's actions begin
+    begin: Integers  # where each player's edges begin
+    neighbours: Integers
+    places: Integers  # where each edge's matrix begins
+
+
+_GRAPH = IntegerLayout(
+    _Graph, "", players="int", edges="int", first="players + 1", begin="players + 1", neighbours="edges", places="edges"
+)
+_graph_view = _GRAPH.view
+
+
+class _Data(NamedTuple):
+    base: Vector  # the loss of each player before its edges are added
+    matrices: Vector
+
+
+_DATA = Layout(_Data, "players", base="players", matrices="rest")
+_data_view = _DATA.view
+
+
 @kernel
 def _polymatrix_losses(integers: Integers, data: Vector, scratch: Vector, profile: Vector, losses: Vector) -> None:
     """Add up, for each player, the matrices of its edges times the neighbours' strategies."""
-    players = integers[0]
-    first = integers[1 : 2 + players]  # where each player's actions begin
-    begin = integers[2 + players : 3 + 2 * players]  # where each player's edges begin
-    edges = begin[players]
-    neighbours = integers[3 + 2 * players : 3 + 2 * players + edges]
-    matrices = integers[3 + 2 * players + edges : 3 + 2 * players + 2 * edges]
+    players, _, first, begin, neighbours, places = _graph_view(integers)
+    base, matrices = _data_view(data, players)
     for player in range(players):
         start, size = first[player], first[player + 1] - first[player]
         for k in range(size):
-            losses[start + k] = data[player]
+            losses[start + k] = base[player]
         for edge in range(begin[player], begin[player + 1]):
             other = neighbours[edge]
-            at = matrices[edge]
+            at = places[edge]
             for b in range(first[other], first[other + 1]):
                 weight = profile[b]
                 for k in range(size):
-                    losses[start + k] += weight * data[at + k]
+                    losses[start + k] += weight * matrices[at + k]
                 at += size
         for k in range(size):  # rounding may lead out of the range by one bit
             losses[start + k] = min(1.0, max(-1.0, losses[start + k]))
@@ -122,10 +143,10 @@ class Polymatrix(NetworkGame):
         begin = np.searchsorted(owner[order], np.arange(count + 1))
         area = np.concatenate([self._areas, self._areas])
         place = np.empty(len(owner), dtype=np.int64)  # a player's matrices lie side by side
-        place[order] = count + ends(area[order])[:-1]
+        place[order] = ends(area[order])[:-1]
         inverse = np.where(self.scale > 0, 1 / np.where(self.scale > 0, self.scale, 1.0), 0.0)
         base = self.middle.copy()
-        data = np.zeros(count + int(area.sum()))
+        matrices = np.zeros(int(area.sum()))
         for chosen, block in self._blocks():
             for side in (0, 1):
                 mine = edges[chosen, side]
@@ -135,10 +156,16 @@ class Polymatrix(NetworkGame):
                 if side == 0:
                     losses = losses.transpose(0, 2, 1)  # the neighbour's action first, the own one last
                 at = place[chosen + side * len(edges)][:, None] + np.arange(block.shape[2] * block.shape[3])
-                data[at] = losses.reshape(len(chosen), -1)
-        data[:count] = base * inverse
-        integers = np.concatenate([[count], ends(self.sizes), begin, other[order], place[order]]).astype(np.int64)
-        return integers, data
+                matrices[at] = losses.reshape(len(chosen), -1)
+        graph = _GRAPH.pack(
+            players=count,
+            edges=len(owner),
+            first=ends(self.sizes),
+            begin=begin,
+            neighbours=other[order],
+            places=place[order],
+        )
+        return graph, _DATA.pack(count, base=base * inverse, matrices=matrices)
 
     def kernel_arrays(self) -> tuple[Integers, Vector, int]:  # noqa: D102
         return *self._prepared, 0

@@ -3,11 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from gamesim.engine.compiled import Integers, Vector, kernel
+from gamesim.engine.layout import IntegerLayout, Layout
 from gamesim.errors import InputError
 from gamesim.game import LARGEST_PAYOFF, Arrays
 from gamesim.games.networks.contract import NetworkGame
@@ -18,14 +19,34 @@ if TYPE_CHECKING:
     import networkx as nx
 
 
+class _Graph(NamedTuple):
+    players: int
+    size: int  # efforts to choose from
+    most: int  # totals of efforts that can occur
+    begin: Integers  # where each player's neighbours begin
+    neighbours: Integers
+
+
+_GRAPH = IntegerLayout(_Graph, "", players="int", size="int", most="int", begin="players + 1", neighbours="rest")
+_graph_view = _GRAPH.view
+
+
+class _Data(NamedTuple):
+    benefit: Vector
+    cost: float
+    middle: Vector  # payoffs become losses by (middle - payoff) · inverse
+    inverse: Vector
+
+
+_DATA = Layout(_Data, "most players", benefit="most", cost="float", middle="players", inverse="players")
+_data_view = _DATA.view
+
+
 @kernel
 def _public_goods_losses(integers: Integers, data: Vector, scratch: Vector, profile: Vector, losses: Vector) -> None:
     """Find the distribution of the neighbours' total effort, neighbour by neighbour, then the expected benefit."""
-    players, size, most = integers[0], integers[1], integers[2]
-    begin = integers[3 : 4 + players]
-    neighbours = integers[4 + players :]
-    benefit, cost = data[:most], data[most]
-    middle, inverse = data[most + 1 : most + 1 + players], data[most + 1 + players :]
+    players, size, most, begin, neighbours = _graph_view(integers)
+    benefit, cost, middle, inverse = _data_view(data, most, players)
     for player in range(players):
         scratch[0] = 1.0
         top = 0
@@ -111,11 +132,15 @@ class LocalPublicGoods(NetworkGame):
         owner = np.concatenate([self.edges[:, 0], self.edges[:, 1]])
         other = np.concatenate([self.edges[:, 1], self.edges[:, 0]])
         order = np.argsort(owner, kind="stable")
-        count = len(self.players)
-        head = [count, self.sizes[0], self._totals]
-        integers = np.concatenate([head, ends(self._degrees), other[order]]).astype(np.int64)
         inverse = np.where(self.scale > 0, 1 / np.where(self.scale > 0, self.scale, 1.0), 0.0)
-        return integers, np.concatenate([self.benefit, [self.cost], self.middle, inverse]), self._totals
+        count = len(self.players)
+        graph = _GRAPH.pack(
+            players=count, size=self.sizes[0], most=self._totals, begin=ends(self._degrees), neighbours=other[order]
+        )
+        data = _DATA.pack(
+            self._totals, count, benefit=self.benefit, cost=self.cost, middle=self.middle, inverse=inverse
+        )
+        return graph, data, self._totals
 
     def payoffs_of(self, choices: Sequence[int]) -> Vector:  # noqa: D102
         efforts = np.array(choices)

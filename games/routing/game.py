@@ -5,12 +5,13 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from gamesim.engine.compiled import Integers, Vector, kernel
+from gamesim.engine.layout import IntegerLayout, Layout
 from gamesim.errors import InputError
 from gamesim.game import Arrays
 from gamesim.games.networks.contract import NetworkGame
@@ -25,6 +26,54 @@ HIGHEST_DEGREE = 8  # the highest power of the load in a road's time
 LARGEST_COEFFICIENT = 1e100  # of a power of the load in a road's time
 
 
+class _Network(NamedTuple):
+    players: int
+    roads: int
+    degree: int
+    uses: int  # a use is a road that is on some route of a player
+    routes: int
+    use_road: Integers
+    route_begin: Integers  # where each player's routes begin
+    step_begin: Integers  # where each route's steps begin
+    step_use: Integers
+
+
+_NETWORK = IntegerLayout(
+    _Network,
+    "",
+    players="int",
+    roads="int",
+    degree="int",
+    uses="int",
+    routes="int",
+    use_road="uses",
+    route_begin="players + 1",
+    step_begin="routes + 1",
+    step_use="rest",
+)
+_network_view = _NETWORK.view
+
+
+class _Data(NamedTuple):
+    binomials: Vector  # of each road's time, in the number of others on it
+    middle: Vector  # times become losses by (time - middle) · inverse
+    inverse: Vector
+
+
+_DATA = Layout(_Data, "roads width players", binomials="roads * width", middle="players", inverse="players")
+_data_view = _DATA.view
+
+
+class _Scratch(NamedTuple):
+    chance: Vector
+    time: Vector
+    symmetric: Vector
+
+
+_SCRATCH = Layout(_Scratch, "uses", chance="uses", time="uses", symmetric="rest")
+_scratch_view = _SCRATCH.view
+
+
 @kernel
 def _routing_losses(integers: Integers, data: Vector, scratch: Vector, profile: Vector, losses: Vector) -> None:
     """Find each road's expected time for each player who may use it, then add them up along the routes.
@@ -33,21 +82,10 @@ def _routing_losses(integers: Integers, data: Vector, scratch: Vector, profile: 
     Σ_k β_k C(X, k), its expectation is Σ_k β_k e_k, where e_k = E C(X, k) is the k-th elementary symmetric polynomial
     of the chances; leaving one player out of them is e'_k = e_k - q e'_{k-1}.
     """
-    players, roads, degree, uses, routes = integers[0], integers[1], integers[2], integers[3], integers[4]
-    at = 5
-    use_road = integers[at : at + uses]  # a use is a road that is on some route of a player
-    at += uses
-    route_begin = integers[at : at + players + 1]
-    at += players + 1
-    step_begin = integers[at : at + routes + 1]
-    at += routes + 1
-    step_use = integers[at:]
+    players, roads, degree, uses, routes, use_road, route_begin, step_begin, step_use = _network_view(integers)
     width = degree + 1
-    binomials = data[: roads * width]
-    middle = data[roads * width : roads * width + players]
-    inverse = data[roads * width + players :]
-    chance, time = scratch[:uses], scratch[uses : 2 * uses]
-    symmetric = scratch[2 * uses :]
+    binomials, middle, inverse = _data_view(data, roads, width, players)
+    chance, time, symmetric = _scratch_view(scratch, uses)
     for k in range(uses):
         chance[k] = 0.0
     for k in range(roads * width):
@@ -165,12 +203,21 @@ class Routing(NetworkGame):
     def _prepared(self) -> tuple[Integers, Vector, int]:
         uses, of_step = self._uses
         count, roads, width = len(self.players), len(self.roads), self.coefficients.shape[1]
-        head = [count, roads, width - 1, len(uses), len(self.lengths)]
-        parts = np.concatenate([head, uses % roads, ends(self.sizes), ends(self.lengths), of_step])
         binomials = self.coefficients @ _in_binomials(width, lambda x, power: (1 + x) ** power)
         inverse = np.where(self.scale > 0, 1 / np.where(self.scale > 0, self.scale, 1.0), 0.0)
-        data = np.concatenate([binomials.ravel(), -self.middle, inverse])
-        return parts.astype(np.int64), data, 2 * len(uses) + roads * width
+        network = _NETWORK.pack(
+            players=count,
+            roads=roads,
+            degree=width - 1,
+            uses=len(uses),
+            routes=len(self.lengths),
+            use_road=uses % roads,
+            route_begin=ends(self.sizes),
+            step_begin=ends(self.lengths),
+            step_use=of_step,
+        )
+        data = _DATA.pack(roads, width, count, binomials=binomials, middle=-self.middle, inverse=inverse)
+        return network, data, 2 * len(uses) + roads * width
 
     def kernel_arrays(self) -> tuple[Integers, Vector, int]:  # noqa: D102
         return self._prepared

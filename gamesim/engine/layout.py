@@ -271,5 +271,8 @@ def _compiled_view(layout: _Layout[Parts, Words]) -> Callable[..., Parts]:
     def view_2(typing: Any, array: Any, first: Any, second: Any) -> Any:
         return typed(2)
 
-    chosen: Callable[..., Parts] = instruction((view_0, view_1, view_2)[len(layout.dimensions)])
+    def view_3(typing: Any, array: Any, first: Any, second: Any, third: Any) -> Any:
+        return typed(3)
+
+    chosen: Callable[..., Parts] = instruction((view_0, view_1, view_2, view_3)[len(layout.dimensions)])
     return chosen

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gamesim.engine.compiled import Vector
-from gamesim.errors import InputError, did_you_mean
+from gamesim.errors import InputError, unknown
 from gamesim.game import Game
 from gamesim.learner import REGRET_KINDS, RegretKind
 from gamesim.measure import regrets
@@ -157,14 +157,14 @@ def joint(moment: Moment) -> NDArray[np.float64]:
 def gap_name(kind: EquilibriumKind) -> str:
     """Return the name of the measure that this gap is."""
     if kind not in EQUILIBRIUM_KINDS:
-        raise InputError(f"there is no gap called {kind!r}: {did_you_mean(kind, EQUILIBRIUM_KINDS)}")
+        raise unknown("gap", kind, EQUILIBRIUM_KINDS)
     return f"{kind}-gap"
 
 
 def regret_options(kind: RegretKind, epsilon: float | None, phi: Deviations | None) -> dict[str, Any]:
     """Return the options of the measure that this regret is, refusing what this kind of regret does not take."""
     if kind not in REGRET_KINDS:
-        raise InputError(f"there is no regret called {kind!r}: {did_you_mean(kind, REGRET_KINDS)}")
+        raise unknown("regret", kind, REGRET_KINDS)
     if (kind == "quantile") != (epsilon is not None) or (kind == "phi") != (phi is not None):
         raise InputError("quantile regret takes epsilon=..., phi regret takes phi=..., and the others take neither")
     return {name: value for name, value in (("epsilon", epsilon), ("phi", phi)) if value is not None}

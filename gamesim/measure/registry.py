@@ -20,7 +20,7 @@ from typing import Any, Literal, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from gamesim.errors import InputError, did_you_mean
+from gamesim.errors import InputError, did_you_mean, unknown
 from gamesim.measure.moments import Moments
 
 Value: TypeAlias = float | NDArray[np.float64]
@@ -206,8 +206,8 @@ def find(name: str) -> Measure:
     >>> find("ce-gab")
     Traceback (most recent call last):
         ...
-    gamesim.errors.InputError: there is no measure called 'ce-gab': did you mean ce-gap?
+    gamesim.errors.InputError: unknown measure 'ce-gab'; did you mean 'ce-gap'?
     """
     if name not in _known:
-        raise InputError(f"there is no measure called {name!r}: {did_you_mean(str(name), _known)}")
+        raise unknown("measure", name, _known)
     return _known[name]

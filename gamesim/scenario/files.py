@@ -5,7 +5,7 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from gamesim.errors import InputError, did_you_mean
+from gamesim.errors import InputError, unknown
 from gamesim.scenario.model import SCENARIO_FILE, Scenario
 
 
@@ -25,7 +25,7 @@ def find(name: str) -> Path:
     >>> find("chikcen")
     Traceback (most recent call last):
         ...
-    gamesim.errors.InputError: there is no scenario called 'chikcen': did you mean chicken?
+    gamesim.errors.InputError: unknown scenario 'chikcen'; did you mean 'chicken'?
     >>> find("shapley").name
     'shapley.toml'
     """
@@ -45,7 +45,7 @@ def find(name: str) -> Path:
             raise InputError(
                 f"there is no file {name}: give the path of a scenario, or the name of one of: {', '.join(known)}"
             )
-        raise InputError(f"there is no scenario called {name!r}: {did_you_mean(name, known)}")
+        raise unknown("scenario", name, known)
     return path
 
 

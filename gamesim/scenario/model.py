@@ -78,7 +78,7 @@ class Scenario(Part):
             ...
         gamesim.errors.InputError: mine.toml has 2 mistakes:
           rounds: expected a whole number of at least 1, at most 10^15, and 0 came
-          game.name: there is no game called 'chiken': did you mean chicken?
+          game.name: unknown game 'chiken'; did you mean 'chicken'?
         """
         if local_code:
             raw = user_learners.load_references(raw, folder)

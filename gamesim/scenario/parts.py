@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInf
 
 from gamesim import games, players, user_learners
 from gamesim.deprecated import Renamed
-from gamesim.errors import InputError, did_you_mean
+from gamesim.errors import InputError, unknown
 from gamesim.game import Game
 from gamesim.learner import Learner
 from gamesim.scenario.mistakes import Mistakes, key_of_setting, shown
@@ -48,7 +48,7 @@ class GamePart(Part):
     @classmethod
     def _known(cls, name: str) -> str:
         if name not in games.available():
-            raise InputError(f"there is no game called {name!r}: {did_you_mean(name, games.available())}")
+            raise unknown("game", name, games.available())
         return name
 
     @field_validator("settings")
@@ -94,7 +94,7 @@ class EveryonePart(Part):
         if user_learners.is_reference(learner):
             user_learners.loaded_class(learner)
         elif learner not in players.available():
-            raise InputError(f"there is no learner called {learner!r}: {did_you_mean(learner, players.available())}")
+            raise unknown("learner", learner, players.available())
         return learner
 
     @field_validator("settings")

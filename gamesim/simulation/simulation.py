@@ -15,7 +15,7 @@ from gamesim import games, players, validation
 from gamesim.engine import checkpoints as grid
 from gamesim.engine import loop, tracks
 from gamesim.engine.sums import Sums, lengths
-from gamesim.errors import InputError, did_you_mean
+from gamesim.errors import InputError, unknown
 from gamesim.game import Game
 from gamesim.learner import Feedback, Learner
 from gamesim.measure.builtin import gap_name
@@ -163,7 +163,7 @@ class Simulation(Generic[Number]):
         self.game = games.make(game) if isinstance(game, str) else game
         self.seed = validation.whole_number("seed", seed, least=0)
         if feedback not in FEEDBACK:
-            raise InputError(f"there is no feedback called {feedback!r}: {did_you_mean(feedback, FEEDBACK)}")
+            raise unknown("feedback", feedback, FEEDBACK)
         self.feedback = feedback
         self.single = replicas is None
         self.replicas = 1 if replicas is None else validation.whole_number("replicas", replicas, least=1)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gamesim import scenario
-from gamesim.errors import InputError, did_you_mean
+from gamesim.errors import InputError, did_you_mean, unknown
 from gamesim.measure import numbers
 from gamesim.scenario import Scenario
 from gamesim.scenario.files import read_toml
@@ -87,7 +87,7 @@ def _measures(raw: Any) -> tuple[str, ...]:
         raise InputError(f"measures: expected a list of names from {', '.join(numbers())}, and {raw!r} came")
     for name in raw:
         if name not in numbers():
-            raise InputError(f"measures: there is no measure called {name!r}: {did_you_mean(str(name), numbers())}")
+            raise InputError(f"measures: {unknown('measure', name, numbers())}")
     return tuple(dict.fromkeys(raw))
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from gamesim.errors import InputError, did_you_mean
+from gamesim.errors import InputError, unknown
 from gamesim.study.description import Description
 from gamesim.study.jobs import Job, Outcome
 from gamesim.study.pools import local
@@ -31,7 +31,7 @@ def theorem(folder: Path, small: bool, workers: int, again: Sequence[str], say: 
     names = [claim.NAME for claim in CLAIMS]
     for name in again:
         if name not in names:
-            raise InputError(f"there is no claim called {name!r}: {did_you_mean(name, names)}")
+            raise unknown("claim", name, names)
     if workers < 1:
         raise InputError(f"workers are at least 1, and {workers} came")
     page = folder / "theorem.md"

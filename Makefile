@@ -1,11 +1,12 @@
 # make demo   sets everything up and runs the main job, with pictures
 # make test   sets everything up and runs every check
 # make docs   sets everything up and builds the documentation
+# make generate   rewrites schemas, lists of names, tables and pictures
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test docs
+.PHONY: demo test docs generate
 
 demo: $(VENV)/demo
 	$(BIN)/gamesim run chicken --out runs/demo --force
@@ -21,6 +22,9 @@ test: $(VENV)/test
 docs: $(VENV)/test
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going -q -b html docs docs/_build
 	@echo "The documentation is in docs/_build/index.html"
+
+generate: $(VENV)/test
+	$(BIN)/python docs/update.py
 
 $(VENV)/demo: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -1,7 +1,6 @@
 """Write the reference: a page for every learner and every game, from what the program says of itself, with a picture.
 
-`make docs` calls this; `python docs/generate.py readme` writes the tables of learners and of speed into README.md, and
-`python docs/generate.py names` the names of games and learners into the modules that say them as types.
+`make docs` calls this.
 """
 
 import inspect
@@ -139,13 +138,6 @@ def learners() -> Iterator[tuple[str, str, str, str]]:
         yield name, does, kind, _plain(promise.formula) if promise else ""
 
 
-def table() -> str:
-    """Return the table of learners and what they guarantee, as Markdown."""
-    rows = ["| learner | what it does | regret that it bounds | by at most |", "|---|---|---|---|"]
-    rows += [f"| `{name}` | {does} | {kind or '–'} | {bound or '–'} |" for name, does, kind, bound in learners()]
-    return "\n".join(rows)
-
-
 def learner_list() -> str:
     """Return the learners under headings of what they guarantee, as Markdown that suits a narrow page, too."""
     lines = [
@@ -169,15 +161,6 @@ def speed_table() -> str:
         shown = f"{row['noregret']:,.0f} | {row['gamesim']:.{0 if row['gamesim'] > 9.9 else 1}f}"
         rows.append(f"| {row['learner']} | {row['actions']} | {shown} |")
     return "\n".join(rows)
-
-
-def readme(text: str) -> str:
-    """Return README with its generated tables as they are now."""
-    for name, made in (("learners", table()), ("speed", speed_table())):
-        before, _, rest = text.partition(f"<!-- {name} -->")
-        after = rest.partition(f"<!-- /{name} -->")[2]
-        text = f"{before}<!-- {name} -->\n{made}\n<!-- /{name} -->{after}"
-    return text
 
 
 def names() -> dict[Path, str]:
@@ -305,10 +288,4 @@ def _write(path: Path, text: str) -> None:
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["readme"]:
-        _write(ROOT / "README.md", readme((ROOT / "README.md").read_text(encoding="utf-8")))
-    elif sys.argv[1:] == ["names"]:
-        for module, text in names().items():
-            _write(module, text)
-    else:
-        write(Path(__file__).parent, pictures="--no-pictures" not in sys.argv)
+    write(Path(__file__).parent, pictures="--no-pictures" not in sys.argv)

@@ -121,9 +121,14 @@ def chicken() -> None:
         figures.write(drawn, IMAGES / "chicken")
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Draw all pictures."""
     IMAGES.mkdir(exist_ok=True)
     for picture in (striking, payoffs, wavelet, chicken):
         picture()
     for drawing in ("shapley", "bad-rps", "wavelet-stages", "chicken"):
         (IMAGES / f"{drawing}.svg").unlink()  # a picture that is committed is small
+
+
+if __name__ == "__main__":
+    main()

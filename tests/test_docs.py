@@ -6,7 +6,6 @@ Runs are cut to a few rounds and draw nothing, but for the block that is about d
 """
 
 import re
-import runpy
 import shlex
 import subprocess
 import sys
@@ -20,7 +19,6 @@ import pytest
 from gamesim.cli.main import build_parser, main
 from gamesim.scenario import Scenario
 from gamesim.scenario import schema as scenario_schema
-from gamesim.study import schema as study_schema
 
 ROOT = Path(__file__).parents[1]
 PAGES = [
@@ -125,13 +123,6 @@ def test_few_blocks_are_left_out() -> None:
     assert sum(block.kind in ("python", "sh") for page in PAGES for block in blocks(page)) >= 40
 
 
-def test_the_tables_in_the_readme_are_what_the_learners_and_the_stored_benchmark_say() -> None:
-    generate = runpy.run_path(str(ROOT / "docs" / "generate.py"))
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert generate["readme"](text) == text, "run python docs/generate.py readme"
-    assert generate["table"]() in text and generate["speed_table"]() in text
-
-
 def test_the_output_in_the_readme_is_what_its_scenario_gives(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -140,12 +131,6 @@ def test_the_output_in_the_readme_is_what_its_scenario_gives(
     (tmp_path / "mine.toml").write_text(scenario.text, encoding="utf-8")
     assert main(["run", str(tmp_path / "mine.toml"), "--no-figures", "--out", str(tmp_path / "run")]) == 0
     _same_output(capsys.readouterr().out, output.text)
-
-
-@pytest.mark.parametrize(("name", "schema"), [("scenario", scenario_schema), ("study", study_schema)])
-def test_the_shipped_schema_is_the_one_of_the_models(name: str, schema: Any) -> None:
-    shipped = ROOT / "scenarios" / f"{name}.schema.json"
-    assert shipped.read_text(encoding="utf-8") == schema.text()
 
 
 def test_the_schema_knows_every_key_of_a_scenario() -> None:

@@ -1,6 +1,5 @@
 """Games by name: what is known of them without being told, what their names are as types, and what they import."""
 
-import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -16,11 +15,6 @@ from gamesim.games.networks import LocalPublicGoods, Polymatrix, polymatrix
 from gamesim.games.routing import Routing
 
 ROOT = Path(__file__).parents[1]
-
-
-def test_the_modules_with_names_are_what_is_generated() -> None:
-    for path, text in runpy.run_path(str(ROOT / "docs" / "generate.py"))["names"]().items():
-        assert path.read_text(encoding="utf-8") == text, "run make generate"
 
 
 def test_a_type_checker_knows_what_a_name_makes() -> None:

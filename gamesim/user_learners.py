@@ -42,7 +42,7 @@ def as_input_error(player: str, learner: object, when: str, error: Exception) ->
     made_by = learner.learner_class if isinstance(learner, UserLearner) else learner
     name = getattr(made_by, "__name__", type(made_by).__name__)
     frames = list(extract_tb(error.__traceback__))
-    while frames and Path(frames[0].filename).parent == Path(__file__).parent:  # how the learner was called
+    while frames and Path(__file__).parent in Path(frames[0].filename).parents:  # how the learner was called
         del frames[0]
     where = ""
     if frames:  # the user's own lines come first, and then those of whatever they call

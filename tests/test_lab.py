@@ -530,7 +530,7 @@ def test_what_cannot_be_served_is_refused(tmp_path: Path, capsys: Any) -> None:
     assert main(["lab", str(large), "--no-browser"]) == 2
     assert "at most 64 actions" in capsys.readouterr().err
     assert main(["lab", "no-such-scenario", "--no-browser"]) == 2
-    assert "no scenario called" in capsys.readouterr().err
+    assert "unknown scenario" in capsys.readouterr().err
 
 
 def test_the_command_serves_until_interrupted() -> None:

@@ -52,14 +52,30 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 @dataclass(frozen=True)
 class AdaNormalHedge(Learner):
-    """Play by regret and by how much each action's regret has moved: no rate, no horizon.
+    """Weight actions by cumulative and absolute regret, without a learning rate.
 
-    On losses mapped to [0, 1], with R the regret for each action and C = Σ |r|,
-    p ∝ exp([R + 1]₊² / 3(C + 1)) - exp([R - 1]₊² / 3(C + 1)), and uniform where all of these are 0. The mean of
-    exp([R]₊² / 3C) stays below B = 5/2 + 3/2 ln(1 + T), so that R_i ≤ √(3 C_i ln(d B)) with C_i ≤ T.
+    Notes
+    -----
+    Losses are mapped to [0, 1]. With r the regret of a round for each action, R = Σ r and C = Σ |r|,
+    the strategy is
 
-    Reference: Luo and Schapire (2015), "Achieving all with no parameters: AdaNormalHedge", Theorem 1 and Lemma 2.
+        p ∝ exp([R + 1]₊² / 3(C + 1)) - exp([R - 1]₊² / 3(C + 1))
 
+    and uniform if all of these weights are 0; an action with R + 1 ≤ 1e-10 has weight 0. The mean of
+    exp([R]₊² / 3C) over the actions stays below
+
+        B = 5/2 + 3/2 ln(1 + T)
+
+    so that, with C_i ≤ T, the regret for each action i satisfies
+
+        R_i ≤ √(3 C_i ln(d B))
+
+    References
+    ----------
+    Luo and Schapire (2015), "Achieving all with no parameters: AdaNormalHedge", Theorem 1 and Lemma 2.
+
+    Examples
+    --------
     >>> learner = AdaNormalHedge().start(actions=3)
     >>> learner.observe([1.0, 0.0, -0.4])
     >>> learner.play().round(3)

@@ -82,15 +82,34 @@ def _learn(settings: Vector, state: Vector, loss: Vector) -> None:
 
 @dataclass(frozen=True)
 class BlumMansour(MatrixLearner):
-    """Ask one learner for each action where its mass should go, and play the distribution that this leaves as it is.
+    """Minimise swap regret with one external-regret learner per action.
 
-    Row i of φ is the strategy of a learner of its own, of the kind that `rows` names; the strategy is the fixed point
-    p = pφ; row i's learner sees the loss p_i · l. Swap regret is then the sum of the rows' external regrets. Rows that
-    are "first-order-hedge" have the rate sqrt(2 ln d / (1 + Σ p_i)) on losses of ±1; "adahedge" rows need no tuning and
-    are strong; `horizon` is for rows that are tuned to one.
+    Parameters
+    ----------
+    rows : str, default "first-order-hedge"
+        Name of the external-regret learner that chooses each row of φ. It must learn from the loss of
+        every action. "adahedge" needs no tuning and performs well.
+    horizon : int, optional
+        Number of rounds that the row learners are tuned to, for row learners with a horizon.
 
-    Reference: Blum and Mansour (2007), "From external to internal regret", Theorem 5.
+    Notes
+    -----
+    Row i of the stochastic matrix φ is the strategy of the i-th row learner. The strategy is the fixed
+    point
 
+        p = pφ
+
+    and the i-th row learner observes the loss p_i · l. Swap regret is then the sum of the external
+    regrets of the rows. With "first-order-hedge" and losses of ±1, the learning rate of row i is
+
+        sqrt(2 ln d / (1 + Σ p_i))
+
+    References
+    ----------
+    Blum and Mansour (2007), "From external to internal regret", Theorem 5.
+
+    Examples
+    --------
     >>> learner = BlumMansour(rows="regret-matching").start(actions=3)
     >>> learner.observe([1.0, 0.0, -0.4])
     >>> learner.play().round(3)

@@ -53,15 +53,33 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 @dataclass(frozen=True)
 class Exp3(Learner):
-    """Play as Hedge on losses that are estimated from the one that was seen.
+    """Play Hedge on importance-weighted loss estimates (bandit feedback).
 
-    On losses mapped to [0, 1], the loss of action i is estimated as l_i / p_i if i was played and 0 otherwise, which is
-    right on average; with L the sum of the estimates, p ∝ exp(-rate · L), rate = sqrt(2 ln d / (d T)), T = `horizon`.
+    Parameters
+    ----------
+    horizon : int, optional
+        Number of rounds T that the learning rate is tuned to. A simulation sets it if it is not given.
 
-    Reference: Auer, Cesa-Bianchi, Freund and Schapire (2002), "The nonstochastic multiarmed bandit problem", section 3;
-    the form and the bound: Bubeck and Cesa-Bianchi (2012), "Regret analysis of stochastic and nonstochastic
+    Notes
+    -----
+    Losses are mapped to [0, 1]. The loss of action i is estimated as l_i / p_i if i is played and as 0
+    otherwise, which is unbiased. With L the sum of the estimates, the strategy is
+
+        p ∝ exp(-rate · L)
+        rate = sqrt(2 ln d / (d T))
+
+    The guarantee bounds the expected external regret.
+
+    References
+    ----------
+    Auer, Cesa-Bianchi, Freund and Schapire (2002), "The nonstochastic multiarmed bandit problem",
+    section 3.
+
+    Form and bound: Bubeck and Cesa-Bianchi (2012), "Regret analysis of stochastic and nonstochastic
     multi-armed bandit problems", Theorem 3.1.
 
+    Examples
+    --------
     >>> learner = Exp3(horizon=100).start(actions=2)
     >>> learner.observe([1.0, float("nan")])
     >>> learner.play().round(3)

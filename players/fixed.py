@@ -33,10 +33,19 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 @dataclass(frozen=True)
 class Fixed(Learner):
-    """Play one given strategy in every round, whatever happens.
+    """Play the same given strategy in every round.
 
-    The probabilities in `strategy` are one for each action; left out, all actions are alike. No guarantee.
+    Parameters
+    ----------
+    strategy : tuple of float, optional
+        One probability per action, summing to 1. By default the uniform strategy.
 
+    Notes
+    -----
+    A fixed strategy declares no guarantee.
+
+    Examples
+    --------
     >>> Fixed(strategy=(0.25, 0.75)).start(actions=2).play()
     array([0.25, 0.75])
     """

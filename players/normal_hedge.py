@@ -70,18 +70,40 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 @dataclass(frozen=True)
 class NormalHedge(Learner):
-    """Play by regret through the half-normal potential: no rate to tune, and it competes with the best few too.
+    """Weight actions by regret with a half-normal potential, without a rate.
 
-    With R the regret for each action, c solves mean_i exp([R_i]₊² / 2c) = e, and p_i ∝ [R_i]₊ / c · exp([R_i]₊² / 2c);
-    uniform while no regret is positive (up to 1e-10, for rounding).
+    Notes
+    -----
+    With R the regret for each action, c solves
 
-    At every c, R_i ≤ √(2 c (1 + ln d)). √c is a norm of [R]₊, which a round raises by at most √2, and
-    from 1024 (1 + ln d) on a round raises c itself by at most 8.8. So c ≤ 8.8 T + (32 √(1 + ln d) + √2)² after T
-    rounds; docs/explanation/normal-hedge.md has the proof.
+        mean_i exp([R_i]₊² / 2c) = e
 
-    Reference: Chaudhuri, Freund and Hsu (2009), "A parameter-free hedging algorithm", Figure 1. Their Theorem 1 bounds
-    the regret against the best ε d actions by O(√(T ln 1/ε) + ln² d); the constants here are ours.
+    and the strategy is
 
+        p_i ∝ [R_i]₊ / c · exp([R_i]₊² / 2c)
+
+    It is uniform while no regret exceeds 1e-10, which absorbs rounding. Regret is small not only
+    against the best action but also against the best quantile of the actions.
+
+    For every c,
+
+        R_i ≤ √(2 c (1 + ln d))
+
+    √c is a norm of [R]₊. It grows by at most √2 per round, and once c ≥ 1024 (1 + ln d), c itself grows
+    by at most 8.8 per round. Hence after T rounds
+
+        c ≤ 8.8 T + (32 √(1 + ln d) + √2)²
+
+    The proof is in docs/explanation/normal-hedge.md.
+
+    References
+    ----------
+    Chaudhuri, Freund and Hsu (2009), "A parameter-free hedging algorithm", Figure 1. Their Theorem 1
+    bounds the regret against the best ε d actions by O(√(T ln 1/ε) + ln² d). The constants in the
+    guarantee are derived in this project.
+
+    Examples
+    --------
     >>> learner = NormalHedge().start(actions=3)
     >>> learner.observe([1.0, 0.0, -0.4])
     >>> learner.play().round(3)

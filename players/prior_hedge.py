@@ -177,23 +177,63 @@ def _learn(settings: Vector, state: Vector, loss: Vector) -> None:
 
 @dataclass(frozen=True)
 class PriorHedge(MatrixLearner):
-    """Play Hedge over all maps of actions to actions, with a prior on maps near the identity or near a constant.
+    """Play Hedge over all action maps, with a prior that favours simple maps.
 
-    A map is drawn from the prior so: a default is to stay (probability 1/2) or a constant j (1/2d each); each row
-    takes the default with probability 1 - 1/d and else an action at random. With L_ij = Σ p_i l_j, Hedge with rate η
-    weighs a map φ by exp(-η Σ_i L_iφ(i)), a product over rows, so that its mean over all d^d maps has a closed form:
-    E = exp(-η L), s = E1, a = 1/d², b = 1 - 1/d, Z_ij = a s_i + b E_ij; the constant j has the weight w_j ∝ Π_i Z_ij /
-    2d, to stay has w_0 ∝ Π_i Z_ii / 2, and
-    φ_ik = a E_ik (Σ_j w_j / Z_ij + w_0 / Z_ii) + b E_ik w_k / Z_ik + 1{k = i} b E_ii w_0 / Z_ii.
-    This runs for the K rates η_k = sqrt(2^(k+1) ln d / T), k = 0 … ⌈log2 d⌉, T = `horizon`, with Hedge over them.
-    Against φ, regret is at most √(2 T ln K) and, for the best of the rates, ln(1 / π) / η_k + η_k T / 2 with the prior
-    π of φ, which is at least 1 / 2d^(2d). Since ln(1 / π) is at most 1 + ln 2d + 2 ln d times the lesser of d - unif(φ)
-    and d - self(φ), this is of the order √((1 + that) T ln d): less than what is proved for `wavelet` by a factor ln d,
-    for somebody who knows T.
+    Parameters
+    ----------
+    horizon : int, optional
+        Number of rounds T that the learning rates are tuned to. A simulation sets it if it is not
+        given.
 
-    Reference: after the prior of Hait, Li, Luo and Zhang (2025), "Comparator-adaptive Φ-regret: improved bounds,
-    simpler algorithms, and applications to games", NeurIPS; the closed form is ours.
+    Notes
+    -----
+    The prior π draws a map of actions to actions as follows. The default is to stay (probability 1/2)
+    or a constant j (probability 1/2d each). Each row independently takes the default with probability
+    1 - 1/d, and otherwise an action drawn uniformly.
 
+    With L_ij = Σ p_i l_j, Hedge with rate η weights a map φ by
+
+        π(φ) exp(-η Σ_i L_iφ(i))
+
+    The exponential is a product over rows, so the mean over all d^d maps has a closed form. With
+
+        E = exp(-η L)
+        s = E1
+        a = 1/d²
+        b = 1 - 1/d
+        Z_ij = a s_i + b E_ij
+
+    the constant j has weight w_j and staying has weight w_0:
+
+        w_j ∝ Π_i Z_ij / 2d
+        w_0 ∝ Π_i Z_ii / 2
+
+    and the mean map is
+
+        φ_ik = a E_ik (Σ_j w_j / Z_ij + w_0 / Z_ii) + b E_ik w_k / Z_ik + 1{k = i} b E_ii w_0 / Z_ii
+
+    This runs for K rates, with Hedge over them:
+
+        η_k = sqrt(2^(k+1) ln d / T),  k = 0 … ⌈log2 d⌉
+
+    Regret against φ is at most the sum of √(2 T ln K) and, for the best of the rates,
+
+        ln(1 / π(φ)) / η_k + η_k T / 2,  π(φ) ≥ 1 / 2d^(2d)
+
+    Since ln(1 / π(φ)) is at most 1 + ln 2d + 2 ln d times m = min{d - unif(φ), d - self(φ)}, this is of
+    the order
+
+        √((1 + m) T ln d)
+
+    which is smaller than what is proved for `wavelet` by a factor ln d, but requires that T be known.
+
+    References
+    ----------
+    Prior: Hait, Li, Luo and Zhang (2025), "Comparator-adaptive Φ-regret: improved bounds, simpler
+    algorithms, and applications to games", NeurIPS. The closed form is derived in this project.
+
+    Examples
+    --------
     >>> learner = PriorHedge(horizon=100).start(actions=3)
     >>> learner.observe([1.0, 0.0, -0.4])
     >>> learner.play().round(3)

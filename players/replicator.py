@@ -37,16 +37,41 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 @dataclass(frozen=True)
 class Replicator(Learner):
-    """Let each action grow at the rate by which it does better than the strategy.
+    """Follow the replicator dynamic in discrete time.
 
-    The replicator equation dp_i/ds = p_i (<p, l> - l_i) in Euler steps: p_i ← p_i (1 + step · (<p, l> - l_i)). It
-    is the limit of Hedge as its rate goes to 0. The shares keep their sum, so Π_t (1 + step · r_i) ≤ d for every
-    action i, and ln(1 + x) ≥ x - x² on x ≥ -1/2 gives the bound.
+    Parameters
+    ----------
+    step : float, default 0.01
+        Length of an Euler step, in units of 1 / loss: positive and at most 1/4.
 
-    Reference: Taylor and Jonker (1978), "Evolutionarily stable strategies and game dynamics", equation 2; the bound is
-    that of Prod: Cesa-Bianchi, Mansour and Stoltz (2007), "Improved second-order bounds for prediction with expert
-    advice", Lemma 2.
+    Notes
+    -----
+    The replicator equation
 
+        dp_i/ds = p_i (<p, l> - l_i)
+
+    is followed in Euler steps:
+
+        p_i ← p_i (1 + step · (<p, l> - l_i))
+
+    In the limit of small rates, Hedge is the replicator dynamic. With r_i = <p, l> - l_i the regret of
+    a round for action i, the probabilities keep their sum, so that for every action i
+
+        Π_t (1 + step · r_i) ≤ d
+
+    and ln(1 + x) ≥ x - x² for x ≥ -1/2 gives the bound
+
+        ln d / step + 4 step T
+
+    References
+    ----------
+    Taylor and Jonker (1978), "Evolutionarily stable strategies and game dynamics", equation 2.
+
+    Bound, that of Prod: Cesa-Bianchi, Mansour and Stoltz (2007), "Improved second-order bounds for
+    prediction with expert advice", Lemma 2.
+
+    Examples
+    --------
     >>> learner = Replicator(step=0.1).start(actions=2)
     >>> learner.observe([1.0, 0.0])
     >>> learner.play().round(3)

@@ -121,15 +121,29 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 @dataclass(frozen=True)
 class Squint(Learner):
-    """Play by regret and its variance, averaged over all rates at once.
+    """Play exponential weights in regret and its variance, mixed over all rates.
 
-    On losses mapped to [0, 1], with r the regret of a round, R = Σ r and V = Σ r² for each action,
-    p ∝ ∫ exp(η R - η² V) dη over η from 0 to 1/2: no rate to tune, and little regret where V is small. As
-    exp(x - x²) ≤ 1 + x for x ≥ -1/2, the mean over actions of ∫ (exp(η R - η² V) - 1) / η dη never rises above 0.
+    Notes
+    -----
+    Losses are mapped to [0, 1]. With r the regret of a round for each action, R = Σ r and V = Σ r², the
+    strategy is
 
-    Reference: Koolen and van Erven (2015), "Second-order quantile methods for experts and combinatorial games",
-    section 4 with the improper prior 1/η on the rates; its bound with V ≤ T.
+        p ∝ ∫ exp(η R - η² V) dη,  η from 0 to 1/2
 
+    There is no rate to tune, and regret is small if V is small. As exp(x - x²) ≤ 1 + x for x ≥ -1/2,
+    the mean over the actions of
+
+        ∫ (exp(η R - η² V) - 1) / η dη
+
+    never exceeds 0, which with V ≤ T gives the bound.
+
+    References
+    ----------
+    Koolen and van Erven (2015), "Second-order quantile methods for experts and combinatorial games",
+    section 4 with the improper prior 1/η on the rates.
+
+    Examples
+    --------
     >>> learner = Squint().start(actions=3)
     >>> learner.observe([1.0, 0.0, -0.4])
     >>> learner.play().round(3)

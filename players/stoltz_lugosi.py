@@ -51,15 +51,25 @@ def _learn(settings: Vector, state: Vector, loss: Vector) -> None:
 
 @dataclass(frozen=True)
 class StoltzLugosi(MatrixLearner):
-    """Play the strategy that Hedge over all ways to replace one action by another leaves as it is.
+    """Minimise internal regret by Hedge over pairs of actions.
 
-    For each pair i ≠ j an expert plays the strategy with i's mass moved to j. Hedge over these d (d - 1) experts, with
-    its own anytime rate, has the weights w; p is the strategy that their mixture gives back: p = pφ with φ_ij = w_ij
-    off the diagonal. The regret against an expert is the internal regret for its pair.
+    Notes
+    -----
+    For each pair i ≠ j, an expert plays the learner's strategy with the mass of i moved to j. Hedge
+    over these d (d - 1) experts, with its anytime rate, assigns the weights w. The strategy is the one
+    that the mixture of the experts reproduces, the fixed point
 
-    Reference: Stoltz and Lugosi (2005), "Internal regret in on-line portfolio selection", section 3; the bound is
-    Hedge's with d (d - 1) experts.
+        p = pφ,  φ_ij = w_ij for i ≠ j
 
+    The regret against an expert is the internal regret for its pair. The bound is therefore that of
+    Hedge with d (d - 1) experts.
+
+    References
+    ----------
+    Stoltz and Lugosi (2005), "Internal regret in on-line portfolio selection", section 3.
+
+    Examples
+    --------
     >>> learner = StoltzLugosi().start(actions=3)
     >>> learner.observe([1.0, 0.0, -0.4])
     >>> learner.play().round(3)

@@ -101,19 +101,43 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 @dataclass(frozen=True)
 class TreeSwap(Learner):
-    """Play the average of `depth` learners, each on blocks `base` times as long as the next one's.
+    """Minimise swap regret by averaging learners that run at several timescales.
 
-    Let T = M^D with M the `base` and D the `depth`. Round t, written with D digits in base M, passes on level h through
-    the node that its first h - 1 digits name. The node's learner, of the kind that `rows` names, holds its strategy for
-    the M^(D-h) rounds of one digit, is then fed their mean loss, and is done after M of these; p is the average over
-    the levels. A deviation from level h's strategy cannot beat the best fixed action of its block, which level h + 1
-    follows with regret ε a round, over M rounds: the sum telescopes to swap regret ≤ T ((1 - 1/D) ε + 2/D). Hedge as
-    `rows` is tuned to M. What is not given of base and depth is chosen for the `horizon`, so that this bound is least.
+    Parameters
+    ----------
+    rows : str, default "hedge"
+        Name of the external-regret learner at the nodes of the tree. It must learn from the loss of
+        every action. Hedge is tuned to `base` rounds.
+    base : int, optional
+        Number M of blocks that a node plays, and the ratio of the block lengths of successive levels.
+    depth : int, optional
+        Number D of levels.
+    horizon : int, optional
+        Number of rounds for which `base` and `depth` are chosen, where not given, to minimise the
+        bound. A simulation sets it if it is not given.
 
-    Reference: Dagan, Daskalakis, Fishelson and Golowich (2024), "From external to swap regret 2.0", Theorem 1.1 and
-    Algorithm 1; Peng and Rubinstein (2024), "Fast swap regret minimization and applications to approximate correlated
-    equilibria", Theorem 1.1.
+    Notes
+    -----
+    Let T = M^D. Write round t with D digits in base M. On level h, the round passes through the node
+    named by its first h - 1 digits. The learner of this node holds its strategy for the M^(D-h) rounds
+    of one digit, then observes their mean loss, and is restarted after M such blocks. The strategy p is
+    the average over the levels.
 
+    A deviation from the strategy of level h cannot beat the best fixed action of its block, which level
+    h + 1 follows with regret ε per round over M rounds. The sum telescopes to the bound on swap regret
+
+        T ((1 - 1/D) ε + 2/D)
+
+    References
+    ----------
+    Dagan, Daskalakis, Fishelson and Golowich (2024), "From external to swap regret 2.0", Theorem 1.1
+    and Algorithm 1.
+
+    Peng and Rubinstein (2024), "Fast swap regret minimization and applications to approximate
+    correlated equilibria", Theorem 1.1.
+
+    Examples
+    --------
     >>> learner = TreeSwap(base=2, depth=2).start(actions=2)
     >>> for _ in range(3):
     ...     learner.observe([1.0, -1.0])

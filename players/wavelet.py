@@ -305,30 +305,71 @@ def _mark(own: Vector, size: int, number: int, moved: Vector) -> None:
 
 @dataclass(frozen=True)
 class Wavelet(Learner):
-    """Learn an action modification rule in a Haar wavelet basis, and play its fixed point.
+    """Learn an action modification rule in a Haar basis and play its fixed point.
 
-    The paper's Algorithm 1. The d actions are relabelled by D = 2^⌈log2 d⌉ augmented indices. A matrix is predicted as
-    Σ_b x_b b over the features b: the identity, and h ⊗ e_j for every Haar vector h and column j. Its positive part,
-    row by row divided by its sum, is φ; p = pφ is played. The gradient p_i (l_j - <φ_i, l>) of each entry (its negative
-    part where the predicted entry is negative) gives each feature b its own gradient <g, b>, and a scalar learner
-    turns that into the next x_b. Neighbouring actions are learnt about together: `order`, a permutation of the actions
-    (from 0), may put those side by side that call for the same modification. `clock` is "blocks", the paper's, or
-    "continuous", ours, which the learner `wavelet-continuous` takes. `scale` multiplies the ε of all scalar learners.
+    Parameters
+    ----------
+    order : tuple of int, optional
+        A permutation of the actions, numbered from 0. Neighbouring actions share features, so place
+        actions that call for the same modification next to each other. By default 0, 1, …, d - 1.
+    clock : {"blocks", "continuous"}, default "blocks"
+        How the scalar learners count time: "blocks" as in the paper, or "continuous", this project's
+        variant, which the learner `wavelet-continuous` uses.
+    scale : float, default 1.0
+        Positive factor that multiplies the ε of all scalar learners.
 
-    For an absolute constant c, all T and all stochastic matrices φ at once, its regret against φ is at most
-    c √(min{d - unif(φ) + 1, d - self(φ)} (T + d)) (log d)^(3/2), with unif(φ) the number of rows that share the most
-    frequent row, and self(φ) the number of actions that φ leaves alone; and its ε-quantile regret is at most
-    c √(T log(1 + 1/ε)). (The paper prints log(1/ε), which is 0 at ε = 1; but there can be regret to the worst action.)
+    Notes
+    -----
+    This is Algorithm 1 of the paper. The d actions are relabelled by D = 2^⌈log2 d⌉ augmented indices.
+    The features b are the identity and h ⊗ e_j for every Haar vector h and column j. The learner
+    predicts the matrix
 
-    `guarantee` bounds the worst φ with all constants, `certificate` a given φ after a given run. The scalar learners of
-    column j have ε_j = scale / (d² s_j), with s_j (1 or 2) the number of indices that its action has, and D ε_j for the
-    all-one vector h; the identity's has ε = scale. K₁ = Σ_j ε_j + max_j ε_j (exp(z_j²) - 1) with erfi(z_j) =
-    √(2/π) / ε_j, and K₀ is the same with D ε_j for ε_j. No regret exceeds 2T, so that the guarantee says something only
-    from some T on.
+        Σ_b x_b b
 
-    Reference: Lu, Sun and Zhang (2025), "Sparsity-based interpolation of external, internal and swap regret", 38th
+    Its positive part, with every row divided by its sum, is φ. The learner plays the fixed point
+
+        p = pφ
+
+    The gradient with respect to an entry (i, j) is
+
+        g_ij = p_i (l_j - <φ_i, l>)
+
+    or its negative part if the predicted entry is negative. Feature b has the gradient <g, b>, from
+    which a scalar learner computes the next x_b.
+
+    For an absolute constant c, and for all T and all stochastic matrices φ simultaneously, the regret
+    against φ is at most
+
+        c √(min{d - unif(φ) + 1, d - self(φ)} (T + d)) (log d)^(3/2)
+
+    where unif(φ) is the number of rows equal to the most frequent row, and self(φ) the number of
+    actions that φ maps to themselves. The ε-quantile regret is at most
+
+        c √(T log(1 + 1/ε))
+
+    (The paper prints log(1/ε), which is 0 at ε = 1; but regret against the worst action can be
+    positive.)
+
+    `guarantee` bounds the regret for the worst φ with all constants; `certificate` bounds it for a
+    given φ after a given run. The scalar learners of column j have
+
+        ε_j = scale / (d² s_j)
+
+    with s_j (1 or 2) the number of indices of its action. For the all-one vector h they have D ε_j, and
+    the identity has ε = scale. The guarantee is stated in terms of
+
+        K₁ = Σ_j ε_j + max_j ε_j (exp(z_j²) - 1),  erfi(z_j) = √(2/π) / ε_j
+
+    and of K₀, the same with D ε_j in place of ε_j. Regret never exceeds 2T, so the guarantee is
+    informative only for large enough T.
+
+    References
+    ----------
+    Lu, Sun and Zhang (2025), "Sparsity-based interpolation of external, internal and swap regret", 38th
     Conference on Learning Theory, PMLR 291:3795-3828, Theorems 1 and 2.
 
+    Examples
+    --------
     >>> player = Wavelet()
     >>> learner = player.start(actions=3)
     >>> for _ in range(4):
@@ -382,11 +423,29 @@ class Wavelet(Learner):
         return OWN.parts(self.parts(state, actions).own, size, size.bit_length())
 
     def certificate(self, state: Vector, phi: ArrayLike) -> float:
-        """Return a bound on the total regret against φ that the gradients seen so far prove, in units of loss.
+        """Return the bound on the regret against φ that the gradients so far certify.
 
-        `state` is that of a learner at work, and `phi` a stochastic matrix: row i is where the mass of action i is
-        sent. The bound is the sum over all features of the scalar learners' bounds, for the better of the paper's two
-        ways to write φ in features, without and with the identity.
+        Parameters
+        ----------
+        state : array
+            State of a running learner (`learner.state`).
+        phi : array_like, shape (d, d)
+            A stochastic matrix φ: row i is the distribution that replaces action i.
+
+        Returns
+        -------
+        float
+            Upper bound on the total regret against φ so far, in units of loss.
+
+        Raises
+        ------
+        InputError
+            If `phi` is not a stochastic matrix or `state` belongs to another number of actions.
+
+        Notes
+        -----
+        The bound is the sum of the scalar learners' bounds over all features. Of the paper's two ways to
+        write φ in features, with and without the identity, the one with the smaller bound is used.
         """
         wanted = np.array(phi, dtype=np.float64)
         actions = len(wanted)
@@ -413,15 +472,28 @@ class Wavelet(Learner):
         return float(min(bounds))
 
     def guarantee(self) -> Guarantee:
-        """Return a bound on the swap regret, with all its constants.
+        """Return a bound on swap regret with all its constants.
 
-        Write any φ without the identity. The coefficients u_hj of one Haar vector h satisfy Σ_j |u_hj| ≤ 1, and its
-        gradients Σ_t |c| ≤ 2 P_h, with P_h the mass that the strategies of all rounds put on its interval. A scalar
-        learner's bound is convex in u, so the sum over j is largest with one u_hj = 1. This gives
-        G' √(1 + P_h) K_h with K_h = Σ_j ε_hj + max_j (ε_hj exp(z²) - ε_hj); G' is 4 for blocks; for the continuous
-        clock it is 2 and there is no 1. The P_h of one scale add up to T: by Cauchy-Schwarz the sum of the roots over
-        the 2^k intervals of a scale is at most √(2^k (2^k + T)).
+        Notes
+        -----
+        Write any φ without the identity. The coefficients of one Haar vector h and its gradients satisfy
 
+            Σ_j |u_hj| ≤ 1
+            Σ_t |c| ≤ 2 P_h
+
+        with P_h the mass that the strategies of all rounds put on the interval of h. A scalar learner's
+        bound is convex in u, so the sum over j is largest if a single u_hj is 1. This gives
+
+            G' √(1 + P_h) K_h
+            K_h = Σ_j ε_hj + max_j (ε_hj exp(z²) - ε_hj)
+
+        with G' = 4 for blocks; for the continuous clock, G' = 2 and the 1 is absent. The P_h of one scale
+        add up to T. By Cauchy-Schwarz, the sum of the roots over the 2^k intervals of a scale is at most
+
+            √(2^k (2^k + T))
+
+        Examples
+        --------
         >>> [round(wavelet.guarantee().bound(10**6, 4)) for wavelet in (Wavelet(), WaveletContinuous())]
         [35664, 17832]
         """
@@ -463,11 +535,26 @@ def _coefficients(matrix: NDArray[np.float64]) -> Vector:
 
 @dataclass(frozen=True)
 class WaveletContinuous(Wavelet):
-    """The wavelet learner with our continuous clock: no blocks, no lag, half the bound of the paper's.
+    """Run the wavelet learner with a continuous clock instead of blocks.
 
-    All else is as in `wavelet`, whose page defines K₀ and K₁; only the scalar learners' clock differs. Each advances
-    its time by |c|/2 in every round instead of waiting for a block of gradients to fill.
+    Parameters
+    ----------
+    order : tuple of int, optional
+        A permutation of the actions, numbered from 0, as in `wavelet`. By default 0, 1, …, d - 1.
+    clock : {"blocks", "continuous"}, default "continuous"
+        How the scalar learners count time, as in `wavelet`.
+    scale : float, default 1.0
+        Positive factor that multiplies the ε of all scalar learners.
 
+    Notes
+    -----
+    Only the clock of the scalar learners differs from `wavelet`, which defines K₀ and K₁. In every
+    round, each scalar learner advances its time by |c|/2, with c its gradient, instead of waiting for a
+    block of gradients to fill. It reacts without delay, and its bound is half that of the paper's clock.
+    The continuous clock is this project's variant.
+
+    Examples
+    --------
     >>> player = WaveletContinuous()
     >>> learner = player.start(actions=3)
     >>> learner.observe([0.5, 0.25, -0.25])

@@ -1,4 +1,4 @@
-"""AdaHedge: Hedge whose rate follows the losses."""
+"""AdaHedge: Hedge with a learning rate tuned to past losses."""
 
 from dataclasses import dataclass
 from math import log, sqrt
@@ -12,14 +12,14 @@ from gamesim.learner import Guarantee, Learner
 from gamesim.players._kernels.numeric import exponential, smallest, sum_of
 from gamesim.players._kernels.simplex import NO_REGRET, recall, softmin, uniform_on_least
 
-NEGLIGIBLE = 1e-150  # products of smaller numbers would be so small that they are slow to reckon with
+NEGLIGIBLE = 1e-150  # products of smaller numbers could be subnormal, hence slow
 
 
 class State(NamedTuple):
-    """What AdaHedge keeps."""
+    """State of AdaHedge."""
 
     strategy: Vector
-    losses: Vector  # so far, less those of the best action
+    losses: Vector  # cumulative, minus that of the best action
     gaps: Vector  # Δ, the sum of the mixability gaps
 
 
@@ -42,7 +42,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
     best = smallest(losses)
     mixed = best
     if rate < np.inf:
-        for i in range(d):  # the strategy is not needed any more
+        for i in range(d):  # the strategy is no longer needed
             strategy[i] *= max(exponential(-rate * (loss[i] - least)), NEGLIGIBLE)
         mixed = -np.log(sum_of(strategy)) / rate
     gap += max(suffered - mixed, 0.0)

@@ -1,4 +1,4 @@
-"""AdaNormalHedge: NormalHedge in closed form, adaptive to each action's own past."""
+"""AdaNormalHedge: NormalHedge in closed form, adaptive to the absolute regret of each action."""
 
 from dataclasses import dataclass
 from math import log, sqrt
@@ -13,7 +13,7 @@ from gamesim.players._kernels.simplex import NO_REGRET, expected_loss, recall
 
 
 class State(NamedTuple):
-    """What AdaNormalHedge keeps."""
+    """State of AdaNormalHedge."""
 
     strategy: Vector
     regrets: Vector  # R
@@ -31,7 +31,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
     suffered = expected_loss(strategy, loss)
     largest = 0.0
     for i in range(d):
-        regret = (suffered - loss[i]) / 2  # as of losses in [0, 1]
+        regret = (suffered - loss[i]) / 2  # with losses mapped to [0, 1]
         regrets[i] += regret
         sizes[i] += abs(regret)
         above = max(regrets[i] + 1, 0.0)

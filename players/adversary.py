@@ -1,4 +1,4 @@
-"""An adversary: best response to this very round."""
+"""The adversary: best response to the current round."""
 
 from dataclasses import dataclass
 from typing import ClassVar

@@ -1,4 +1,4 @@
-"""Best response to the last round."""
+"""Best response to the previous round."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -11,9 +11,9 @@ from gamesim.players._kernels.simplex import TIED, uniform_on_least
 
 
 class State(NamedTuple):
-    """What best response keeps."""
+    """State of best response."""
 
-    losses: Vector  # of the last round
+    losses: Vector  # of the previous round
 
 
 STATE = Layout(State, losses="d")

@@ -1,4 +1,4 @@
-"""Coin betting: one bettor an action, with the bets of Krichevsky and Trofimov."""
+"""Coin betting: one Krichevsky-Trofimov bettor per action."""
 
 from dataclasses import dataclass
 from math import log, sqrt
@@ -14,7 +14,7 @@ from gamesim.validation import positive
 
 
 class State(NamedTuple):
-    """What coin betting keeps."""
+    """State of coin betting."""
 
     strategy: Vector
     coins: Vector  # G, the sum of each bettor's coins
@@ -34,7 +34,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
     suffered = expected_loss(strategy, loss)
     richest = -np.inf
     for i in range(d):
-        coin = (suffered - loss[i]) / 2  # as of losses in [0, 1]
+        coin = (suffered - loss[i]) / 2  # with losses mapped to [0, 1]
         bet = coins[i] / (rounds + 1 + horizon / 2)
         if coins[i] <= NO_REGRET:
             coin = max(coin, 0.0)
@@ -44,7 +44,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
     counted[0] = rounds + 1
     total = 0.0
     for i in range(d):
-        bets = coins[i] > NO_REGRET and wealth[i] - richest > -650  # less than that is slow to reckon with, and nothing
+        bets = coins[i] > NO_REGRET and wealth[i] - richest > -650  # smaller is negligible, and subnormal, hence slow
         strategy[i] = coins[i] * np.exp(wealth[i] - richest) if bets else 0.0
         total += strategy[i]
     for i in range(d):

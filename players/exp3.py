@@ -1,4 +1,4 @@
-"""Exp3: Hedge on estimated losses, when only the played action's loss is seen."""
+"""Exp3: Hedge on estimated losses, for bandit feedback."""
 
 from dataclasses import dataclass
 from math import log, sqrt
@@ -14,10 +14,10 @@ from gamesim.validation import positive
 
 
 class State(NamedTuple):
-    """What Exp3 keeps."""
+    """State of Exp3."""
 
     strategy: Vector
-    losses: Vector  # the estimated loss of each action so far
+    losses: Vector  # the estimated cumulative loss of each action
 
 
 STATE = Layout(State, strategy="d", losses="d")
@@ -25,7 +25,7 @@ _view = STATE.view
 
 
 class Settings(NamedTuple):
-    """What Exp3's kernels read."""
+    """Kernel settings of Exp3 and Exp3-IX."""
 
     rate: float
     bias: float  # added to the probability that an observed loss is divided by
@@ -37,7 +37,7 @@ settings_view = SETTINGS.view
 
 @kernel
 def estimate(strategy: Vector, loss: Vector, bias: float, losses: Vector) -> None:
-    """Add to the losses the estimate l / (p + bias) for the one action that was played, with l mapped to [0, 1]."""
+    """Add the estimate l / (p + bias) of the played action's loss, with l mapped to [0, 1]."""
     for i in range(loss.size):
         if not np.isnan(loss[i]):
             losses[i] += (loss[i] + 1) / (2 * (strategy[i] + bias))

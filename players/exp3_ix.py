@@ -1,4 +1,4 @@
-"""Exp3-IX: Exp3 that explores by estimating losses a little too low."""
+"""Exp3-IX: Exp3 with implicit exploration, by slightly underestimating losses."""
 
 from dataclasses import dataclass
 from math import log, sqrt

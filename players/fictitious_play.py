@@ -1,4 +1,4 @@
-"""Fictitious play: best response to the past on average."""
+"""Fictitious play: best response to the average past play."""
 
 from dataclasses import dataclass
 
@@ -44,5 +44,5 @@ class FictitiousPlay(Learner):
     """
 
     name = "fictitious-play"
-    kernels = _play, Hedge.kernels[1]  # the same state as Hedge: rounds and losses so far
+    kernels = _play, Hedge.kernels[1]  # the same state as Hedge: rounds and cumulative losses
     state_layout = STATE

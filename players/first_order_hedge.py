@@ -1,4 +1,4 @@
-"""First-order Hedge: a rate that falls with the size of the losses, not with the rounds."""
+"""First-order Hedge: a rate that decreases with the size of the losses, not with the rounds."""
 
 from dataclasses import dataclass
 from math import log, sqrt
@@ -50,7 +50,7 @@ class FirstOrderHedge(Learner):
     """
 
     name = "first-order-hedge"
-    kernels = Hedge.kernels[0], _observe  # Hedge's own play: its count of rounds is the sum of sizes here
+    kernels = Hedge.kernels[0], _observe  # as Hedge plays, with the sum of sizes for the number of rounds
     state_layout = STATE
 
     def kernel_settings(self, actions: int) -> Vector:  # noqa: D102

@@ -18,11 +18,11 @@ REGULARISERS = ("entropic", "euclidean", "log-barrier")
 
 
 class State(NamedTuple):
-    """What FTRL keeps."""
+    """State of FTRL."""
 
     strategy: Vector
-    losses: Vector  # L, so far
-    hint: Vector  # m, what is expected next
+    losses: Vector  # L, cumulative
+    hint: Vector  # m, the prediction of the next loss
     point: Vector  # scratch: L + m
     surprises: Vector  # Σ v
 
@@ -32,11 +32,11 @@ _view = STATE.view
 
 
 class Settings(NamedTuple):
-    """What FTRL's kernels read."""
+    """Kernel settings of FTRL."""
 
     kind: int  # of regulariser
     optimistic: float  # 1 or 0
-    rate: float  # 0: sqrt(numerator / (first + Σ v))
+    rate: float  # 0 means sqrt(numerator / (first + Σ v))
     numerator: float
     first: float
 
@@ -145,7 +145,7 @@ class FTRL(Learner):
     def __post_init__(self) -> None:
         positive("rate", self.rate)
         if self.regulariser not in REGULARISERS:
-            raise InputError(f"regulariser must be one of {', '.join(REGULARISERS)}, and {self.regulariser!r} came")
+            raise InputError(f'regulariser must be "entropic", "euclidean" or "log-barrier", got {self.regulariser!r}')
 
     def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
         kind, surprise = REGULARISERS.index(self.regulariser), 4.0 if self.optimistic else 1.0
@@ -154,7 +154,7 @@ class FTRL(Learner):
             kind=kind, optimistic=self.optimistic, rate=self.rate or 0.0, numerator=numerator, first=first
         )
 
-    def guarantee(self) -> Guarantee | None:  # noqa: D102, PLR0911  # one promise for each regulariser and kind of rate
+    def guarantee(self) -> Guarantee | None:  # noqa: D102, PLR0911  # one bound per regulariser and kind of rate
         rate, surprise = self.rate, 4 if self.optimistic else 1
         if self.regulariser == "entropic":
             if rate is None:

@@ -1,4 +1,4 @@
-"""Projected gradient descent."""
+"""Online gradient descent with projection onto the simplex."""
 
 from dataclasses import dataclass
 from math import sqrt
@@ -14,10 +14,10 @@ from gamesim.validation import positive
 
 
 class State(NamedTuple):
-    """What gradient descent keeps."""
+    """State of online gradient descent."""
 
     strategy: Vector
-    point: Vector  # scratch: the step, before the projection
+    point: Vector  # scratch: the point after the step, before the projection
     rounds: Vector
 
 

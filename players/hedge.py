@@ -14,10 +14,10 @@ from gamesim.validation import positive
 
 
 class State(NamedTuple):
-    """What Hedge keeps."""
+    """State of Hedge."""
 
-    weight: Vector  # the rounds observed
-    losses: Vector  # the loss of each action so far
+    weight: Vector  # the number of rounds observed
+    losses: Vector  # the cumulative loss of each action
 
 
 STATE = Layout(State, weight="1", losses="d")

@@ -1,4 +1,4 @@
-"""Internal regret matching: move mass from action to action in proportion to the regret for not having done so."""
+"""Internal regret matching: move mass between actions in proportion to internal regret."""
 
 from dataclasses import dataclass
 from math import sqrt
@@ -14,9 +14,9 @@ from gamesim.players._kernels.simplex import NO_REGRET
 
 
 class Own(NamedTuple):
-    """What internal regret matching keeps."""
+    """Matrix-learner state of internal regret matching."""
 
-    losses: Vector  # for each pair of actions: what would have been lost by the second in place of the first
+    losses: Vector  # for each pair (j, k): the extra loss of k in place of j, -R_jk
 
 
 OWN = Layout(Own, losses="d * d")
@@ -39,12 +39,12 @@ def _write(settings: Vector, state: Vector, matrix: Vector) -> None:
         for k in range(j * d, j * d + d):
             matrix[k] = matrix[k] / largest if largest > 0 else 0.0
             leaving += matrix[k]
-        matrix[j * d + j] = max(1 - leaving, 0.0)  # the regret for moving from j to j is 0, and so was its entry
+        matrix[j * d + j] = max(1 - leaving, 0.0)  # the diagonal regret is 0, hence so was this entry
 
 
 @kernel
 def add_pair_losses(strategy: Vector, loss: Vector, losses: Vector) -> None:
-    """Add, for every pair, what would have been lost by playing k in place of j: p_j (l_k - l_j)."""
+    """Add for every pair the extra loss of playing k in place of j: p_j (l_k - l_j)."""
     d = loss.size
     for j in range(d):
         for k in range(d):

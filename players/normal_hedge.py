@@ -14,11 +14,11 @@ from gamesim.players._kernels.simplex import NO_REGRET, expected_loss, recall
 
 
 class State(NamedTuple):
-    """What NormalHedge keeps."""
+    """State of NormalHedge."""
 
     strategy: Vector
     regrets: Vector
-    root: Vector  # 1 / (2 c) of the last round: where the next search begins
+    root: Vector  # 1 / (2 c) of the previous round, where the next search starts
 
 
 STATE = Layout(State, strategy="d", regrets="d", root="1")
@@ -37,8 +37,9 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
     if largest <= NO_REGRET:
         fill(strategy, 1 / d)
         return
-    # s = 1 / (2 c) solves ln mean exp(s [R]₊²) = 1. The left side is convex and rises in s, and at the root s max[R]₊²
-    # is between 1 and 1 + ln d. Newton's steps, from the last round's s, come down to the root after one step up.
+    # s = 1 / (2 c) solves ln mean exp(s [R]₊²) = 1. The left side is convex and increasing in s, and at the root
+    # s max[R]₊² lies between 1 and 1 + ln d. Newton's method, from the previous s, decreases to the root after at most
+    # one step up.
     square = largest * largest
     low, high = 1 / square, (1 + np.log(d)) / square
     s = min(max(root[0], low), high)
@@ -56,7 +57,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
                 strategy[i] = 0.0
         change = min(max(s - (np.log(total / d) - 1) * total / slope, low), high) - s
         s += change
-        if abs(change) <= 1e-8 * s:  # the weights then follow to the first order, with an error of the square's order
+        if abs(change) <= 1e-8 * s:  # the weights are then corrected to first order; the error is of second order
             break
     root[0] = s
     total = 0.0
@@ -116,7 +117,7 @@ class NormalHedge(Learner):
 
     def guarantee(self) -> Guarantee:  # noqa: D102
         def bound(rounds: int, actions: int) -> float:
-            exponent = 1 + log(actions)  # the most that R² / 2c can be
+            exponent = 1 + log(actions)  # maximum of R² / 2c
             return sqrt(2 * exponent * (8.8 * rounds + (32 * sqrt(exponent) + sqrt(2)) ** 2))
 
         return Guarantee("external", "√(2 Λ (8.8 T + (32 √Λ + √2)²)), Λ = 1 + ln d", bound)

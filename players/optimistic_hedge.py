@@ -1,4 +1,4 @@
-"""Optimistic Hedge: Hedge that expects the last loss again."""
+"""Optimistic Hedge: Hedge that predicts the last loss to recur."""
 
 from dataclasses import dataclass
 

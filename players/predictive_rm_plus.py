@@ -1,4 +1,4 @@
-"""Predictive regret matching⁺: regret matching⁺ that expects the last round again."""
+"""Predictive regret matching⁺: regret matching⁺ that predicts the last regret to recur."""
 
 from dataclasses import dataclass
 from math import sqrt
@@ -11,11 +11,11 @@ from gamesim.players._kernels.simplex import expected_loss, match, recall
 
 
 class State(NamedTuple):
-    """What predictive regret matching⁺ keeps."""
+    """State of predictive regret matching⁺."""
 
     strategy: Vector
     regrets: Vector  # Q
-    predicted: Vector  # Q + r, before its positive part is taken
+    predicted: Vector  # Q + r, before taking the positive part
 
 
 STATE = Layout(State, strategy="d", regrets="d", predicted="d")

@@ -11,10 +11,10 @@ from gamesim.players._kernels.simplex import expected_loss, match, recall
 
 
 class State(NamedTuple):
-    """What regret matching keeps."""
+    """State of regret matching."""
 
     strategy: Vector
-    regrets: Vector  # for not having played each action
+    regrets: Vector  # R
 
 
 STATE = Layout(State, strategy="d", regrets="d")

@@ -1,4 +1,4 @@
-"""Regret matching⁺: regret matching that forgets negative regret."""
+"""Regret matching⁺: regret matching that truncates regrets at 0."""
 
 from dataclasses import dataclass
 from math import sqrt

@@ -1,4 +1,4 @@
-"""The replicator dynamic, in small steps."""
+"""The replicator dynamic in discrete time."""
 
 from dataclasses import dataclass
 from math import log
@@ -10,11 +10,11 @@ from gamesim.errors import InputError
 from gamesim.learner import Guarantee, Learner
 from gamesim.players._kernels.simplex import expected_loss, recall
 
-EXTINCT = 1e-290  # no share falls below: rounding to 0 would keep an action out for ever
+EXTINCT = 1e-290  # lower bound on probabilities: an action that is rounded to 0 could never return
 
 
 class State(NamedTuple):
-    """What the replicator keeps."""
+    """State of the replicator dynamic."""
 
     strategy: Vector
 
@@ -86,7 +86,7 @@ class Replicator(Learner):
 
     def __post_init__(self) -> None:
         if not 0 < self.step <= 0.25:
-            raise InputError(f"step must be a positive number up to 1/4, and {self.step} came")
+            raise InputError(f"step must be positive and at most 1/4, got {self.step}")
 
     def guarantee(self) -> Guarantee:  # noqa: D102
         step = self.step

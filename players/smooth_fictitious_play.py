@@ -1,4 +1,4 @@
-"""Smooth fictitious play: a noisy best response to the past on average."""
+"""Smooth fictitious play: the logit response to the average past play."""
 
 from dataclasses import dataclass
 
@@ -58,7 +58,7 @@ class SmoothFictitiousPlay(Learner):
     temperature: float = 0.1
 
     name = "smooth-fictitious-play"
-    kernels = _play, Hedge.kernels[1]  # the same state as Hedge: rounds and losses so far
+    kernels = _play, Hedge.kernels[1]  # the same state as Hedge: rounds and cumulative losses
     state_layout = STATE
 
     def __post_init__(self) -> None:

@@ -15,9 +15,9 @@ from gamesim.players.internal_regret_matching import add_pair_losses
 
 
 class Own(NamedTuple):
-    """What Stoltz and Lugosi's learner keeps."""
+    """Matrix-learner state of Stoltz and Lugosi's learner."""
 
-    losses: Vector  # for each pair of actions: what would have been lost by the second in place of the first
+    losses: Vector  # for each pair (i, j): the extra loss of j in place of i
     rounds: Vector
 
 
@@ -28,7 +28,7 @@ _own_view = OWN.view
 @kernel
 def _write(settings: Vector, state: Vector, matrix: Vector) -> None:
     d = int(np.sqrt(matrix.size))
-    if d == 1:  # no pairs: φ stays as it began
+    if d == 1:  # no pairs: φ keeps its first value
         return
     losses, rounds = _own_view(reduction(state, d).own, d)
     rate = np.sqrt(2 * np.log(d * (d - 1.0)) / (rounds[0] + 1))
@@ -81,7 +81,7 @@ class StoltzLugosi(MatrixLearner):
     own_layout = OWN
 
     def begin_own(self, own: Own) -> None:  # noqa: D102
-        own.losses[:: round(own.losses.size**0.5) + 1] = np.inf  # to stay is no pair
+        own.losses[:: round(own.losses.size**0.5) + 1] = np.inf  # the diagonal is not a pair
 
     def guarantee(self) -> Guarantee:  # noqa: D102
         def bound(rounds: int, actions: int) -> float:

@@ -1,4 +1,4 @@
-"""TreeSwap: external-regret learners at several paces, whose average has little swap regret."""
+"""TreeSwap: external-regret learners at several timescales, whose average has small swap regret."""
 
 from dataclasses import dataclass
 from math import log, sqrt
@@ -17,13 +17,13 @@ from gamesim.validation import positive
 
 
 class Settings(NamedTuple):
-    """The tree, and the learner of its nodes: kernels' addresses, first state, settings."""
+    """Kernel settings: the tree, and the node learner's kernel addresses, first state and settings."""
 
     play: int
     observe: int
     base: int
     depth: int
-    size: int  # how many numbers a node's learner keeps
+    size: int  # length of a node learner's state
     first: Vector
     row: Vector
 
@@ -35,7 +35,7 @@ _settings_view = SETTINGS.view
 
 
 class Level(NamedTuple):
-    """One level: the learner of its current node, that learner's strategy, and the loss of its current block."""
+    """One level: state and strategy of its current node's learner, and the loss of its current block."""
 
     learner: Vector
     strategy: Vector
@@ -47,7 +47,7 @@ _level_view = LEVEL.view
 
 
 class State(NamedTuple):
-    """What TreeSwap keeps."""
+    """State of TreeSwap."""
 
     strategy: Vector
     rounds: Vector
@@ -71,7 +71,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
     strategy, counted, levels = _view(state, d)
     counted[0] += 1
     rounds = int(counted[0])
-    held = 1  # rounds that the strategy of this level is held for
+    held = 1  # rounds for which this level holds a strategy
     fastest = _level(levels, depth - 1, d, size)
     for i in range(d):
         fastest.block[i] += loss[i]
@@ -83,7 +83,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
             above = _level(levels, number - 1, d, size)
             for i in range(d):
                 above.block[i] += level.block[i]
-        if rounds % (held * base) == 0:  # the node is done: its sister starts anew
+        if rounds % (held * base) == 0:  # the node is done: the next one starts afresh
             copy(level.learner, first)
         else:
             for i in range(d):
@@ -184,7 +184,7 @@ class TreeSwap(Learner):
         return STATE.pack(actions, strategy=strategy, levels=np.tile(level, depth))
 
     def shape(self, actions: int, rounds: int | None = None) -> tuple[int, int]:
-        """Return base and depth: as given, or best for the horizon."""
+        """Return base and depth as given, or those that minimise the bound for the horizon."""
         if self.base is not None and self.depth is not None:
             return self.base, self.depth
         rounds = rounds or self.required_horizon()
@@ -210,7 +210,7 @@ class TreeSwap(Learner):
             whole = base**depth
             return min(2 * rounds, self._bound(actions, base, depth)) if rounds <= whole else 2 * rounds
 
-        return Guarantee("swap", "T (1 - 1/D) ε + 2 T / D, ε the rows' bound a round over M rounds, T = M^D", bound)
+        return Guarantee("swap", "T (1 - 1/D) ε + 2 T / D, ε the rows' bound per round over M rounds, T = M^D", bound)
 
 
 def _root(rounds: int, depth: int) -> int:

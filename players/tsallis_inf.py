@@ -1,4 +1,4 @@
-"""Tsallis-INF: the bandit learner that is best against adversaries and against chance."""
+"""Tsallis-INF: a bandit learner that is optimal for both adversarial and stochastic losses."""
 
 from dataclasses import dataclass
 from math import sqrt
@@ -14,10 +14,10 @@ from gamesim.players.exp3 import estimate
 
 
 class State(NamedTuple):
-    """What Tsallis-INF keeps."""
+    """State of Tsallis-INF."""
 
     strategy: Vector
-    losses: Vector  # the estimated loss of each action so far
+    losses: Vector  # the estimated cumulative loss of each action
     rounds: Vector
 
 

@@ -1,4 +1,4 @@
-"""Uniform play: every action alike."""
+"""Uniform play: the same probability for every action."""
 
 from dataclasses import dataclass
 

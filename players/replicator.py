@@ -54,8 +54,8 @@ class Replicator(Learner):
 
         p_i ← p_i (1 + step · (<p, l> - l_i))
 
-    In the limit of small rates, Hedge is the replicator dynamic. With r_i = <p, l> - l_i the regret of
-    a round for action i, the probabilities keep their sum, so that for every action i
+    In the limit of small rates, Hedge is the replicator dynamic. The probabilities keep their sum. With
+    r_i = <p, l> - l_i, it follows for every action i that
 
         Π_t (1 + step · r_i) ≤ d
 

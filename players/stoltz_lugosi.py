@@ -51,7 +51,7 @@ def _learn(settings: Vector, state: Vector, loss: Vector) -> None:
 
 @dataclass(frozen=True)
 class StoltzLugosi(MatrixLearner):
-    """Minimise internal regret by Hedge over pairs of actions.
+    """Minimise internal regret by running Hedge over pairs of actions.
 
     Notes
     -----

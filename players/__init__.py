@@ -1,7 +1,10 @@
-"""The learners, one a file. Adding one is a file and one line here; everything else goes by `available`."""
+"""The built-in learners, one per file.
 
-if __name__ == "players":  # this folder is on the path in a checkout
-    raise ImportError("this folder is the package gamesim.players: import gamesim.players")
+To add a learner, add its file and import it here; everything else uses `available`.
+"""
+
+if __name__ == "players":  # in a checkout this folder is on the path
+    raise ImportError("this folder is the package gamesim.players; import gamesim.players instead")
 
 from dataclasses import fields
 from functools import cache
@@ -50,12 +53,19 @@ _LEARNERS: dict[str, type[Learner]] = {
     if isinstance(thing, type) and thing.__module__.startswith(__name__)
 }
 
-__all__ = ["make", "available", *_LEARNERS]  # noqa: PLE0604  # they are strings
+__all__ = ["make", "available", *_LEARNERS]  # noqa: PLE0604  # all are strings
 
 
 def available() -> dict[str, type[Learner]]:
-    """Return every learner by the name that scenarios use.
+    """Return all built-in learners by the name that scenarios use.
 
+    Returns
+    -------
+    dict of str to type
+        The class of each learner, by name.
+
+    Examples
+    --------
     >>> available()["hedge"]
     <class 'gamesim.players.hedge.Hedge'>
     """
@@ -63,7 +73,7 @@ def available() -> dict[str, type[Learner]]:
 
 
 def names() -> Any:
-    """Deprecated: `available` under its old name."""
+    """Return `available()`; deprecated name."""
     warn("gamesim.players.names", "gamesim.players.available")
     return available()
 
@@ -73,8 +83,27 @@ def make(name: "LearnerName", **settings: Any) -> Learner: ...
 @overload
 def make(name: str, **settings: Any) -> Learner: ...
 def make(name: str, **settings: Any) -> Learner:
-    """Return a learner by name, with these settings.
+    """Return a learner by name, with the given settings.
 
+    Parameters
+    ----------
+    name : str
+        Name of a built-in learner, one of `available()`.
+    **settings
+        Settings of the learner, as documented in its class.
+
+    Returns
+    -------
+    Learner
+        The configured learner.
+
+    Raises
+    ------
+    InputError
+        If the name or a setting is unknown, or a setting has an invalid value.
+
+    Examples
+    --------
     >>> make("hedge", rate=0.1)
     Hedge(rate=0.1)
     """
@@ -95,13 +124,13 @@ def make(name: str, **settings: Any) -> Learner:
         if isinstance(cause := first.get("ctx", {}).get("error"), InputError):
             raise InputError(f"{name}: {cause}") from None
         where = ".".join(map(str, first["loc"]))
-        raise InputError(f"{name}: {where}: {first['msg']}, and {first['input']!r} came") from None
+        raise InputError(f"{name}: {where}: {first['msg']}, got {first['input']!r}") from None
     return player
 
 
 @cache
 def _adapters() -> dict[str, Any]:
-    """Return what checks the types of each learner's settings; making it takes longer than using it."""
+    """Return a type adapter per learner, cached because construction is slow."""
     from pydantic import TypeAdapter
 
     return {name: TypeAdapter(learner) for name, learner in available().items()}

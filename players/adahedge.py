@@ -1,4 +1,4 @@
-"""AdaHedge: Hedge whose rate follows the losses."""
+"""AdaHedge: Hedge with a learning rate tuned to past losses."""
 
 from dataclasses import dataclass
 from math import log, sqrt
@@ -12,14 +12,14 @@ from gamesim.learner import Guarantee, Learner
 from gamesim.players._kernels.numeric import exponential, smallest, sum_of
 from gamesim.players._kernels.simplex import NO_REGRET, recall, softmin, uniform_on_least
 
-NEGLIGIBLE = 1e-150  # products of smaller numbers would be so small that they are slow to reckon with
+NEGLIGIBLE = 1e-150  # products of smaller numbers could be subnormal, hence slow
 
 
 class State(NamedTuple):
-    """What AdaHedge keeps."""
+    """State of AdaHedge."""
 
     strategy: Vector
-    losses: Vector  # so far, less those of the best action
+    losses: Vector  # cumulative, minus that of the best action
     gaps: Vector  # Δ, the sum of the mixability gaps
 
 
@@ -42,7 +42,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
     best = smallest(losses)
     mixed = best
     if rate < np.inf:
-        for i in range(d):  # the strategy is not needed any more
+        for i in range(d):  # the strategy is no longer needed
             strategy[i] *= max(exponential(-rate * (loss[i] - least)), NEGLIGIBLE)
         mixed = -np.log(sum_of(strategy)) / rate
     gap += max(suffered - mixed, 0.0)
@@ -57,16 +57,35 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 @dataclass(frozen=True)
 class AdaHedge(Learner):
-    """Play as Hedge, with the rate that the losses so far would have wanted.
+    """Play Hedge with a learning rate tuned to past losses.
 
-    With L the losses so far, p ∝ exp(-η L). The mixability gap of a round is δ = <p, l> + ln(Σ p exp(-η l)) / η; with Δ
-    the sum of the gaps, η = ln d / Δ, and p is uniform on the leaders while Δ = 0 (up to 1e-10, for rounding). No
-    tuning, and the same play when all losses are doubled or shifted. Losses that vary little cost little: with
-    V = Σ Var_p(l) ≤ T the regret is at most 2 √(V ln d) + 8/3 ln d + 4.
+    Notes
+    -----
+    With L the cumulative loss of each action, the strategy is
 
-    Reference: de Rooij, van Erven, Grünwald and Koolen (2014), "Follow the leader if you can, hedge if you must",
+        p ∝ exp(-η L)
+
+    The mixability gap of a round is
+
+        δ = <p, l> + ln(Σ p exp(-η l)) / η
+
+    With Δ the sum of the gaps so far, the learning rate is
+
+        η = ln d / Δ
+
+    While Δ = 0 (at most 1e-10, to absorb rounding), p is uniform on the actions of least cumulative
+    loss. There is nothing to tune, and the strategies do not change if all losses are scaled or
+    shifted. Regret is small if losses vary little: with V = Σ Var_p(l) ≤ T, external regret is at most
+
+        2 √(V ln d) + 8/3 ln d + 4
+
+    References
+    ----------
+    De Rooij, van Erven, Grünwald and Koolen (2014), "Follow the leader if you can, hedge if you must",
     Theorem 6 with losses of range 2.
 
+    Examples
+    --------
     >>> learner = AdaHedge().start(actions=3)
     >>> learner.observe([1.0, 0.0, 0.0])
     >>> learner.play().round(3)

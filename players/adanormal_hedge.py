@@ -1,4 +1,4 @@
-"""AdaNormalHedge: NormalHedge in closed form, adaptive to each action's own past."""
+"""AdaNormalHedge: NormalHedge in closed form, adaptive to the absolute regret of each action."""
 
 from dataclasses import dataclass
 from math import log, sqrt
@@ -13,7 +13,7 @@ from gamesim.players._kernels.simplex import NO_REGRET, expected_loss, recall
 
 
 class State(NamedTuple):
-    """What AdaNormalHedge keeps."""
+    """State of AdaNormalHedge."""
 
     strategy: Vector
     regrets: Vector  # R
@@ -31,7 +31,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
     suffered = expected_loss(strategy, loss)
     largest = 0.0
     for i in range(d):
-        regret = (suffered - loss[i]) / 2  # as of losses in [0, 1]
+        regret = (suffered - loss[i]) / 2  # with losses mapped to [0, 1]
         regrets[i] += regret
         sizes[i] += abs(regret)
         above = max(regrets[i] + 1, 0.0)
@@ -52,14 +52,30 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 @dataclass(frozen=True)
 class AdaNormalHedge(Learner):
-    """Play by regret and by how much each action's regret has moved: no rate, no horizon.
+    """Weight actions by cumulative and absolute regret, without a learning rate.
 
-    On losses mapped to [0, 1], with R the regret for each action and C = Σ |r|,
-    p ∝ exp([R + 1]₊² / 3(C + 1)) - exp([R - 1]₊² / 3(C + 1)), and uniform where all of these are 0. The mean of
-    exp([R]₊² / 3C) stays below B = 5/2 + 3/2 ln(1 + T), so that R_i ≤ √(3 C_i ln(d B)) with C_i ≤ T.
+    Notes
+    -----
+    Losses are mapped to [0, 1]. With r the regret of a round for each action, R = Σ r and C = Σ |r|,
+    the strategy is
 
-    Reference: Luo and Schapire (2015), "Achieving all with no parameters: AdaNormalHedge", Theorem 1 and Lemma 2.
+        p ∝ exp([R + 1]₊² / 3(C + 1)) - exp([R - 1]₊² / 3(C + 1))
 
+    and uniform if all of these weights are 0; an action with R + 1 ≤ 1e-10 has weight 0. The mean of
+    exp([R]₊² / 3C) over the actions stays below
+
+        B = 5/2 + 3/2 ln(1 + T)
+
+    so that, with C_i ≤ T, the regret for each action i satisfies
+
+        R_i ≤ √(3 C_i ln(d B))
+
+    References
+    ----------
+    Luo and Schapire (2015), "Achieving all with no parameters: AdaNormalHedge", Theorem 1 and Lemma 2.
+
+    Examples
+    --------
     >>> learner = AdaNormalHedge().start(actions=3)
     >>> learner.observe([1.0, 0.0, -0.4])
     >>> learner.play().round(3)

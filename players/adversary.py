@@ -1,4 +1,4 @@
-"""An adversary: best response to this very round."""
+"""The adversary: best response to the current round."""
 
 from dataclasses import dataclass
 from typing import ClassVar
@@ -9,16 +9,26 @@ from gamesim.players.best_response import BestResponse
 
 @dataclass(frozen=True)
 class Adversary(Learner):
-    """Play the action that is best against the strategies that the others are playing now.
+    """Best-respond to the other players' strategies of the current round.
 
-    It is told this round's loss l before it plays, and its strategy is uniform on {i : l_i ≤ min l + 1e-12}. In a
-    zero-sum game nothing can hurt a learner more in one round. Alone, outside a game, it is best response.
+    Notes
+    -----
+    The adversary observes the loss l of the current round before it plays. Its strategy is uniform on
 
-    Reference: Cesa-Bianchi and Lugosi (2006), "Prediction, Learning, and Games", section 7.3: the opponent who sees the
-    mixed strategy, not the draw. No guarantee as a learner.
+        {i : l_i ≤ min l + 1e-12}
 
+    In a zero-sum game, this is the worst opponent that a learner can face in a single round. Without
+    a game, the adversary is the same as best response. It declares no guarantee.
+
+    References
+    ----------
+    Cesa-Bianchi and Lugosi (2006), "Prediction, Learning, and Games", section 7.3: the opponent
+    observes the mixed strategy, not the drawn action.
+
+    Examples
+    --------
     >>> learner = Adversary().start(actions=3)
-    >>> learner.observe([1.0, -0.5, -0.5])  # what it is told before it plays
+    >>> learner.observe([1.0, -0.5, -0.5])  # in a game, observed before playing
     >>> learner.play()
     array([0. , 0.5, 0.5])
     """

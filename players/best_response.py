@@ -1,4 +1,4 @@
-"""Best response to the last round."""
+"""Best response to the previous round."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -11,9 +11,9 @@ from gamesim.players._kernels.simplex import TIED, uniform_on_least
 
 
 class State(NamedTuple):
-    """What best response keeps."""
+    """State of best response."""
 
-    losses: Vector  # of the last round
+    losses: Vector  # of the previous round
 
 
 STATE = Layout(State, losses="d")
@@ -32,13 +32,23 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 @dataclass(frozen=True)
 class BestResponse(Learner):
-    """Play the action that was best against the last round's strategies.
+    """Best-respond to the other players' strategies of the previous round.
 
-    With l the last loss, the strategy is uniform on {i : l_i ≤ min l + 1e-12}, and on all actions in the first round.
+    Notes
+    -----
+    With l the loss of the previous round, the strategy is uniform on
 
-    Reference: Cournot (1838), "Recherches sur les principes mathématiques de la théorie des richesses", chapter 7.
-    No guarantee: against losses that alternate, every round is lost.
+        {i : l_i ≤ min l + 1e-12}
 
+    and on all actions in the first round. Best response declares no guarantee: if losses alternate,
+    it can suffer the maximum loss in every round.
+
+    References
+    ----------
+    Cournot (1838), "Recherches sur les principes mathématiques de la théorie des richesses", chapter 7.
+
+    Examples
+    --------
     >>> learner = BestResponse().start(actions=3)
     >>> learner.observe([1.0, -0.5, -0.5])
     >>> learner.play()

@@ -1,4 +1,4 @@
-"""Blum and Mansour's learner: one external-regret learner an action, joined by a fixed point."""
+"""Blum and Mansour's learner: one external-regret learner per action, combined by a fixed point."""
 
 from dataclasses import dataclass
 from math import log, sqrt
@@ -13,10 +13,10 @@ from gamesim.learner import Guarantee, Learner, learner_by_name
 from gamesim.players._kernels.reduction import MatrixLearner, reduction
 from gamesim.validation import positive
 
-NEGLIGIBLE = 1e-120  # products of smaller numbers would be so small that they are slow to reckon with
+NEGLIGIBLE = 1e-120  # products of smaller numbers could be subnormal, hence slow
 
-# What swap regret is at most, by the rows' learner: the sum over rows of its bound on losses of size p_i, with the
-# Cauchy-Schwarz inequality over rows, since the sum of p_i over rows and rounds is T.
+# Bounds on swap regret by row learner: the sum over rows of its bound for losses of size p_i, by the Cauchy-Schwarz
+# inequality over rows, since the sum of p_i over rows and rounds is T.
 BOUNDS = {
     "first-order-hedge": ("3 √(d (d + T) ln d / 2)", lambda T, d: 3 * sqrt(d * (d + T) * log(d) / 2)),
     "hedge": ("(d + 2) √(T ln d / 2)", lambda T, d: (d + 2) * sqrt(T * log(d) / 2)),
@@ -33,10 +33,10 @@ BOUNDS = {
 
 
 class Own(NamedTuple):
-    """What Blum and Mansour's learner keeps."""
+    """Matrix-learner state of Blum and Mansour's learner."""
 
-    rows: Vector  # the state of each row's learner
-    seen: Vector  # scratch: the loss that one row sees
+    rows: Vector  # the state of each row learner
+    seen: Vector  # scratch: the loss that one row observes
 
 
 OWN = Layout(Own, "d size", rows="d * size", seen="d")
@@ -44,7 +44,7 @@ _own_view = OWN.view
 
 
 class Settings(NamedTuple):
-    """The rows' learner: its kernels' addresses, how many numbers it keeps, and its settings."""
+    """Kernel settings: the row learner's kernel addresses, state size and settings."""
 
     play: int
     observe: int
@@ -82,15 +82,34 @@ def _learn(settings: Vector, state: Vector, loss: Vector) -> None:
 
 @dataclass(frozen=True)
 class BlumMansour(MatrixLearner):
-    """Ask one learner for each action where its mass should go, and play the distribution that this leaves as it is.
+    """Minimise swap regret with one external-regret learner per action.
 
-    Row i of φ is the strategy of a learner of its own, of the kind that `rows` names; the strategy is the fixed point
-    p = pφ; row i's learner sees the loss p_i · l. Swap regret is then the sum of the rows' external regrets. Rows that
-    are "first-order-hedge" have the rate sqrt(2 ln d / (1 + Σ p_i)) on losses of ±1; "adahedge" rows need no tuning and
-    are strong; `horizon` is for rows that are tuned to one.
+    Parameters
+    ----------
+    rows : str, default "first-order-hedge"
+        Name of the external-regret learner that chooses each row of φ. It must learn from the loss of
+        every action. "adahedge" needs no tuning and performs well.
+    horizon : int, optional
+        Number of rounds that the row learners are tuned to, for row learners with a horizon.
 
-    Reference: Blum and Mansour (2007), "From external to internal regret", Theorem 5.
+    Notes
+    -----
+    Row i of the stochastic matrix φ is the strategy of the i-th row learner. The strategy is the fixed
+    point
 
+        p = pφ
+
+    and the i-th row learner observes the loss p_i · l. Swap regret is then the sum of the external
+    regrets of the rows. With "first-order-hedge" and losses of ±1, the learning rate of row i is
+
+        sqrt(2 ln d / (1 + Σ p_i))
+
+    References
+    ----------
+    Blum and Mansour (2007), "From external to internal regret", Theorem 5.
+
+    Examples
+    --------
     >>> learner = BlumMansour(rows="regret-matching").start(actions=3)
     >>> learner.observe([1.0, 0.0, -0.4])
     >>> learner.play().round(3)
@@ -126,8 +145,8 @@ class BlumMansour(MatrixLearner):
 
 
 def row_learner(name: str, rounds: int | None = None) -> Learner:
-    """Return the learner that rows or nodes are made of: any that sees every loss."""
+    """Return the learner for rows or nodes; it must learn from the loss of every action."""
     learner = learner_by_name(name)()
     if "expected" not in learner.feedback or learner.informed:
-        raise InputError(f"{name} cannot be a learner for rows: it does not learn from the loss of every action")
+        raise InputError(f"rows must name a learner that learns from the loss of every action, got {name!r}")
     return learner if rounds is None else learner.with_horizon(rounds)

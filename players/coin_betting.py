@@ -1,4 +1,4 @@
-"""Coin betting: one bettor an action, with the bets of Krichevsky and Trofimov."""
+"""Coin betting: one Krichevsky-Trofimov bettor per action."""
 
 from dataclasses import dataclass
 from math import log, sqrt
@@ -14,7 +14,7 @@ from gamesim.validation import positive
 
 
 class State(NamedTuple):
-    """What coin betting keeps."""
+    """State of coin betting."""
 
     strategy: Vector
     coins: Vector  # G, the sum of each bettor's coins
@@ -34,7 +34,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
     suffered = expected_loss(strategy, loss)
     richest = -np.inf
     for i in range(d):
-        coin = (suffered - loss[i]) / 2  # as of losses in [0, 1]
+        coin = (suffered - loss[i]) / 2  # with losses mapped to [0, 1]
         bet = coins[i] / (rounds + 1 + horizon / 2)
         if coins[i] <= NO_REGRET:
             coin = max(coin, 0.0)
@@ -44,7 +44,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
     counted[0] = rounds + 1
     total = 0.0
     for i in range(d):
-        bets = coins[i] > NO_REGRET and wealth[i] - richest > -650  # less than that is slow to reckon with, and nothing
+        bets = coins[i] > NO_REGRET and wealth[i] - richest > -650  # smaller is negligible, and subnormal, hence slow
         strategy[i] = coins[i] * np.exp(wealth[i] - richest) if bets else 0.0
         total += strategy[i]
     for i in range(d):
@@ -53,15 +53,33 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 @dataclass(frozen=True)
 class CoinBetting(Learner):
-    """Let a bettor an action bet on it, and play in proportion to the bets.
+    """Run one bettor per action and play in proportion to the bets.
 
-    On losses mapped to [0, 1], the bettor of action i sees the coin g_i = <p, l> - l_i, or its positive part where it
-    does not bet; G_i is the sum. In round t ≤ T = `horizon` it bets the part G_i / (t + T/2) of its wealth, w_i =
-    G_i / (t + T/2) · (1 + Σ g_i w_i), and p ∝ [w]₊, or uniform where nobody bets.
+    Parameters
+    ----------
+    horizon : int, optional
+        Number of rounds T that the bets are tuned to. A simulation sets it if it is not given.
 
-    Reference: Orabona and Pál (2016), "Coin betting and parameter-free online learning", Algorithm 2 with the shifted
-    Krichevsky-Trofimov potential and Corollary 6.
+    Notes
+    -----
+    Losses are mapped to [0, 1]. The bettor of action i observes the coin
 
+        g_i = <p, l> - l_i
+
+    or its positive part if the bettor does not bet. With G_i the sum of its coins, it bets in round
+    t ≤ T the fraction G_i / (t + T/2) of its wealth:
+
+        w_i = G_i / (t + T/2) · (1 + Σ g_i w_i)
+
+    The strategy is p ∝ [w]₊, and uniform if no bettor bets. A bettor with G_i ≤ 1e-10 does not bet.
+
+    References
+    ----------
+    Orabona and Pál (2016), "Coin betting and parameter-free online learning", Algorithm 2 with the
+    shifted Krichevsky-Trofimov potential and Corollary 6.
+
+    Examples
+    --------
     >>> learner = CoinBetting(horizon=10).start(actions=3)
     >>> learner.observe([1.0, 0.0, -0.4])
     >>> learner.play().round(3)

@@ -1,4 +1,4 @@
-"""Exp3: Hedge on estimated losses, when only the played action's loss is seen."""
+"""Exp3: Hedge on estimated losses, for bandit feedback."""
 
 from dataclasses import dataclass
 from math import log, sqrt
@@ -14,10 +14,10 @@ from gamesim.validation import positive
 
 
 class State(NamedTuple):
-    """What Exp3 keeps."""
+    """State of Exp3."""
 
     strategy: Vector
-    losses: Vector  # the estimated loss of each action so far
+    losses: Vector  # the estimated cumulative loss of each action
 
 
 STATE = Layout(State, strategy="d", losses="d")
@@ -25,7 +25,7 @@ _view = STATE.view
 
 
 class Settings(NamedTuple):
-    """What Exp3's kernels read."""
+    """Kernel settings of Exp3 and Exp3-IX."""
 
     rate: float
     bias: float  # added to the probability that an observed loss is divided by
@@ -37,7 +37,7 @@ settings_view = SETTINGS.view
 
 @kernel
 def estimate(strategy: Vector, loss: Vector, bias: float, losses: Vector) -> None:
-    """Add to the losses the estimate l / (p + bias) for the one action that was played, with l mapped to [0, 1]."""
+    """Add the estimate l / (p + bias) of the played action's loss, with l mapped to [0, 1]."""
     for i in range(loss.size):
         if not np.isnan(loss[i]):
             losses[i] += (loss[i] + 1) / (2 * (strategy[i] + bias))
@@ -53,15 +53,33 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 @dataclass(frozen=True)
 class Exp3(Learner):
-    """Play as Hedge on losses that are estimated from the one that was seen.
+    """Play Hedge on importance-weighted loss estimates (bandit feedback).
 
-    On losses mapped to [0, 1], the loss of action i is estimated as l_i / p_i if i was played and 0 otherwise, which is
-    right on average; with L the sum of the estimates, p ∝ exp(-rate · L), rate = sqrt(2 ln d / (d T)), T = `horizon`.
+    Parameters
+    ----------
+    horizon : int, optional
+        Number of rounds T that the learning rate is tuned to. A simulation sets it if it is not given.
 
-    Reference: Auer, Cesa-Bianchi, Freund and Schapire (2002), "The nonstochastic multiarmed bandit problem", section 3;
-    the form and the bound: Bubeck and Cesa-Bianchi (2012), "Regret analysis of stochastic and nonstochastic
+    Notes
+    -----
+    Losses are mapped to [0, 1]. The loss of action i is estimated as l_i / p_i if i is played and as 0
+    otherwise, which is unbiased. With L the sum of the estimates, the strategy is
+
+        p ∝ exp(-rate · L)
+        rate = sqrt(2 ln d / (d T))
+
+    The guarantee bounds the expected external regret.
+
+    References
+    ----------
+    Auer, Cesa-Bianchi, Freund and Schapire (2002), "The nonstochastic multiarmed bandit problem",
+    section 3.
+
+    Form and bound: Bubeck and Cesa-Bianchi (2012), "Regret analysis of stochastic and nonstochastic
     multi-armed bandit problems", Theorem 3.1.
 
+    Examples
+    --------
     >>> learner = Exp3(horizon=100).start(actions=2)
     >>> learner.observe([1.0, float("nan")])
     >>> learner.play().round(3)

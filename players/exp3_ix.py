@@ -1,4 +1,4 @@
-"""Exp3-IX: Exp3 that explores by estimating losses a little too low."""
+"""Exp3-IX: Exp3 with implicit exploration, by slightly underestimating losses."""
 
 from dataclasses import dataclass
 from math import log, sqrt
@@ -11,16 +11,38 @@ from gamesim.validation import positive
 
 @dataclass(frozen=True)
 class Exp3IX(Learner):
-    """Play as Exp3, with losses estimated as l_i / (p_i + rate / 2): too low, but never very large.
+    """Play Exp3 with implicit exploration: loss estimates biased towards 0.
 
-    On losses mapped to [0, 1], with L the sum of the estimates l_i / (p_i + rate / 2) of what was played,
-    p ∝ exp(-rate · L), rate = sqrt(2 ln d / (d T)) and T = `horizon`. The estimates are too low by at most rate d / 2
-    in the mean over p, so that the expected regret is at most ln d / rate + rate d T; unlike Exp3's, the regret is also
-    small with high probability.
+    Parameters
+    ----------
+    horizon : int, optional
+        Number of rounds T that the learning rate is tuned to. A simulation sets it if it is not given.
 
-    Reference: Neu (2015), "Explore no more: improved high-probability regret bounds for non-stochastic bandits",
+    Notes
+    -----
+    Losses are mapped to [0, 1]. The loss of the played action i is estimated as
+
+        l_i / (p_i + rate / 2)
+
+    With L the sum of the estimates, the strategy is
+
+        p ∝ exp(-rate · L)
+        rate = sqrt(2 ln d / (d T))
+
+    In the mean over p, the estimates are too low by at most rate d / 2. The expected external regret
+    is therefore at most
+
+        ln d / rate + rate d T
+
+    Unlike that of Exp3, the regret is also small with high probability.
+
+    References
+    ----------
+    Neu (2015), "Explore no more: improved high-probability regret bounds for non-stochastic bandits",
     equation 3 and Theorem 1.
 
+    Examples
+    --------
     >>> learner = Exp3IX(horizon=100).start(actions=2)
     >>> learner.observe([1.0, float("nan")])
     >>> learner.play().round(3)

@@ -1,4 +1,4 @@
-"""Fictitious play: best response to the past on average."""
+"""Fictitious play: best response to the average past play."""
 
 from dataclasses import dataclass
 
@@ -16,14 +16,26 @@ def _play(settings: Vector, state: Vector, strategy: Vector) -> None:
 
 @dataclass(frozen=True)
 class FictitiousPlay(Learner):
-    """Play the action that would have been best so far; follow the leader.
+    """Play the action with the least cumulative loss (follow the leader).
 
-    With L the loss of each action in t rounds, the strategy is uniform on {i : L_i / t ≤ min L / t + 1e-12}, and on all
-    actions in the first round.
+    Notes
+    -----
+    With L the cumulative loss of each action after t rounds, the strategy is uniform on
 
-    Reference: Brown (1951), "Iterative solution of games by fictitious play"; Robinson (1951) for zero-sum games and
-    Shapley (1964), "Some topics in two-person games", section 5, for a game where it cycles for ever. No guarantee.
+        {i : L_i / t ≤ min L / t + 1e-12}
 
+    and on all actions in the first round. Fictitious play declares no guarantee.
+
+    References
+    ----------
+    Brown (1951), "Iterative solution of games by fictitious play".
+
+    Robinson (1951), for convergence in zero-sum games.
+
+    Shapley (1964), "Some topics in two-person games", section 5, for a game where it cycles forever.
+
+    Examples
+    --------
     >>> learner = FictitiousPlay().start(actions=3)
     >>> learner.observe([1.0, 0.0, 0.0])
     >>> learner.observe([-1.0, 0.5, 0.0])
@@ -32,5 +44,5 @@ class FictitiousPlay(Learner):
     """
 
     name = "fictitious-play"
-    kernels = _play, Hedge.kernels[1]  # the same state as Hedge: rounds and losses so far
+    kernels = _play, Hedge.kernels[1]  # the same state as Hedge: rounds and cumulative losses
     state_layout = STATE

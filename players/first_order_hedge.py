@@ -1,4 +1,4 @@
-"""First-order Hedge: a rate that falls with the size of the losses, not with the rounds."""
+"""First-order Hedge: a rate that decreases with the size of the losses, not with the rounds."""
 
 from dataclasses import dataclass
 from math import log, sqrt
@@ -20,15 +20,29 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 @dataclass(frozen=True)
 class FirstOrderHedge(Learner):
-    """Play as Hedge, with a rate that falls only in rounds where something is at stake.
+    """Play Hedge with a rate that decreases with the size of past losses.
 
-    With L the losses so far, p ∝ exp(-η L), η = sqrt(2 ln d / (1 + Λ)) and Λ = Σ max |l| over the past rounds, where
-    Hedge has the number of rounds. As a row of Blum and Mansour's learner it sees p_i · l, so that Λ ≤ Σ p_i, with
-    equality for losses of ±1. The regret is at most ln d / η + Σ η |l|∞² / 2 ≤ 3 √((1 + Λ) ln d / 2).
+    Notes
+    -----
+    With L the cumulative loss of each action and Λ = Σ max |l| over the past rounds, the strategy is
 
-    Reference: Auer, Cesa-Bianchi and Gentile (2002), "Adaptive and self-confident on-line learning algorithms",
-    Theorem 2.2, for such rates; as a row, Blum and Mansour (2007), "From external to internal regret", section 4.
+        p ∝ exp(-η L)
+        η = sqrt(2 ln d / (1 + Λ))
 
+    Hedge has the number of rounds in place of Λ. As a row of Blum and Mansour's learner, it observes
+    p_i · l, so that Λ ≤ Σ p_i, with equality for losses of ±1. External regret is at most
+
+        ln d / η + Σ η |l|∞² / 2 ≤ 3 √((1 + Λ) ln d / 2)
+
+    References
+    ----------
+    Auer, Cesa-Bianchi and Gentile (2002), "Adaptive and self-confident on-line learning algorithms",
+    Theorem 2.2, for such rates.
+
+    As a row learner: Blum and Mansour (2007), "From external to internal regret", section 4.
+
+    Examples
+    --------
     >>> learner = FirstOrderHedge().start(actions=2)
     >>> learner.observe([0.5, 0.0])
     >>> learner.play().round(3)
@@ -36,7 +50,7 @@ class FirstOrderHedge(Learner):
     """
 
     name = "first-order-hedge"
-    kernels = Hedge.kernels[0], _observe  # Hedge's own play: its count of rounds is the sum of sizes here
+    kernels = Hedge.kernels[0], _observe  # as Hedge plays, with the sum of sizes for the number of rounds
     state_layout = STATE
 
     def kernel_settings(self, actions: int) -> Vector:  # noqa: D102

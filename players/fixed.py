@@ -1,4 +1,4 @@
-"""A fixed strategy: no learning at all."""
+"""A fixed strategy, without learning."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -13,7 +13,7 @@ from gamesim.players._kernels.numeric import copy
 
 
 class State(NamedTuple):
-    """A fixed strategy keeps nothing."""
+    """The empty state of a fixed strategy."""
 
     nothing: Vector
 
@@ -33,10 +33,19 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 @dataclass(frozen=True)
 class Fixed(Learner):
-    """Play one given strategy in every round, whatever happens.
+    """Play the same given strategy in every round.
 
-    The probabilities in `strategy` are one for each action; left out, all actions are alike. No guarantee.
+    Parameters
+    ----------
+    strategy : tuple of float, optional
+        One probability per action, summing to 1. By default the uniform strategy.
 
+    Notes
+    -----
+    A fixed strategy declares no guarantee.
+
+    Examples
+    --------
     >>> Fixed(strategy=(0.25, 0.75)).start(actions=2).play()
     array([0.25, 0.75])
     """
@@ -50,12 +59,12 @@ class Fixed(Learner):
 
     def __post_init__(self) -> None:
         if self.strategy and not (min(self.strategy) >= 0 and abs(sum(self.strategy) - 1) <= 1e-9):
-            raise InputError(f"strategy must hold probabilities that sum to 1, and {list(self.strategy)} came")
+            raise InputError(f"strategy must be non-negative and sum to 1, got {list(self.strategy)}")
 
     def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
         if len(self.strategy) not in (0, actions):
             raise InputError(
-                f"a fixed strategy needs one probability for each of the {actions} actions, "
-                f"and {len(self.strategy)} came: {list(self.strategy)}"
+                f"strategy must have one probability for each of the {actions} actions, "
+                f"got {len(self.strategy)}: {list(self.strategy)}"
             )
         return np.array(self.strategy or [1 / actions] * actions, dtype=np.float64)

@@ -18,11 +18,11 @@ REGULARISERS = ("entropic", "euclidean", "log-barrier")
 
 
 class State(NamedTuple):
-    """What FTRL keeps."""
+    """State of FTRL."""
 
     strategy: Vector
-    losses: Vector  # L, so far
-    hint: Vector  # m, what is expected next
+    losses: Vector  # L, cumulative
+    hint: Vector  # m, the prediction of the next loss
     point: Vector  # scratch: L + m
     surprises: Vector  # Σ v
 
@@ -32,11 +32,11 @@ _view = STATE.view
 
 
 class Settings(NamedTuple):
-    """What FTRL's kernels read."""
+    """Kernel settings of FTRL."""
 
     kind: int  # of regulariser
     optimistic: float  # 1 or 0
-    rate: float  # 0: sqrt(numerator / (first + Σ v))
+    rate: float  # 0 means sqrt(numerator / (first + Σ v))
     numerator: float
     first: float
 
@@ -74,22 +74,60 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 @dataclass(frozen=True)
 class FTRL(Learner):
-    """Minimise the losses so far plus a regulariser that keeps the strategy inside.
+    """Follow the regularised leader, optionally with optimism.
 
-    With L the losses so far and m what is expected next, p = argmin <L + m, p> + ψ(p) / rate; m is the last loss if
-    `optimistic`, else 0. The regulariser ψ is
-    "entropic": Σ p ln p, so that p ∝ exp(-rate · (L + m));
-    "euclidean": |p|² / 2, so that p is the strategy nearest to -rate · (L + m);
-    "log-barrier": -Σ ln p, so that p_i = 1 / (rate · (L_i + m_i) + λ).
-    Without a given `rate`, rate = sqrt(k / (c + Σ v)), with v the surprise of a past round: v = |l - m|∞², k = ln d,
-    c = 1; v = |l - m|², k = 1/2, c = d; v = Σ p² (l - m)², k = 4 d, c = 64 d. With optimism the first two c are 4, 4 d.
-    The regret is at most ψ's range / rate + Σ rate v / 2 for the first two; for the log barrier, which is infinite
-    at the corners, 2 + d ln T / rate + Σ rate v while rate ≤ 1/4.
+    Parameters
+    ----------
+    regulariser : {"entropic", "euclidean", "log-barrier"}, default "entropic"
+        The regulariser ψ.
+    optimistic : bool, default False
+        Whether to use the last loss as a prediction of the next one.
+    rate : float, optional
+        Learning rate, in units of 1 / loss. By default it decreases with the prediction errors.
 
-    Reference: Rakhlin and Sridharan (2013), "Online learning with predictable sequences", section 2, with the rates of
-    McMahan (2017), "A survey of algorithms and analysis for adaptive online learning", Theorem 2; log barrier: Foster,
-    Li, Lykouris, Sridharan and Tardos (2016), "Learning in games: robustness of fast convergence", section 4.
+    Notes
+    -----
+    With L the cumulative loss of each action and m the prediction of the next loss (the last loss if
+    `optimistic`, else 0), the strategy is
 
+        p = argmin <L + m, p> + ψ(p) / rate
+
+    The regularisers and the strategies that they lead to are
+
+        "entropic":     ψ = Σ p ln p,    p ∝ exp(-rate · (L + m))
+        "euclidean":    ψ = |p|² / 2,    p = the strategy nearest to -rate · (L + m)
+        "log-barrier":  ψ = -Σ ln p,     p_i = 1 / (rate · (L_i + m_i) + λ)
+
+    with λ such that the probabilities sum to 1. The default rate is
+
+        rate = sqrt(k / (c + Σ v))
+
+    where v measures the prediction error of a past round:
+
+        "entropic":     v = |l - m|∞²,         k = ln d,  c = 1 (optimistic: 4)
+        "euclidean":    v = |l - m|²,          k = 1/2,   c = d (optimistic: 4 d)
+        "log-barrier":  v = Σ p² (l - m)²,     k = 4 d,   c = 64 d
+
+    For the first two regularisers, external regret is at most
+
+        (range of ψ) / rate + Σ rate v / 2
+
+    The log barrier is infinite on the boundary of the simplex. While rate ≤ 1/4, its regret is at most
+
+        2 + d ln T / rate + Σ rate v
+
+    References
+    ----------
+    Rakhlin and Sridharan (2013), "Online learning with predictable sequences", section 2.
+
+    Rates: McMahan (2017), "A survey of algorithms and analysis for adaptive online learning",
+    Theorem 2.
+
+    Log barrier: Foster, Li, Lykouris, Sridharan and Tardos (2016), "Learning in games: robustness of
+    fast convergence", section 4.
+
+    Examples
+    --------
     >>> learner = FTRL(regulariser="log-barrier", rate=1.0).start(actions=2)
     >>> learner.observe([1.0, -0.5])
     >>> learner.play().round(4)
@@ -107,7 +145,7 @@ class FTRL(Learner):
     def __post_init__(self) -> None:
         positive("rate", self.rate)
         if self.regulariser not in REGULARISERS:
-            raise InputError(f"regulariser must be one of {', '.join(REGULARISERS)}, and {self.regulariser!r} came")
+            raise InputError(f'regulariser must be "entropic", "euclidean" or "log-barrier", got {self.regulariser!r}')
 
     def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
         kind, surprise = REGULARISERS.index(self.regulariser), 4.0 if self.optimistic else 1.0
@@ -116,7 +154,7 @@ class FTRL(Learner):
             kind=kind, optimistic=self.optimistic, rate=self.rate or 0.0, numerator=numerator, first=first
         )
 
-    def guarantee(self) -> Guarantee | None:  # noqa: D102, PLR0911  # one promise for each regulariser and kind of rate
+    def guarantee(self) -> Guarantee | None:  # noqa: D102, PLR0911  # one bound per regulariser and kind of rate
         rate, surprise = self.rate, 4 if self.optimistic else 1
         if self.regulariser == "entropic":
             if rate is None:

@@ -1,4 +1,4 @@
-"""Projected gradient descent."""
+"""Online gradient descent with projection onto the simplex."""
 
 from dataclasses import dataclass
 from math import sqrt
@@ -14,10 +14,10 @@ from gamesim.validation import positive
 
 
 class State(NamedTuple):
-    """What gradient descent keeps."""
+    """State of online gradient descent."""
 
     strategy: Vector
-    point: Vector  # scratch: the step, before the projection
+    point: Vector  # scratch: the point after the step, before the projection
     rounds: Vector
 
 
@@ -40,14 +40,35 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 @dataclass(frozen=True)
 class Gradient(Learner):
-    """Step against the loss, then back to the nearest strategy.
+    """Run online gradient descent with projection onto the simplex.
 
-    With Π the Euclidean projection on the strategies, p ← Π(p - rate · l). Without a given `rate`, round t steps with
-    rate_t = 1 / sqrt(2 d t): strategies are at most √2 apart and losses at most √d long, so that the regret is at
-    most 2 / (2 rate_T) + Σ rate_t d / 2.
+    Parameters
+    ----------
+    rate : float, optional
+        Step size, in units of probability / loss. By default 1 / sqrt(2 d t) in round t.
 
-    Reference: Zinkevich (2003), "Online convex programming and generalized infinitesimal gradient ascent", Theorem 1.
+    Notes
+    -----
+    With Π the Euclidean projection onto the simplex, the update is
 
+        p ← Π(p - rate · l)
+
+    The default step size in round t is
+
+        rate_t = 1 / sqrt(2 d t)
+
+    Two strategies are at most √2 apart and loss vectors have norm at most √d, so external regret is at
+    most
+
+        2 / (2 rate_T) + Σ rate_t d / 2
+
+    References
+    ----------
+    Zinkevich (2003), "Online convex programming and generalized infinitesimal gradient ascent",
+    Theorem 1.
+
+    Examples
+    --------
     >>> learner = Gradient(rate=0.5).start(actions=3)
     >>> learner.observe([1.0, 0.0, 0.0])
     >>> learner.play().round(3)

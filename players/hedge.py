@@ -14,10 +14,10 @@ from gamesim.validation import positive
 
 
 class State(NamedTuple):
-    """What Hedge keeps."""
+    """State of Hedge."""
 
-    weight: Vector  # the rounds observed
-    losses: Vector  # the loss of each action so far
+    weight: Vector  # the number of rounds observed
+    losses: Vector  # the cumulative loss of each action
 
 
 STATE = Layout(State, weight="1", losses="d")
@@ -43,14 +43,34 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 @dataclass(frozen=True)
 class Hedge(Learner):
-    """Play each action in proportion to exp(-rate · its loss so far).
+    """Play actions with probability proportional to exp(-rate · cumulative loss).
 
-    With L the loss of each action so far, the strategy is p ∝ exp(-rate · L). Without a given `rate`, round t plays
-    with rate_t = sqrt(8 ln d / t) / 2, which needs no horizon.
+    Parameters
+    ----------
+    rate : float, optional
+        Learning rate, in units of 1 / loss. By default it decreases as 1 / √t and needs no horizon.
 
-    Reference: Freund and Schapire (1997), "A decision-theoretic generalization of on-line learning", Theorem 2;
-    anytime rate and bound: Cesa-Bianchi and Lugosi (2006), "Prediction, Learning, and Games", Theorem 2.3.
+    Notes
+    -----
+    With L the cumulative loss of each action, the strategy is
 
+        p ∝ exp(-rate · L)
+
+    The default rate in round t is
+
+        rate_t = sqrt(8 ln d / t) / 2
+
+    where the division by 2 accounts for losses of range 2.
+
+    References
+    ----------
+    Freund and Schapire (1997), "A decision-theoretic generalization of on-line learning", Theorem 2.
+
+    Anytime rate and bound: Cesa-Bianchi and Lugosi (2006), "Prediction, Learning, and Games",
+    Theorem 2.3.
+
+    Examples
+    --------
     >>> learner = Hedge(rate=1.0).start(actions=3)
     >>> learner.observe([1.0, 0.0, 0.0])
     >>> learner.play().round(3)

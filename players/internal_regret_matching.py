@@ -1,4 +1,4 @@
-"""Internal regret matching: move mass from action to action in proportion to the regret for not having done so."""
+"""Internal regret matching: move mass between actions in proportion to internal regret."""
 
 from dataclasses import dataclass
 from math import sqrt
@@ -14,9 +14,9 @@ from gamesim.players._kernels.simplex import NO_REGRET
 
 
 class Own(NamedTuple):
-    """What internal regret matching keeps."""
+    """Matrix-learner state of internal regret matching."""
 
-    losses: Vector  # for each pair of actions: what would have been lost by the second in place of the first
+    losses: Vector  # for each pair (j, k): the extra loss of k in place of j, -R_jk
 
 
 OWN = Layout(Own, losses="d * d")
@@ -39,12 +39,12 @@ def _write(settings: Vector, state: Vector, matrix: Vector) -> None:
         for k in range(j * d, j * d + d):
             matrix[k] = matrix[k] / largest if largest > 0 else 0.0
             leaving += matrix[k]
-        matrix[j * d + j] = max(1 - leaving, 0.0)  # the regret for moving from j to j is 0, and so was its entry
+        matrix[j * d + j] = max(1 - leaving, 0.0)  # the diagonal regret is 0, hence so was this entry
 
 
 @kernel
 def add_pair_losses(strategy: Vector, loss: Vector, losses: Vector) -> None:
-    """Add, for every pair, what would have been lost by playing k in place of j: p_j (l_k - l_j)."""
+    """Add for every pair the extra loss of playing k in place of j: p_j (l_k - l_j)."""
     d = loss.size
     for j in range(d):
         for k in range(d):
@@ -59,16 +59,40 @@ def _learn(settings: Vector, state: Vector, loss: Vector) -> None:
 
 @dataclass(frozen=True)
 class InternalRegretMatching(MatrixLearner):
-    """Leave each action for others in proportion to the regret for not having played them instead.
+    """Play the stationary distribution of the positive internal regrets.
 
-    With R_jk = Σ p_j (l_j - l_k) the regret for not having played k in place of j, φ_jk = [R_jk]₊ / μ off the diagonal,
-    with μ large enough, and p = pφ, which no μ changes. Then Σ [R_jk]₊ p_j (l_j - l_k) = 0, and Σ [R_jk]₊² grows by at
-    most 4 (d - 1) in a round. Swap regret Σ_j max_k [R_jk]₊ ≤ √(d Σ [R_jk]₊²), by Cauchy-Schwarz: at most √d times the
-    bound on internal regret, and not d times, as would follow from that alone.
+    Notes
+    -----
+    The regret for not having played k in place of j is
 
-    Reference: Hart and Mas-Colell (2000), "A simple adaptive procedure leading to correlated equilibrium", in its
-    form with the fixed point: section 4 and proof of Theorem A; Cesa-Bianchi and Lugosi (2006), section 4.4.
+        R_jk = Σ p_j (l_j - l_k)
 
+    Regrets of at most 1e-10 count as 0. The strategy is the fixed point p = pφ of the matrix with the
+    off-diagonal entries
+
+        φ_jk = [R_jk]₊ / μ
+
+    where μ is large enough for φ to be stochastic; p does not depend on μ. Then
+
+        Σ [R_jk]₊ p_j (l_j - l_k) = 0
+
+    so that Σ [R_jk]₊² grows by at most 4 (d - 1) per round, which bounds internal regret. By
+    Cauchy-Schwarz, swap regret satisfies
+
+        Σ_j max_k [R_jk]₊ ≤ √(d Σ [R_jk]₊²)
+
+    It is at most √d times the bound on internal regret, not d times, as would follow from that bound
+    alone.
+
+    References
+    ----------
+    Hart and Mas-Colell (2000), "A simple adaptive procedure leading to correlated equilibrium", in the
+    form with the fixed point: section 4 and proof of Theorem A.
+
+    Cesa-Bianchi and Lugosi (2006), "Prediction, Learning, and Games", section 4.4.
+
+    Examples
+    --------
     >>> learner = InternalRegretMatching().start(actions=3)
     >>> learner.observe([1.0, 0.0, -0.4])
     >>> learner.play().round(3)

@@ -14,11 +14,11 @@ from gamesim.players._kernels.simplex import NO_REGRET, expected_loss, recall
 
 
 class State(NamedTuple):
-    """What NormalHedge keeps."""
+    """State of NormalHedge."""
 
     strategy: Vector
     regrets: Vector
-    root: Vector  # 1 / (2 c) of the last round: where the next search begins
+    root: Vector  # 1 / (2 c) of the previous round, where the next search starts
 
 
 STATE = Layout(State, strategy="d", regrets="d", root="1")
@@ -37,8 +37,9 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
     if largest <= NO_REGRET:
         fill(strategy, 1 / d)
         return
-    # s = 1 / (2 c) solves ln mean exp(s [R]₊²) = 1. The left side is convex and rises in s, and at the root s max[R]₊²
-    # is between 1 and 1 + ln d. Newton's steps, from the last round's s, come down to the root after one step up.
+    # s = 1 / (2 c) solves ln mean exp(s [R]₊²) = 1. The left side is convex and increasing in s, and at the root
+    # s max[R]₊² lies between 1 and 1 + ln d. Newton's method, from the previous s, decreases to the root after at most
+    # one step up.
     square = largest * largest
     low, high = 1 / square, (1 + np.log(d)) / square
     s = min(max(root[0], low), high)
@@ -56,7 +57,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
                 strategy[i] = 0.0
         change = min(max(s - (np.log(total / d) - 1) * total / slope, low), high) - s
         s += change
-        if abs(change) <= 1e-8 * s:  # the weights then follow to the first order, with an error of the square's order
+        if abs(change) <= 1e-8 * s:  # the weights are then corrected to first order; the error is of second order
             break
     root[0] = s
     total = 0.0
@@ -70,18 +71,40 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 @dataclass(frozen=True)
 class NormalHedge(Learner):
-    """Play by regret through the half-normal potential: no rate to tune, and it competes with the best few too.
+    """Weight actions by regret with a half-normal potential, without a rate.
 
-    With R the regret for each action, c solves mean_i exp([R_i]₊² / 2c) = e, and p_i ∝ [R_i]₊ / c · exp([R_i]₊² / 2c);
-    uniform while no regret is positive (up to 1e-10, for rounding).
+    Notes
+    -----
+    With R the regret for each action, c solves
 
-    At every c, R_i ≤ √(2 c (1 + ln d)). √c is a norm of [R]₊, which a round raises by at most √2, and
-    from 1024 (1 + ln d) on a round raises c itself by at most 8.8. So c ≤ 8.8 T + (32 √(1 + ln d) + √2)² after T
-    rounds; docs/explanation/normal-hedge.md has the proof.
+        mean_i exp([R_i]₊² / 2c) = e
 
-    Reference: Chaudhuri, Freund and Hsu (2009), "A parameter-free hedging algorithm", Figure 1. Their Theorem 1 bounds
-    the regret against the best ε d actions by O(√(T ln 1/ε) + ln² d); the constants here are ours.
+    and the strategy is
 
+        p_i ∝ [R_i]₊ / c · exp([R_i]₊² / 2c)
+
+    It is uniform while no regret exceeds 1e-10, which absorbs rounding. Regret is small not only
+    against the best action but also against the best quantile of the actions.
+
+    For every c,
+
+        R_i ≤ √(2 c (1 + ln d))
+
+    √c is a norm of [R]₊. It grows by at most √2 per round, and once c ≥ 1024 (1 + ln d), c itself grows
+    by at most 8.8 per round. Hence after T rounds
+
+        c ≤ 8.8 T + (32 √(1 + ln d) + √2)²
+
+    The proof is in docs/explanation/normal-hedge.md.
+
+    References
+    ----------
+    Chaudhuri, Freund and Hsu (2009), "A parameter-free hedging algorithm", Figure 1. Their Theorem 1
+    bounds the regret against the best ε d actions by O(√(T ln 1/ε) + ln² d). The constants in the
+    guarantee are derived in this project.
+
+    Examples
+    --------
     >>> learner = NormalHedge().start(actions=3)
     >>> learner.observe([1.0, 0.0, -0.4])
     >>> learner.play().round(3)
@@ -94,7 +117,7 @@ class NormalHedge(Learner):
 
     def guarantee(self) -> Guarantee:  # noqa: D102
         def bound(rounds: int, actions: int) -> float:
-            exponent = 1 + log(actions)  # the most that R² / 2c can be
+            exponent = 1 + log(actions)  # maximum of R² / 2c
             return sqrt(2 * exponent * (8.8 * rounds + (32 * sqrt(exponent) + sqrt(2)) ** 2))
 
         return Guarantee("external", "√(2 Λ (8.8 T + (32 √Λ + √2)²)), Λ = 1 + ln d", bound)

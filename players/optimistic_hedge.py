@@ -1,4 +1,4 @@
-"""Optimistic Hedge: Hedge that expects the last loss again."""
+"""Optimistic Hedge: Hedge that predicts the last loss to recur."""
 
 from dataclasses import dataclass
 
@@ -10,15 +10,35 @@ from gamesim.validation import positive
 
 @dataclass(frozen=True)
 class OptimisticHedge(Learner):
-    """Play as Hedge would if the last loss were about to come again.
+    """Play Hedge with the last loss as a prediction of the next one.
 
-    With L the losses so far and l the last one, p ∝ exp(-rate · (L + l)). Without a given `rate`, rate_t =
-    sqrt(ln d / (4 + Σ |l_s - l_{s-1}|∞²)): it stays high where the others' play settles. Follow the regularised leader
-    with the entropic regulariser and optimism.
+    Parameters
+    ----------
+    rate : float, optional
+        Learning rate, in units of 1 / loss. By default it decreases with the variation of the losses.
 
-    Reference: Syrgkanis, Agarwal, Luo and Schapire (2015), "Fast convergence of regularized learning in games",
-    section 3.2; the bound: Rakhlin and Sridharan (2013), "Online learning with predictable sequences", section 2.
+    Notes
+    -----
+    With L the cumulative loss of each action and l the last loss, the strategy is
 
+        p ∝ exp(-rate · (L + l))
+
+    The default rate is
+
+        rate_t = sqrt(ln d / (4 + Σ |l_s - l_{s-1}|∞²))
+
+    which stays high if the play of the others settles. This is `ftrl` with the entropic regulariser
+    and optimism.
+
+    References
+    ----------
+    Syrgkanis, Agarwal, Luo and Schapire (2015), "Fast convergence of regularized learning in games",
+    section 3.2.
+
+    Bound: Rakhlin and Sridharan (2013), "Online learning with predictable sequences", section 2.
+
+    Examples
+    --------
     >>> learner = OptimisticHedge(rate=1.0).start(actions=2)
     >>> learner.observe([1.0, 0.0])
     >>> learner.play().round(3)  # Hedge: 0.269, 0.731

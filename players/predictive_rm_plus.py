@@ -1,4 +1,4 @@
-"""Predictive regret matching⁺: regret matching⁺ that expects the last round again."""
+"""Predictive regret matching⁺: regret matching⁺ that predicts the last regret to recur."""
 
 from dataclasses import dataclass
 from math import sqrt
@@ -11,11 +11,11 @@ from gamesim.players._kernels.simplex import expected_loss, match, recall
 
 
 class State(NamedTuple):
-    """What predictive regret matching⁺ keeps."""
+    """State of predictive regret matching⁺."""
 
     strategy: Vector
     regrets: Vector  # Q
-    predicted: Vector  # Q + r, before its positive part is taken
+    predicted: Vector  # Q + r, before taking the positive part
 
 
 STATE = Layout(State, strategy="d", regrets="d", predicted="d")
@@ -36,15 +36,32 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 @dataclass(frozen=True)
 class PredictiveRegretMatchingPlus(Learner):
-    """Play in proportion to regret as it will be if the last round comes again.
+    """Play regret matching⁺ with the last regret as a prediction of the next.
 
-    With r = <p, l> 1 - l and Q ← [Q + r]₊ as in regret matching⁺, the strategy is p ∝ [Q + r]₊, and uniform where that
-    is 0. As predictive mirror descent on the regrets, |Q|² grows by at most |r_t - r_{t-1}|², so that the regret is at
-    most the root of Σ |r_t - r_{t-1}|² ≤ 16 d T: little where play settles.
+    Notes
+    -----
+    With the regret of a round for each action
 
-    Reference: Farina, Kroer and Sandholm (2021), "Faster game solving via predictive Blackwell approachability",
+        r = <p, l> 1 - l
+
+    and Q ← [Q + r]₊ as in regret matching⁺, the strategy is
+
+        p ∝ [Q + r]₊
+
+    and uniform if no entry of Q + r exceeds 1e-10. Seen as predictive mirror descent on the regrets,
+    |Q|² grows by at most |r_t - r_{t-1}|² per round. External regret is therefore at most
+
+        √(Σ |r_t - r_{t-1}|²) ≤ √(16 d T)
+
+    and small if play settles.
+
+    References
+    ----------
+    Farina, Kroer and Sandholm (2021), "Faster game solving via predictive Blackwell approachability",
     Algorithm 3 (predictive regret matching⁺) and Theorem 3.
 
+    Examples
+    --------
     >>> learner = PredictiveRegretMatchingPlus().start(actions=3)
     >>> learner.observe([1.0, 0.0, -0.4])
     >>> learner.observe([1.0, 0.0, 0.5])

@@ -1,4 +1,4 @@
-"""Prior Hedge: Hedge over all d^d maps of the actions, under a prior that knows the simple ones."""
+"""Prior Hedge: Hedge over all d^d action maps, with a prior that favours simple maps."""
 
 from dataclasses import dataclass
 from math import ceil, log, log2, sqrt
@@ -15,22 +15,22 @@ from gamesim.players._kernels.reduction import MatrixLearner, reduction
 from gamesim.players._kernels.simplex import softmin
 from gamesim.validation import positive
 
-NEGLIGIBLE = 1e-150  # products of smaller numbers would be so small that they are slow to reckon with
+NEGLIGIBLE = 1e-150  # products of smaller numbers could be subnormal, hence slow
 FARTHEST = 345.0  # exp(-345) is about that small
-GROUP = 32  # factors of at least 1/d² that are multiplied before the product is brought back between 1 and 2
-ONE = 1023 << 52  # the bits of 1.0: no fraction, and the exponent 0
+GROUP = 32  # factors of at least 1/d² that are multiplied before the product is rescaled to [1, 2)
+ONE = 1023 << 52  # the bits of 1.0: zero fraction, exponent 0
 FRACTION = (1 << 52) - 1
 
 
 class Own(NamedTuple):
-    """What prior Hedge keeps, and works with."""
+    """Matrix-learner state and scratch of prior Hedge."""
 
     losses: Vector  # L_ij = Σ p_i l_j
-    maps: Vector  # the mean map of each rate
-    weights: Vector  # scratch: of two rates, each squared for the next but one
-    experts: Vector  # the loss of each rate so far
+    maps: Vector  # the mean map under each rate
+    weights: Vector  # scratch: for two successive rates; squaring gives the weights two rates later
+    experts: Vector  # the cumulative loss of each rate
     shares: Vector  # scratch: the weight of each rate
-    spreads: Vector  # scratch of `mean_map`, with the three that follow
+    spreads: Vector  # scratch of `mean_map`, like the next three
     stays: Vector
     exponents: Vector
     defaults: Vector
@@ -53,11 +53,11 @@ _own_view = OWN.view
 
 
 class Settings(NamedTuple):
-    """What prior Hedge's kernels read."""
+    """Kernel settings of prior Hedge."""
 
     top: float  # the rate of Hedge over the rates
-    rate: float  # the least of the rates
-    levels: int  # how many rates there are
+    rate: float  # the smallest rate
+    levels: int  # number of rates
 
 
 SETTINGS = Layout(Settings, "", top="float", rate="float", levels="int")
@@ -73,10 +73,10 @@ def row_of(matrix: Vector, i: int, d: int) -> Vector:
 
 @inlined
 def posterior(weights: Vector, spreads: Vector, stays: Vector, exponents: Vector, result: Vector) -> None:
-    """Write what the weights leave of the prior of each default: each constant, and last to stay.
+    """Write the posterior of each default: the d constants, then staying.
 
-    The largest weight of each row is 1, so that no factor Z is less than 1/d². A product of d of them may be too small
-    for a number: its exponent is kept apart. Of each row, what all factors have in common and the factor Z_ii are kept.
+    The largest weight of each row is 1, so no factor Z is less than 1/d². A product of d factors may underflow, so its
+    exponent is kept separately. `spreads` receives the term shared by all factors of a row, `stays` the factor Z_ii.
     """
     d = spreads.size
     a, b = 1 / (d * d), 1 - 1 / d
@@ -108,9 +108,10 @@ def posterior(weights: Vector, spreads: Vector, stays: Vector, exponents: Vector
 def mean_map(
     weights: Vector, spreads: Vector, stays: Vector, exponents: Vector, defaults: Vector, mean: Vector
 ) -> None:
-    """Write the mean of all maps φ, weighed by the prior times the product over i of weights[i, φ(i)].
+    """Write the mean of all maps φ, weighted by the prior times the product over i of weights[i, φ(i)].
 
-    The weights are left squared: two levels on the rate has doubled. What stands between them and the mean is scratch.
+    The weights are squared on return, because the rate doubles every two levels. The arguments between `weights` and
+    `mean` are scratch.
     """
     d = spreads.size
     posterior(weights, spreads, stays, exponents, defaults)
@@ -134,7 +135,7 @@ def mean_map(
 
 @kernel
 def _write(settings: Vector, state: Vector, matrix: Vector) -> None:
-    """Mix the mean maps of all rates."""
+    """Write the mixture of the mean maps of all rates."""
     top, rate, levels = _settings_view(settings)
     cells, d = matrix.size, int(np.sqrt(matrix.size))
     losses, maps, weights, experts, shares, spreads, stays, exponents, defaults = _own_view(
@@ -177,23 +178,66 @@ def _learn(settings: Vector, state: Vector, loss: Vector) -> None:
 
 @dataclass(frozen=True)
 class PriorHedge(MatrixLearner):
-    """Play Hedge over all maps of actions to actions, with a prior on maps near the identity or near a constant.
+    """Play Hedge over all action maps, with a prior that favours simple maps.
 
-    A map is drawn from the prior so: a default is to stay (probability 1/2) or a constant j (1/2d each); each row
-    takes the default with probability 1 - 1/d and else an action at random. With L_ij = Σ p_i l_j, Hedge with rate η
-    weighs a map φ by exp(-η Σ_i L_iφ(i)), a product over rows, so that its mean over all d^d maps has a closed form:
-    E = exp(-η L), s = E1, a = 1/d², b = 1 - 1/d, Z_ij = a s_i + b E_ij; the constant j has the weight w_j ∝ Π_i Z_ij /
-    2d, to stay has w_0 ∝ Π_i Z_ii / 2, and
-    φ_ik = a E_ik (Σ_j w_j / Z_ij + w_0 / Z_ii) + b E_ik w_k / Z_ik + 1{k = i} b E_ii w_0 / Z_ii.
-    This runs for the K rates η_k = sqrt(2^(k+1) ln d / T), k = 0 … ⌈log2 d⌉, T = `horizon`, with Hedge over them.
-    Against φ, regret is at most √(2 T ln K) and, for the best of the rates, ln(1 / π) / η_k + η_k T / 2 with the prior
-    π of φ, which is at least 1 / 2d^(2d). Since ln(1 / π) is at most 1 + ln 2d + 2 ln d times the lesser of d - unif(φ)
-    and d - self(φ), this is of the order √((1 + that) T ln d): less than what is proved for `wavelet` by a factor ln d,
-    for somebody who knows T.
+    Parameters
+    ----------
+    horizon : int, optional
+        Number of rounds T that the learning rates are tuned to. A simulation sets it if it is not
+        given.
 
-    Reference: after the prior of Hait, Li, Luo and Zhang (2025), "Comparator-adaptive Φ-regret: improved bounds,
-    simpler algorithms, and applications to games", NeurIPS; the closed form is ours.
+    Notes
+    -----
+    The prior π draws a map of actions to actions as follows. The default is to stay (probability 1/2)
+    or a constant j (probability 1/2d each). Each row independently takes the default with probability
+    1 - 1/d, and otherwise an action drawn uniformly.
 
+    With L_ij = Σ p_i l_j, Hedge with rate η weights a map φ by
+
+        π(φ) exp(-η Σ_i L_iφ(i))
+
+    The exponential is a product over rows, so the mean over all d^d maps has a closed form. With
+
+        E = exp(-η L)
+        s = E1
+        a = 1/d²
+        b = 1 - 1/d
+        Z_ij = a s_i + b E_ij
+
+    the constant j has weight w_j and staying has weight w_0:
+
+        w_j ∝ Π_i Z_ij / 2d
+        w_0 ∝ Π_i Z_ii / 2
+
+    and the mean map is
+
+        φ_ik = a E_ik (Σ_j w_j / Z_ij + w_0 / Z_ii) + b E_ik w_k / Z_ik + 1{k = i} b E_ii w_0 / Z_ii
+
+    This runs for K rates, with Hedge over them:
+
+        η_k = sqrt(2^(k+1) ln d / T),  k = 0 … ⌈log2 d⌉
+
+    Regret against φ is at most the sum of √(2 T ln K) and, for the best of the rates,
+
+        ln(1 / π(φ)) / η_k + η_k T / 2,  π(φ) ≥ 1 / 2d^(2d)
+
+    With m = min{d - unif(φ), d - self(φ)},
+
+        ln(1 / π(φ)) ≤ 1 + ln 2d + 2 m ln d
+
+    so that regret is of the order
+
+        √((1 + m) T ln d)
+
+    This is smaller than what is proved for `wavelet` by a factor of ln d, but T must be known.
+
+    References
+    ----------
+    Prior: Hait, Li, Luo and Zhang (2025), "Comparator-adaptive Φ-regret: improved bounds, simpler
+    algorithms, and applications to games", NeurIPS. The closed form is derived in this project.
+
+    Examples
+    --------
     >>> learner = PriorHedge(horizon=100).start(actions=3)
     >>> learner.observe([1.0, 0.0, -0.4])
     >>> learner.play().round(3)

@@ -11,10 +11,10 @@ from gamesim.players._kernels.simplex import expected_loss, match, recall
 
 
 class State(NamedTuple):
-    """What regret matching keeps."""
+    """State of regret matching."""
 
     strategy: Vector
-    regrets: Vector  # for not having played each action
+    regrets: Vector  # R
 
 
 STATE = Layout(State, strategy="d", regrets="d")
@@ -32,14 +32,30 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 @dataclass(frozen=True)
 class RegretMatching(Learner):
-    """Play each action in proportion to how much better it would have done so far.
+    """Play actions in proportion to their positive cumulative regrets.
 
-    With R = Σ (<p, l> 1 - l) the regret for each action, the strategy is p ∝ [R]₊, and uniform where no regret is
-    positive. Since <[R]₊, r> = 0, |[R]₊|² grows by at most |r|² ≤ 4 d in a round, which gives the bound.
+    Notes
+    -----
+    With the cumulative regret for each action
 
-    Reference: Hart and Mas-Colell (2000), "A simple adaptive procedure leading to correlated equilibrium", Theorem B;
-    the bound: Cesa-Bianchi and Lugosi (2006), "Prediction, Learning, and Games", Corollary 2.1 with p = 2.
+        R = Σ (<p, l> 1 - l)
 
+    the strategy is
+
+        p ∝ [R]₊
+
+    and uniform if no regret exceeds 1e-10. With r the regret of a round, <[R]₊, r> = 0, so that |[R]₊|²
+    grows by at most |r|² ≤ 4 d per round, which bounds external regret by 2 √(d T).
+
+    References
+    ----------
+    Hart and Mas-Colell (2000), "A simple adaptive procedure leading to correlated equilibrium",
+    Theorem B.
+
+    Bound: Cesa-Bianchi and Lugosi (2006), "Prediction, Learning, and Games", Corollary 2.1 with p = 2.
+
+    Examples
+    --------
     >>> learner = RegretMatching().start(actions=3)
     >>> learner.observe([1.0, 0.0, -0.5])
     >>> learner.play().round(3)

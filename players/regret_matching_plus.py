@@ -1,4 +1,4 @@
-"""Regret matching⁺: regret matching that forgets negative regret."""
+"""Regret matching⁺: regret matching that truncates regrets at 0."""
 
 from dataclasses import dataclass
 from math import sqrt
@@ -20,17 +20,31 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 @dataclass(frozen=True)
 class RegretMatchingPlus(Learner):
-    """Play in proportion to regret that is set back to 0 whenever it would become negative.
+    """Play actions in proportion to regrets truncated at 0 after every round.
 
-    With Q ← [Q + <p, l> 1 - l]₊ after each round, the strategy is p ∝ Q, and uniform where Q = 0. Q is at least the
-    regret, and |Q|² grows by at most 4 d in a round.
+    Notes
+    -----
+    After each round,
 
-    Reference: Tammelin, Burch, Johanson and Bowling (2015), "Solving heads-up limit Texas hold'em", Lemmas 1-2.
+        Q ← [Q + <p, l> 1 - l]₊
 
+    and the strategy is
+
+        p ∝ Q
+
+    It is uniform if no entry of Q exceeds 1e-10. Q is at least the regret, and |Q|² grows by at most
+    4 d per round, which bounds external regret by 2 √(d T).
+
+    References
+    ----------
+    Tammelin, Burch, Johanson and Bowling (2015), "Solving heads-up limit Texas hold'em", Lemmas 1-2.
+
+    Examples
+    --------
     >>> learner = RegretMatchingPlus().start(actions=2)
     >>> for loss in ([1.0, -1.0], [-1.0, 1.0]):
     ...     learner.observe(loss)
-    >>> learner.play().round(3)  # regret matching would play both alike
+    >>> learner.play().round(3)  # regret matching would play both with equal probability
     array([0.667, 0.333])
     """
 

@@ -1,4 +1,4 @@
-"""The replicator dynamic, in small steps."""
+"""The replicator dynamic in discrete time."""
 
 from dataclasses import dataclass
 from math import log
@@ -10,11 +10,11 @@ from gamesim.errors import InputError
 from gamesim.learner import Guarantee, Learner
 from gamesim.players._kernels.simplex import expected_loss, recall
 
-EXTINCT = 1e-290  # no share falls below: rounding to 0 would keep an action out for ever
+EXTINCT = 1e-290  # lower bound on probabilities: an action that is rounded to 0 could never return
 
 
 class State(NamedTuple):
-    """What the replicator keeps."""
+    """State of the replicator dynamic."""
 
     strategy: Vector
 
@@ -37,16 +37,41 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 @dataclass(frozen=True)
 class Replicator(Learner):
-    """Let each action grow at the rate by which it does better than the strategy.
+    """Follow the replicator dynamic in discrete time.
 
-    The replicator equation dp_i/ds = p_i (<p, l> - l_i) in Euler steps: p_i ← p_i (1 + step · (<p, l> - l_i)). It
-    is the limit of Hedge as its rate goes to 0. The shares keep their sum, so Π_t (1 + step · r_i) ≤ d for every
-    action i, and ln(1 + x) ≥ x - x² on x ≥ -1/2 gives the bound.
+    Parameters
+    ----------
+    step : float, default 0.01
+        Length of an Euler step, in units of 1 / loss: positive and at most 1/4.
 
-    Reference: Taylor and Jonker (1978), "Evolutionarily stable strategies and game dynamics", equation 2; the bound is
-    that of Prod: Cesa-Bianchi, Mansour and Stoltz (2007), "Improved second-order bounds for prediction with expert
-    advice", Lemma 2.
+    Notes
+    -----
+    The replicator equation
 
+        dp_i/ds = p_i (<p, l> - l_i)
+
+    is followed in Euler steps:
+
+        p_i ← p_i (1 + step · (<p, l> - l_i))
+
+    In the limit of small rates, Hedge is the replicator dynamic. The probabilities keep their sum. With
+    r_i = <p, l> - l_i, it follows for every action i that
+
+        Π_t (1 + step · r_i) ≤ d
+
+    and ln(1 + x) ≥ x - x² for x ≥ -1/2 gives the bound
+
+        ln d / step + 4 step T
+
+    References
+    ----------
+    Taylor and Jonker (1978), "Evolutionarily stable strategies and game dynamics", equation 2.
+
+    Bound, that of Prod: Cesa-Bianchi, Mansour and Stoltz (2007), "Improved second-order bounds for
+    prediction with expert advice", Lemma 2.
+
+    Examples
+    --------
     >>> learner = Replicator(step=0.1).start(actions=2)
     >>> learner.observe([1.0, 0.0])
     >>> learner.play().round(3)
@@ -61,7 +86,7 @@ class Replicator(Learner):
 
     def __post_init__(self) -> None:
         if not 0 < self.step <= 0.25:
-            raise InputError(f"step must be a positive number up to 1/4, and {self.step} came")
+            raise InputError(f"step must be positive and at most 1/4, got {self.step}")
 
     def guarantee(self) -> Guarantee:  # noqa: D102
         step = self.step

@@ -1,4 +1,4 @@
-"""Smooth fictitious play: a noisy best response to the past on average."""
+"""Smooth fictitious play: the logit response to the average past play."""
 
 from dataclasses import dataclass
 
@@ -17,17 +17,37 @@ def _play(settings: Vector, state: Vector, strategy: Vector) -> None:
 
 @dataclass(frozen=True)
 class SmoothFictitiousPlay(Learner):
-    """Play each action in proportion to exp(-its mean loss so far / temperature).
+    """Play the logit response to the mean past losses.
 
-    With L the loss of each action in t rounds, p ∝ exp(-L / (t · temperature)): the logit answer to the others' play
-    on average. Its rests are logit equilibria, not Nash equilibria.
+    Parameters
+    ----------
+    temperature : float, default 0.1
+        Temperature τ of the logit response, in units of loss. The lower it is, the closer the learner
+        is to fictitious play.
 
-    It is Hedge with the rate 1 / (τ (t - 1)) in round t > 1, τ the temperature. Since rates fall, external regret is at
-    most ln d / (the last rate) + Σ rates / 2 ≤ τ T ln d + (2 + ln T) / (2 τ). This grows like T, however small τ is: it
-    does not make regret a round go to 0, and nothing is declared.
+    Notes
+    -----
+    With L the cumulative loss of each action after t rounds, the strategy is
 
-    Reference: Fudenberg and Levine (1998), "The Theory of Learning in Games", section 4.4.
+        p ∝ exp(-L / (t · τ))
 
+    the logit response to the others' average play. The rest points are logit equilibria, not Nash
+    equilibria.
+
+    The learner is Hedge with the rate 1 / (τ (t - 1)) in round t > 1. Since the rates decrease,
+    external regret is at most
+
+        ln d / (the last rate) + Σ rates / 2 ≤ τ T ln d + (2 + ln T) / (2 τ)
+
+    For every fixed τ this is linear in T. Regret per round need not vanish, so the learner declares no
+    guarantee.
+
+    References
+    ----------
+    Fudenberg and Levine (1998), "The Theory of Learning in Games", section 4.4.
+
+    Examples
+    --------
     >>> learner = SmoothFictitiousPlay(temperature=0.5).start(actions=2)
     >>> learner.observe([1.0, 0.0])
     >>> learner.observe([1.0, 0.0])
@@ -38,7 +58,7 @@ class SmoothFictitiousPlay(Learner):
     temperature: float = 0.1
 
     name = "smooth-fictitious-play"
-    kernels = _play, Hedge.kernels[1]  # the same state as Hedge: rounds and losses so far
+    kernels = _play, Hedge.kernels[1]  # the same state as Hedge: rounds and cumulative losses
     state_layout = STATE
 
     def __post_init__(self) -> None:

@@ -1,4 +1,4 @@
-"""Squint: a mixture over all rates, in closed form."""
+"""Squint: second-order exponential weights, mixed over all rates in closed form."""
 
 from dataclasses import dataclass
 from math import log, pi, sqrt
@@ -13,7 +13,7 @@ from gamesim.learner import Guarantee, Learner
 from gamesim.players._kernels.numeric import exponential, smallest, sum_of
 from gamesim.players._kernels.simplex import expected_loss, recall
 
-SHIFT, TERMS = 3.0, 18  # of the polynomial below: it is then right to 1e-12
+SHIFT, TERMS = 3.0, 18  # of the polynomial below; its error is then at most 1e-12
 
 # (x + 3) exp(x²) erfc(x) as a polynomial in y = (x - 3) / (x + 3), which maps x ≥ 0 into [-1, 1), from its values at
 # the Chebyshev nodes: the idea of Shepherd and Laframboise (1981), Mathematics of Computation 36.
@@ -24,12 +24,12 @@ NODES, WEIGHTS = (
     (number + shift) / 4 for number, shift in zip(np.polynomial.legendre.leggauss(10), (1, 0), strict=True)
 )
 ROOT_OF_PI = sqrt(pi)
-SMALL_VARIANCE = 0.25  # below it the closed form cancels, and quadrature is exact
-NOT_ZERO = 1e-290  # added where a variance of 0 would divide 0 by 0
+SMALL_VARIANCE = 0.25  # below, the closed form suffers from cancellation, and quadrature is exact
+NOT_ZERO = 1e-290  # avoids 0 / 0 if a variance is 0
 
 
 class Scratch(NamedTuple):
-    """What `evidence` notes for each action."""
+    """Intermediate results of `evidence` for each action."""
 
     inverses: Vector
     falls: Vector
@@ -42,7 +42,7 @@ _scratch_view = SCRATCH.view
 
 
 class State(NamedTuple):
-    """What Squint keeps."""
+    """State of Squint."""
 
     strategy: Vector
     regrets: Vector  # R
@@ -56,7 +56,7 @@ _view = STATE.view
 
 @inlined
 def erfcx(x: float) -> float:
-    """Return exp(x²) erfc(x) for x ≥ 0; even and odd powers apart, so that they do not wait for one another."""
+    """Return exp(x²) erfc(x) for x ≥ 0, with independent accumulators for even and odd powers."""
     inverse = 1 / (x + SHIFT)
     y = 1 - 2 * SHIFT * inverse
     square = y * y
@@ -71,9 +71,9 @@ def erfcx(x: float) -> float:
 def evidence(regrets: Vector, variances: Vector, scratch: Vector, integrals: Vector) -> float:
     """Write ∫ exp(η R - η² V - E) dη over η from 0 to 1/2 for each regret R and variance V; return E.
 
-    E is the largest exponent of all. With a = (V - R) / 2√V and b = R / 2√V the integral is
+    E is the largest exponent of all actions. With a = (V - R) / 2√V and b = R / 2√V the integral is
     exp(b² - E) (erf(a) + erf(b)) √(π/4V). As erf(a) is ±1 ∓ erfc(|a|) and b² - a² is the exponent at η = 1/2, this is
-    (±1 ±1) exp(b² - E) ∓ exp(b² - a² - E) erfcx(|a|) ∓ exp(-E) erfcx(|b|), of which no term is large. Where V is so
+    (±1 ±1) exp(b² - E) ∓ exp(b² - a² - E) erfcx(|a|) ∓ exp(-E) erfcx(|b|), in which no term is large. If V is so
     small that even these cancel, quadrature is exact.
     """
     d = regrets.size
@@ -110,7 +110,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
     strategy, regrets, variances, scratch = _view(state, d)
     suffered = expected_loss(strategy, loss)
     for i in range(d):
-        regret = (suffered - loss[i]) / 2  # as of losses in [0, 1]
+        regret = (suffered - loss[i]) / 2  # with losses mapped to [0, 1]
         regrets[i] += regret
         variances[i] += regret * regret
     evidence(regrets, variances, scratch, strategy)
@@ -121,15 +121,29 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 @dataclass(frozen=True)
 class Squint(Learner):
-    """Play by regret and its variance, averaged over all rates at once.
+    """Play exponential weights in regret and its variance, mixed over all rates.
 
-    On losses mapped to [0, 1], with r the regret of a round, R = Σ r and V = Σ r² for each action,
-    p ∝ ∫ exp(η R - η² V) dη over η from 0 to 1/2: no rate to tune, and little regret where V is small. As
-    exp(x - x²) ≤ 1 + x for x ≥ -1/2, the mean over actions of ∫ (exp(η R - η² V) - 1) / η dη never rises above 0.
+    Notes
+    -----
+    Losses are mapped to [0, 1]. With r the regret of a round for each action, R = Σ r and V = Σ r², the
+    strategy is
 
-    Reference: Koolen and van Erven (2015), "Second-order quantile methods for experts and combinatorial games",
-    section 4 with the improper prior 1/η on the rates; its bound with V ≤ T.
+        p ∝ ∫ exp(η R - η² V) dη,  η from 0 to 1/2
 
+    There is no rate to tune, and regret is small if V is small. As exp(x - x²) ≤ 1 + x for x ≥ -1/2,
+    the mean over the actions of
+
+        ∫ (exp(η R - η² V) - 1) / η dη
+
+    never exceeds 0, which with V ≤ T gives the bound.
+
+    References
+    ----------
+    Koolen and van Erven (2015), "Second-order quantile methods for experts and combinatorial games",
+    section 4 with the improper prior 1/η on the rates.
+
+    Examples
+    --------
     >>> learner = Squint().start(actions=3)
     >>> learner.observe([1.0, 0.0, -0.4])
     >>> learner.play().round(3)

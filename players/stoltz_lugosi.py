@@ -15,9 +15,9 @@ from gamesim.players.internal_regret_matching import add_pair_losses
 
 
 class Own(NamedTuple):
-    """What Stoltz and Lugosi's learner keeps."""
+    """Matrix-learner state of Stoltz and Lugosi's learner."""
 
-    losses: Vector  # for each pair of actions: what would have been lost by the second in place of the first
+    losses: Vector  # for each pair (i, j): the extra loss of j in place of i
     rounds: Vector
 
 
@@ -28,7 +28,7 @@ _own_view = OWN.view
 @kernel
 def _write(settings: Vector, state: Vector, matrix: Vector) -> None:
     d = int(np.sqrt(matrix.size))
-    if d == 1:  # no pairs: φ stays as it began
+    if d == 1:  # no pairs: φ keeps its first value
         return
     losses, rounds = _own_view(reduction(state, d).own, d)
     rate = np.sqrt(2 * np.log(d * (d - 1.0)) / (rounds[0] + 1))
@@ -51,15 +51,25 @@ def _learn(settings: Vector, state: Vector, loss: Vector) -> None:
 
 @dataclass(frozen=True)
 class StoltzLugosi(MatrixLearner):
-    """Play the strategy that Hedge over all ways to replace one action by another leaves as it is.
+    """Minimise internal regret by running Hedge over pairs of actions.
 
-    For each pair i ≠ j an expert plays the strategy with i's mass moved to j. Hedge over these d (d - 1) experts, with
-    its own anytime rate, has the weights w; p is the strategy that their mixture gives back: p = pφ with φ_ij = w_ij
-    off the diagonal. The regret against an expert is the internal regret for its pair.
+    Notes
+    -----
+    For each pair i ≠ j, an expert plays the learner's strategy with the mass of i moved to j. Hedge
+    over these d (d - 1) experts, with its anytime rate, assigns the weights w. The strategy is the one
+    that the mixture of the experts reproduces, the fixed point
 
-    Reference: Stoltz and Lugosi (2005), "Internal regret in on-line portfolio selection", section 3; the bound is
-    Hedge's with d (d - 1) experts.
+        p = pφ,  φ_ij = w_ij for i ≠ j
 
+    The regret against an expert is the internal regret for its pair. The bound is therefore that of
+    Hedge with d (d - 1) experts.
+
+    References
+    ----------
+    Stoltz and Lugosi (2005), "Internal regret in on-line portfolio selection", section 3.
+
+    Examples
+    --------
     >>> learner = StoltzLugosi().start(actions=3)
     >>> learner.observe([1.0, 0.0, -0.4])
     >>> learner.play().round(3)
@@ -71,7 +81,7 @@ class StoltzLugosi(MatrixLearner):
     own_layout = OWN
 
     def begin_own(self, own: Own) -> None:  # noqa: D102
-        own.losses[:: round(own.losses.size**0.5) + 1] = np.inf  # to stay is no pair
+        own.losses[:: round(own.losses.size**0.5) + 1] = np.inf  # the diagonal is not a pair
 
     def guarantee(self) -> Guarantee:  # noqa: D102
         def bound(rounds: int, actions: int) -> float:

@@ -1,4 +1,4 @@
-"""TreeSwap: external-regret learners at several paces, whose average has little swap regret."""
+"""TreeSwap: external-regret learners at several timescales, whose average has small swap regret."""
 
 from dataclasses import dataclass
 from math import log, sqrt
@@ -17,13 +17,13 @@ from gamesim.validation import positive
 
 
 class Settings(NamedTuple):
-    """The tree, and the learner of its nodes: kernels' addresses, first state, settings."""
+    """Kernel settings: the tree, and the node learner's kernel addresses, first state and settings."""
 
     play: int
     observe: int
     base: int
     depth: int
-    size: int  # how many numbers a node's learner keeps
+    size: int  # length of a node learner's state
     first: Vector
     row: Vector
 
@@ -35,7 +35,7 @@ _settings_view = SETTINGS.view
 
 
 class Level(NamedTuple):
-    """One level: the learner of its current node, that learner's strategy, and the loss of its current block."""
+    """One level: state and strategy of its current node's learner, and the loss of its current block."""
 
     learner: Vector
     strategy: Vector
@@ -47,7 +47,7 @@ _level_view = LEVEL.view
 
 
 class State(NamedTuple):
-    """What TreeSwap keeps."""
+    """State of TreeSwap."""
 
     strategy: Vector
     rounds: Vector
@@ -71,7 +71,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
     strategy, counted, levels = _view(state, d)
     counted[0] += 1
     rounds = int(counted[0])
-    held = 1  # rounds that the strategy of this level is held for
+    held = 1  # rounds for which this level holds a strategy
     fastest = _level(levels, depth - 1, d, size)
     for i in range(d):
         fastest.block[i] += loss[i]
@@ -83,7 +83,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
             above = _level(levels, number - 1, d, size)
             for i in range(d):
                 above.block[i] += level.block[i]
-        if rounds % (held * base) == 0:  # the node is done: its sister starts anew
+        if rounds % (held * base) == 0:  # the node is done: the next one starts afresh
             copy(level.learner, first)
         else:
             for i in range(d):
@@ -101,19 +101,43 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 @dataclass(frozen=True)
 class TreeSwap(Learner):
-    """Play the average of `depth` learners, each on blocks `base` times as long as the next one's.
+    """Minimise swap regret by averaging learners that run at several timescales.
 
-    Let T = M^D with M the `base` and D the `depth`. Round t, written with D digits in base M, passes on level h through
-    the node that its first h - 1 digits name. The node's learner, of the kind that `rows` names, holds its strategy for
-    the M^(D-h) rounds of one digit, is then fed their mean loss, and is done after M of these; p is the average over
-    the levels. A deviation from level h's strategy cannot beat the best fixed action of its block, which level h + 1
-    follows with regret ε a round, over M rounds: the sum telescopes to swap regret ≤ T ((1 - 1/D) ε + 2/D). Hedge as
-    `rows` is tuned to M. What is not given of base and depth is chosen for the `horizon`, so that this bound is least.
+    Parameters
+    ----------
+    rows : str, default "hedge"
+        Name of the external-regret learner at the nodes of the tree. It must learn from the loss of
+        every action. Hedge is tuned to `base` rounds.
+    base : int, optional
+        Number M of blocks that a node plays, and the ratio of the block lengths of successive levels.
+    depth : int, optional
+        Number D of levels.
+    horizon : int, optional
+        Number of rounds for which `base` and `depth` are chosen, where not given, to minimise the
+        bound. A simulation sets it if it is not given.
 
-    Reference: Dagan, Daskalakis, Fishelson and Golowich (2024), "From external to swap regret 2.0", Theorem 1.1 and
-    Algorithm 1; Peng and Rubinstein (2024), "Fast swap regret minimization and applications to approximate correlated
-    equilibria", Theorem 1.1.
+    Notes
+    -----
+    Let T = M^D. Write round t with D digits in base M. On level h, the round passes through the node
+    named by its first h - 1 digits. The learner of this node holds its strategy for the M^(D-h) rounds
+    of one digit, then observes their mean loss, and is restarted after M such blocks. The strategy p is
+    the average over the levels.
 
+    A deviation from the strategy of level h cannot beat the best fixed action of its block, which level
+    h + 1 follows with regret ε per round over M rounds. The sum telescopes to the bound on swap regret
+
+        T ((1 - 1/D) ε + 2/D)
+
+    References
+    ----------
+    Dagan, Daskalakis, Fishelson and Golowich (2024), "From external to swap regret 2.0", Theorem 1.1
+    and Algorithm 1.
+
+    Peng and Rubinstein (2024), "Fast swap regret minimization and applications to approximate
+    correlated equilibria", Theorem 1.1.
+
+    Examples
+    --------
     >>> learner = TreeSwap(base=2, depth=2).start(actions=2)
     >>> for _ in range(3):
     ...     learner.observe([1.0, -1.0])
@@ -160,7 +184,7 @@ class TreeSwap(Learner):
         return STATE.pack(actions, strategy=strategy, levels=np.tile(level, depth))
 
     def shape(self, actions: int, rounds: int | None = None) -> tuple[int, int]:
-        """Return base and depth: as given, or best for the horizon."""
+        """Return base and depth as given, or those that minimise the bound for the horizon."""
         if self.base is not None and self.depth is not None:
             return self.base, self.depth
         rounds = rounds or self.required_horizon()
@@ -186,7 +210,7 @@ class TreeSwap(Learner):
             whole = base**depth
             return min(2 * rounds, self._bound(actions, base, depth)) if rounds <= whole else 2 * rounds
 
-        return Guarantee("swap", "T (1 - 1/D) ε + 2 T / D, ε the rows' bound a round over M rounds, T = M^D", bound)
+        return Guarantee("swap", "T (1 - 1/D) ε + 2 T / D, ε the rows' bound per round over M rounds, T = M^D", bound)
 
 
 def _root(rounds: int, depth: int) -> int:

@@ -1,4 +1,4 @@
-"""Tsallis-INF: the bandit learner that is best against adversaries and against chance."""
+"""Tsallis-INF: a bandit learner that is optimal for both adversarial and stochastic losses."""
 
 from dataclasses import dataclass
 from math import sqrt
@@ -14,10 +14,10 @@ from gamesim.players.exp3 import estimate
 
 
 class State(NamedTuple):
-    """What Tsallis-INF keeps."""
+    """State of Tsallis-INF."""
 
     strategy: Vector
-    losses: Vector  # the estimated loss of each action so far
+    losses: Vector  # the estimated cumulative loss of each action
     rounds: Vector
 
 
@@ -36,14 +36,27 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 @dataclass(frozen=True)
 class TsallisINF(Learner):
-    """Follow the regularised leader on estimated losses, with the regulariser -4 Σ √p; no horizon.
+    """Follow the 1/2-Tsallis-regularised leader on bandit feedback.
 
-    On losses mapped to [0, 1], with L the sum of the estimates l_i / p_i of what was played, round t plays
-    p_i = 4 / (η (L_i - x))² with η = 2 / √t and the x < min L that makes the sum 1.
+    Notes
+    -----
+    Losses are mapped to [0, 1]. The loss of action i is estimated as l_i / p_i if i is played and as 0
+    otherwise. With L the sum of the estimates, the learner follows the regularised leader with the
+    regulariser -4 Σ √p. Round t plays
 
-    Reference: Zimmert and Seldin (2021), "Tsallis-INF: an optimal algorithm for stochastic and adversarial bandits",
-    Algorithm 1 with importance-weighted estimates, and Theorem 1.
+        p_i = 4 / (η (L_i - x))²
+        η = 2 / √t
 
+    with the x < min L for which the probabilities sum to 1. No horizon is needed. The guarantee bounds
+    the expected external regret.
+
+    References
+    ----------
+    Zimmert and Seldin (2021), "Tsallis-INF: an optimal algorithm for stochastic and adversarial
+    bandits", Algorithm 1 with importance-weighted estimates, and Theorem 1.
+
+    Examples
+    --------
     >>> learner = TsallisINF().start(actions=2)
     >>> learner.observe([1.0, float("nan")])
     >>> learner.play().round(3)

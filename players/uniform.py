@@ -1,4 +1,4 @@
-"""Uniform play: every action alike."""
+"""Uniform play: the same probability for every action."""
 
 from dataclasses import dataclass
 
@@ -11,8 +11,13 @@ from gamesim.players.fixed import Fixed
 class Uniform(Learner):
     """Play every action with the same probability, whatever happens.
 
-    The strategy is p_i = 1 / d. No guarantee: the yardstick that a learner has to beat.
+    Notes
+    -----
+    The strategy is p_i = 1 / d. Uniform play declares no guarantee. It is the baseline that a learner
+    has to beat.
 
+    Examples
+    --------
     >>> Uniform().start(actions=4).play()
     array([0.25, 0.25, 0.25, 0.25])
     """

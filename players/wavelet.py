@@ -1,4 +1,4 @@
-"""The wavelet learner: one learner whose φ-regret adapts to how simple φ is, for all φ at once."""
+"""The wavelet learner: φ-regret that adapts to the sparsity of φ, for all φ simultaneously."""
 
 from dataclasses import dataclass
 from math import sqrt
@@ -27,21 +27,21 @@ from gamesim.players._kernels.scalar import (
 )
 from gamesim.validation import positive
 
-# Rounding must not decide: symmetric games are full of exact ties.
-NO_ENTRY = 1e-14  # an improper entry this small is 0
-NO_LOSS = 1e-13  # a centred loss this small is 0
-RUN = 8  # columns that are restored together: one cache line
-IDENTITY = np.ones(1)  # what the scale of the identity, which has one feature, is multiplied with
+# Rounding must not break ties: symmetric games are full of exact ones.
+NO_ENTRY = 1e-14  # improper entries up to this size count as 0
+NO_LOSS = 1e-13  # centred losses up to this size count as 0
+RUN = 8  # columns restored together: one cache line
+IDENTITY = np.ones(1)  # the relative scale of the identity, which is a single feature
 
 
 class Settings(NamedTuple):
-    """What the kernels read; D is the number of augmented indices."""
+    """Kernel settings; D is the number of augmented indices."""
 
     clock: int
     size: int  # D
     scale: float  # the identity's ε
     columns: Vector  # the ε of each column
-    owners: Integers  # the action of each augmented index
+    owners: Integers  # the action that owns each augmented index
 
 
 SETTINGS = Layout(Settings, "", clock="int", size="int", scale="float", columns="size", owners="int[size]")
@@ -49,20 +49,20 @@ settings_view = SETTINGS.view
 
 
 class Own(NamedTuple):
-    """The matrix learner's state, with D² + 1 features: row by row in Haar order, then the identity."""
+    """Matrix-learner state, with D² + 1 features: row by row in Haar order, then the identity."""
 
     improper: Vector  # the predicted matrix, row by row
-    sums: Vector  # of the positive part of each of its rows
-    pending: Vector  # rows of the transforms: one for each scale, and one more
+    sums: Vector  # the sum of the positive part of each of its rows
+    pending: Vector  # pending rows of the transforms: one per scale, and one more
     losses: Vector  # by augmented index
-    begins: Vector  # the rows to restore in each column: from here,
-    ends: Vector  # and up to here
+    begins: Vector  # the first row to restore in each column
+    ends: Vector  # the end (exclusive) of the rows to restore; 0 if none
     rows: Vector  # which rows to project
-    moved: Vector  # which predictions of one row of features moved
+    moved: Vector  # which predictions of one row of features changed
     predictions: Vector
-    times: Vector  # of the scalar learners' clocks
+    times: Vector  # the times of the scalar learners' clocks
     totals: Vector  # negative gradient sums
-    open: Vector  # of the paper's clock: what `Open` names
+    open: Vector  # the open blocks (see `Open`), for the paper's clock only
 
 
 OWN = Layout(
@@ -85,7 +85,7 @@ _own_view = OWN.view
 
 
 class Open(NamedTuple):
-    """The open block of each feature: the sum of its gradients, and of their absolute values."""
+    """The open block of each feature: the sum of its gradients and of their absolute values."""
 
     sums: Vector
     masses: Vector
@@ -110,7 +110,7 @@ def restore_improper(own: Vector, size: int) -> bool:
     column = 0
     while column < size:
         end, begin_row, end_row = column, size, 0
-        while end < size:  # as long as each group of columns has a changed one
+        while end < size:  # while each group of columns contains a changed one
             last = 0
             for j in range(end, min(end + RUN, size)):
                 if ends[j] > 0:
@@ -131,7 +131,7 @@ def restore_improper(own: Vector, size: int) -> bool:
 def _restore_block(own: Vector, size: int, begin_row: int, end_row: int, column: int, end: int) -> int:
     """Restore a block of the improper matrix; mark the rows whose positive part changed.
 
-    Every entry is computed from the predictions alone, in one order: nothing drifts.
+    Every entry is computed from the predictions alone, always in the same order, so errors do not accumulate.
     """
     parts = own_view(own, size)
     rows, pending, predictions = parts.rows, parts.pending, parts.predictions
@@ -154,7 +154,7 @@ def _restore_block(own: Vector, size: int, begin_row: int, end_row: int, column:
 
 @inlined
 def project(own: Vector, default: Vector, matrix: Vector, size: int) -> None:
-    """Turn the marked rows of the improper matrix into distributions: the positive part, divided by its sum."""
+    """Turn the marked rows of the improper matrix into distributions: the positive part divided by its sum."""
     parts = own_view(own, size)
     rows, sums = parts.rows, parts.sums
     for i in range(size):
@@ -187,7 +187,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
     size = settings_view(settings).size
     parts = reduction(state, size)
     load(settings, parts.own, loss, size)
-    # φ and its fixed point for the next round; they stay as they are when no prediction changed
+    # φ and its fixed point for the next round; they do not change unless a prediction does
     if learn(settings, parts.own, parts.strategy, parts.default, size) and restore_improper(parts.own, size):
         project(parts.own, parts.default, parts.matrix, size)
         settle(state, size)
@@ -195,7 +195,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 @inlined
 def load(settings: Vector, own: Vector, loss: Vector, size: int) -> None:
-    """Give each augmented index the loss of its owner."""
+    """Write the loss of each augmented index: that of its owner."""
     seen, owners = own_view(own, size).losses, settings_view(settings).owners
     for i in range(size):
         seen[i] = loss[owners[i]]
@@ -203,7 +203,10 @@ def load(settings: Vector, own: Vector, loss: Vector, size: int) -> None:
 
 @kernel
 def learn(settings: Vector, own: Vector, strategy: Vector, default: Vector, size: int) -> bool:
-    """Give every feature its gradient: row by row the gradient matrix, its Haar transform, the scalar learners."""
+    """Pass the Haar transform of the gradient matrix, row by row, to the scalar learners of the features.
+
+    Return whether a prediction changed.
+    """
     parts = own_view(own, size)
     seen, sums, pending = parts.losses, parts.sums, parts.pending
     usual = 0.0
@@ -237,17 +240,17 @@ def learn(settings: Vector, own: Vector, strategy: Vector, default: Vector, size
                 merge(left, right)
                 changed += _advance(settings, own, size, i + 1 - half, right)
             half *= 2
-        if i + 1 == size:  # what is left is the sum of all rows: the all-one vector has the number 0
+        if i + 1 == size:  # what remains is the sum of all rows, for the all-one vector, number 0
             top = level_of(i + 1, size)
             changed += _advance(settings, own, size, i + 1 - size, part(pending, top * size, (top + 1) * size))
-    seen[0] = trace  # the losses are not needed any more
+    seen[0] = trace  # the losses are no longer needed
     changed += _advance(settings, own, size, size, part(seen, 0, 1))
     return changed > 0
 
 
 @inlined
 def write_gradient(row: Vector, positive: float, usual: float, seen: Vector, mass: float, target: Vector) -> None:
-    """Write p_i (l_j - <φ_i, l>); where the improper entry is negative, only if that asks for more.
+    """Write p_i (l_j - <φ_i, l>); its negative part where the improper entry is negative.
 
     φ_i is the positive part of `row` divided by its sum, or the default row, whose expected loss is `usual`.
     """
@@ -264,7 +267,7 @@ def write_gradient(row: Vector, positive: float, usual: float, seen: Vector, mas
 
 @kernel
 def _advance(settings: Vector, own: Vector, size: int, number: int, gradients: Vector) -> int:
-    """Advance the scalar learners of one Haar row, or of the identity, whose number is D; mark changed columns."""
+    """Advance the scalar learners of one Haar row, or of the identity (number D); mark changed columns."""
     parts, chosen = own_view(own, size), settings_view(settings)
     width = gradients.size
     start, end = number * size, number * size + width
@@ -286,7 +289,7 @@ def _advance(settings: Vector, own: Vector, size: int, number: int, gradients: V
 
 @inlined
 def _mark(own: Vector, size: int, number: int, moved: Vector) -> None:
-    """Note in which rows the columns of the moved predictions change: the interval of their Haar vector."""
+    """Mark the rows to restore in the columns of changed predictions: the interval of their Haar vector."""
     parts = own_view(own, size)
     begins, ends = parts.begins, parts.ends
     half = number & -number
@@ -305,30 +308,71 @@ def _mark(own: Vector, size: int, number: int, moved: Vector) -> None:
 
 @dataclass(frozen=True)
 class Wavelet(Learner):
-    """Learn an action modification rule in a Haar wavelet basis, and play its fixed point.
+    """Learn an action modification rule in a Haar basis and play its fixed point.
 
-    The paper's Algorithm 1. The d actions are relabelled by D = 2^⌈log2 d⌉ augmented indices. A matrix is predicted as
-    Σ_b x_b b over the features b: the identity, and h ⊗ e_j for every Haar vector h and column j. Its positive part,
-    row by row divided by its sum, is φ; p = pφ is played. The gradient p_i (l_j - <φ_i, l>) of each entry (its negative
-    part where the predicted entry is negative) gives each feature b its own gradient <g, b>, and a scalar learner
-    turns that into the next x_b. Neighbouring actions are learnt about together: `order`, a permutation of the actions
-    (from 0), may put those side by side that call for the same modification. `clock` is "blocks", the paper's, or
-    "continuous", ours, which the learner `wavelet-continuous` takes. `scale` multiplies the ε of all scalar learners.
+    Parameters
+    ----------
+    order : tuple of int, optional
+        A permutation of the actions, numbered from 0. Neighbouring actions share features, so place
+        actions that call for the same modification next to each other. By default 0, 1, …, d - 1.
+    clock : {"blocks", "continuous"}, default "blocks"
+        How the scalar learners count time: "blocks" as in the paper, or "continuous", this project's
+        variant, which the learner `wavelet-continuous` uses.
+    scale : float, default 1.0
+        Positive factor that multiplies the ε of all scalar learners.
 
-    For an absolute constant c, all T and all stochastic matrices φ at once, its regret against φ is at most
-    c √(min{d - unif(φ) + 1, d - self(φ)} (T + d)) (log d)^(3/2), with unif(φ) the number of rows that share the most
-    frequent row, and self(φ) the number of actions that φ leaves alone; and its ε-quantile regret is at most
-    c √(T log(1 + 1/ε)). (The paper prints log(1/ε), which is 0 at ε = 1; but there can be regret to the worst action.)
+    Notes
+    -----
+    This is Algorithm 1 of the paper. The d actions are relabelled by D = 2^⌈log2 d⌉ augmented indices.
+    The features b are the identity and h ⊗ e_j for every Haar vector h and column j. The learner
+    predicts the matrix
 
-    `guarantee` bounds the worst φ with all constants, `certificate` a given φ after a given run. The scalar learners of
-    column j have ε_j = scale / (d² s_j), with s_j (1 or 2) the number of indices that its action has, and D ε_j for the
-    all-one vector h; the identity's has ε = scale. K₁ = Σ_j ε_j + max_j ε_j (exp(z_j²) - 1) with erfi(z_j) =
-    √(2/π) / ε_j, and K₀ is the same with D ε_j for ε_j. No regret exceeds 2T, so that the guarantee says something only
-    from some T on.
+        Σ_b x_b b
 
-    Reference: Lu, Sun and Zhang (2025), "Sparsity-based interpolation of external, internal and swap regret", 38th
+    Its positive part, with every row divided by its sum, is φ. The learner plays the fixed point
+
+        p = pφ
+
+    The gradient with respect to an entry (i, j) is
+
+        g_ij = p_i (l_j - <φ_i, l>)
+
+    or its negative part if the predicted entry is negative. Feature b has the gradient <g, b>, from
+    which a scalar learner computes the next x_b.
+
+    For an absolute constant c, and for all T and all stochastic matrices φ simultaneously, the regret
+    against φ is at most
+
+        c √(min{d - unif(φ) + 1, d - self(φ)} (T + d)) (log d)^(3/2)
+
+    where unif(φ) is the number of rows equal to the most frequent row, and self(φ) the number of
+    actions that φ maps to themselves. The ε-quantile regret is at most
+
+        c √(T log(1 + 1/ε))
+
+    (The paper prints log(1/ε), which is 0 at ε = 1; but regret against the worst action can be
+    positive.)
+
+    `guarantee` bounds the regret for the worst φ with all constants; `certificate` bounds it for a
+    given φ after a given run. The scalar learners of column j have
+
+        ε_j = scale / (d² s_j)
+
+    with s_j (1 or 2) the number of indices of its action. For the all-one vector h they have D ε_j, and
+    the identity has ε = scale. The guarantee is stated in terms of
+
+        K₁ = Σ_j ε_j + max_j ε_j (exp(z_j²) - 1),  erfi(z_j) = √(2/π) / ε_j
+
+    and of K₀, the same with D ε_j in place of ε_j. Regret never exceeds 2T, so the guarantee is
+    informative only for large enough T.
+
+    References
+    ----------
+    Lu, Sun and Zhang (2025), "Sparsity-based interpolation of external, internal and swap regret", 38th
     Conference on Learning Theory, PMLR 291:3795-3828, Theorems 1 and 2.
 
+    Examples
+    --------
     >>> player = Wavelet()
     >>> learner = player.start(actions=3)
     >>> for _ in range(4):
@@ -357,7 +401,7 @@ class Wavelet(Learner):
     def __post_init__(self) -> None:
         positive("scale", self.scale)
         if self.clock not in ("blocks", "continuous"):
-            raise InputError(f'clock must be "blocks" or "continuous", and {self.clock!r} came')
+            raise InputError(f'clock must be "blocks" or "continuous", got {self.clock!r}')
         if self.order is not None:
             owners(len(self.order), self.order)
 
@@ -382,20 +426,38 @@ class Wavelet(Learner):
         return OWN.parts(self.parts(state, actions).own, size, size.bit_length())
 
     def certificate(self, state: Vector, phi: ArrayLike) -> float:
-        """Return a bound on the total regret against φ that the gradients seen so far prove, in units of loss.
+        """Return the bound on the regret against φ that the gradients so far certify.
 
-        `state` is that of a learner at work, and `phi` a stochastic matrix: row i is where the mass of action i is
-        sent. The bound is the sum over all features of the scalar learners' bounds, for the better of the paper's two
-        ways to write φ in features, without and with the identity.
+        Parameters
+        ----------
+        state : array
+            State of a running learner (`learner.state`).
+        phi : array_like, shape (d, d)
+            A stochastic matrix φ: row i is the distribution that replaces action i.
+
+        Returns
+        -------
+        float
+            Upper bound on the total regret against φ so far, in units of loss.
+
+        Raises
+        ------
+        InputError
+            If `phi` is not a stochastic matrix or `state` belongs to another number of actions.
+
+        Notes
+        -----
+        The bound is the sum of the scalar learners' bounds over all features. Of the paper's two ways to
+        write φ in features, with and without the identity, the one with the smaller bound is used.
         """
         wanted = np.array(phi, dtype=np.float64)
         actions = len(wanted)
         if wanted.shape != (actions, actions) or (wanted < 0).any() or not np.allclose(wanted.sum(axis=1), 1):
-            raise InputError(
-                f"a modification rule is a square matrix whose rows are distributions, and {wanted.tolist()} came"
-            )
+            raise InputError(f"phi must be a square matrix whose rows are distributions, got {wanted.tolist()}")
         if state.shape != self.first_state(actions).shape:
-            raise InputError(f"a rule for {actions} actions came, and the state is for another number of actions")
+            raise InputError(
+                f"phi has {actions} actions, but the state is that of a learner with another number of actions"
+            )
         settings = SETTINGS.parts(self.kernel_settings(actions))
         owner = owners(actions, self.order)
         size = owner.size
@@ -413,15 +475,28 @@ class Wavelet(Learner):
         return float(min(bounds))
 
     def guarantee(self) -> Guarantee:
-        """Return a bound on the swap regret, with all its constants.
+        """Return a bound on swap regret with all its constants.
 
-        Write any φ without the identity. The coefficients u_hj of one Haar vector h satisfy Σ_j |u_hj| ≤ 1, and its
-        gradients Σ_t |c| ≤ 2 P_h, with P_h the mass that the strategies of all rounds put on its interval. A scalar
-        learner's bound is convex in u, so the sum over j is largest with one u_hj = 1. This gives
-        G' √(1 + P_h) K_h with K_h = Σ_j ε_hj + max_j (ε_hj exp(z²) - ε_hj); G' is 4 for blocks; for the continuous
-        clock it is 2 and there is no 1. The P_h of one scale add up to T: by Cauchy-Schwarz the sum of the roots over
-        the 2^k intervals of a scale is at most √(2^k (2^k + T)).
+        Notes
+        -----
+        Write any φ without the identity. The coefficients of one Haar vector h and its gradients satisfy
 
+            Σ_j |u_hj| ≤ 1
+            Σ_t |c| ≤ 2 P_h
+
+        with P_h the mass that the strategies of all rounds put on the interval of h. A scalar learner's
+        bound is convex in u, so the sum over j is largest if a single u_hj is 1. This gives
+
+            G' √(1 + P_h) K_h
+            K_h = Σ_j ε_hj + max_j (ε_hj exp(z²) - ε_hj)
+
+        with G' = 4 for blocks; for the continuous clock, G' = 2 and the 1 is absent. The P_h of one scale
+        add up to T. By Cauchy-Schwarz, the sum of the roots over the 2^k intervals of a scale is at most
+
+            √(2^k (2^k + T))
+
+        Examples
+        --------
         >>> [round(wavelet.guarantee().bound(10**6, 4)) for wavelet in (Wavelet(), WaveletContinuous())]
         [35664, 17832]
         """
@@ -452,7 +527,7 @@ class Wavelet(Learner):
 
 
 def _coefficients(matrix: NDArray[np.float64]) -> Vector:
-    """Return <matrix, b> / <b, b> for every feature b but the identity."""
+    """Return <matrix, b> / <b, b> for every feature b except the identity."""
     size = len(matrix)
     coefficients = matrix.ravel().copy()
     forward(coefficients, size)
@@ -463,11 +538,26 @@ def _coefficients(matrix: NDArray[np.float64]) -> Vector:
 
 @dataclass(frozen=True)
 class WaveletContinuous(Wavelet):
-    """The wavelet learner with our continuous clock: no blocks, no lag, half the bound of the paper's.
+    """Run the wavelet learner with a continuous clock instead of blocks.
 
-    All else is as in `wavelet`, whose page defines K₀ and K₁; only the scalar learners' clock differs. Each advances
-    its time by |c|/2 in every round instead of waiting for a block of gradients to fill.
+    Parameters
+    ----------
+    order : tuple of int, optional
+        A permutation of the actions, numbered from 0, as in `wavelet`. By default 0, 1, …, d - 1.
+    clock : {"blocks", "continuous"}, default "continuous"
+        How the scalar learners count time, as in `wavelet`.
+    scale : float, default 1.0
+        Positive factor that multiplies the ε of all scalar learners.
 
+    Notes
+    -----
+    Only the clock of the scalar learners differs from `wavelet`, which defines K₀ and K₁. In every
+    round, each scalar learner advances its time by |c|/2, with c its gradient, instead of waiting for a
+    block of gradients to fill. It reacts without delay, and its bound is half that of the paper's clock.
+    The continuous clock is this project's variant.
+
+    Examples
+    --------
     >>> player = WaveletContinuous()
     >>> learner = player.start(actions=3)
     >>> learner.observe([0.5, 0.25, -0.25])

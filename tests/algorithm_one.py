@@ -1,6 +1,6 @@
-"""Algorithm 1 of Lu, Sun and Zhang, written down line by line: explicit features, no fast transforms, no laziness.
+"""Algorithm 1 of Lu, Sun and Zhang, line by line: explicit features, no fast transforms, no lazy updates.
 
-Many runs go side by side: the first axis of every array is the run.
+Many runs are computed at once: the first axis of every array is the run.
 """
 
 import numpy as np
@@ -33,7 +33,7 @@ def features(states: int) -> Array:
 
 
 def owner_of(actions: int, order: list[int]) -> list[int]:
-    """Return the action of each augmented index: the first actions in the order are doubled."""
+    """Return the action of each augmented index; the first actions in the order own two each."""
     states = 1
     while states < actions:
         states *= 2
@@ -48,7 +48,7 @@ def potential(scale: Array, time: Array, total: Array) -> Array:
 
 @njit
 def reachability(phi):  # type: ignore[no-untyped-def]
-    """Return which state can get to which (Warshall's algorithm)."""
+    """Return which states are reachable from which (Warshall's algorithm)."""
     n = len(phi)
     reach = np.zeros((n, n), dtype=np.bool_)
     for i in range(n):
@@ -63,7 +63,7 @@ def reachability(phi):  # type: ignore[no-untyped-def]
 
 @njit
 def absorb(phi, flow, closed):  # type: ignore[no-untyped-def]
-    """Let states outside the closed classes pass on what they have, one after the other."""
+    """Move the mass of transient states to the closed classes, by eliminating them one by one."""
     chain = phi.copy()
     n = len(flow)
     for k in range(n):
@@ -86,7 +86,7 @@ def absorb(phi, flow, closed):  # type: ignore[no-untyped-def]
 
 @njit
 def invariant(local):  # type: ignore[no-untyped-def]
-    """Return the fixed point of an irreducible chain by state reduction, up to a factor; overwrites the chain."""
+    """Return the fixed point of an irreducible chain, up to a factor, by state reduction; overwrites the chain."""
     m = len(local)
     for k in range(m - 1, 0, -1):
         out = 0.0
@@ -106,7 +106,7 @@ def invariant(local):  # type: ignore[no-untyped-def]
 
 @njit
 def damped_limit(phi, default):  # type: ignore[no-untyped-def]
-    """Return the limit of the damped chain's fixed point: classes by reachability, then each class by itself."""
+    """Return the limit of the damped chain's fixed point: find the closed classes, then solve each one."""
     n = len(default)
     reach = reachability(phi)
     closed = np.ones(n, dtype=np.bool_)
@@ -150,7 +150,7 @@ def damped_limits(phi, default):  # type: ignore[no-untyped-def]
 
 
 class AlgorithmOne:
-    """The learner; `orders` gives the order of the actions for each run."""
+    """Run the algorithm; `orders` contains the order of the actions for each run."""
 
     def __init__(self, actions: int, orders: list[list[int]], clock: str) -> None:
         self.clock = clock

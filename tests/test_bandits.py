@@ -1,4 +1,4 @@
-"""Learners that see only the loss of what they played."""
+"""Bandit learners, which observe only the loss of the action that they played."""
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ def seen(loss: NDArray[np.float64], action: int) -> NDArray[np.float64]:
     return np.where(np.arange(loss.size) == action, loss, np.nan)
 
 
-def test_estimates_are_right_on_average_and_biased_ones_too_low() -> None:
+def test_estimates_are_unbiased_unless_a_bias_lowers_them() -> None:
     random = np.random.default_rng(0)
     p = random.dirichlet(np.ones(5))
     loss = random.uniform(-1, 1, 5)
@@ -89,7 +89,7 @@ def test_expected_regret_is_within_the_bound_where_that_of_uniform_play_is_not(n
 
 
 @pytest.mark.parametrize("name", BANDITS)
-def test_bandits_play_one_action_and_take_only_bandit_feedback(name: str) -> None:
+def test_bandits_play_a_single_action_and_accept_only_bandit_feedback(name: str) -> None:
     import gamesim
 
     learner = players.make(name).with_horizon(10).start(1)
@@ -99,7 +99,7 @@ def test_bandits_play_one_action_and_take_only_bandit_feedback(name: str) -> Non
         gamesim.simulate("chicken", [name, name], rounds=5)
 
 
-def test_fixed_and_uniform_take_any_feedback() -> None:
+def test_fixed_and_uniform_accept_any_feedback() -> None:
     for name in ("fixed", "uniform"):
         learner = players.make(name).start(2)
         learner.observe([float("nan"), 1.0])

@@ -29,7 +29,7 @@ def residual(phi: Array, strategy: Array) -> float:
 
 
 def solve_exactly(rows: list[list[Fraction]], right: list[Fraction]) -> list[Fraction]:
-    """Gauss-Jordan elimination in fractions."""
+    """Solve a linear system by Gauss-Jordan elimination in fractions."""
     table = [[*row, value] for row, value in zip(rows, right, strict=True)]
     for k in range(len(table)):
         pivot = next(i for i in range(k, len(table)) if table[i][k] != 0)
@@ -42,7 +42,7 @@ def solve_exactly(rows: list[list[Fraction]], right: list[Fraction]) -> list[Fra
 
 
 def exact_limit(phi: list[list[Fraction]], default: list[Fraction]) -> list[Fraction]:
-    """The limit of the damped chain's fixed point, from its definition by closed classes and absorption."""
+    """Return the limit of the damped chain's fixed point, from closed classes and absorption."""
     n = len(phi)
     reach = [{i} for i in range(n)]
     for _ in range(n):
@@ -80,10 +80,10 @@ def test_reducible_chains_solved_by_hand() -> None:
     np.testing.assert_allclose(fixed(cycle, default), np.full(4, 0.25), rtol=1e-15)
     two_cycles = np.eye(4)[[2, 3, 0, 1]]
     np.testing.assert_allclose(fixed(two_cycles, default), [0.2, 0.3, 0.2, 0.3], rtol=1e-15)
-    # states 1 and 3 absorb; 0 goes to 1 or 2 evenly, 2 goes to 0 or 3 evenly: from 0, 1 is reached with chance 2/3
+    # states 1 and 3 absorb; 0 moves to 1 or 2, and 2 to 0 or 3, with probability 1/2: from 0, 1 has probability 2/3
     split = np.array([[0, 0.5, 0.5, 0], [0, 1, 0, 0], [0.5, 0, 0, 0.5], [0, 0, 0, 1]])
     np.testing.assert_allclose(fixed(split, default), [0, 0.2 + 0.2 / 3 + 0.1, 0, 0.4 + 0.1 / 3 + 0.2], rtol=1e-14)
-    # everything drains into the last state, although no state of the first call's warm start is there
+    # everything drains into the last state, far from where the search starts
     drain = np.array([[0.0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [0, 0, 0, 1]])
     np.testing.assert_array_equal(fixed(drain, default), [0, 0, 0, 1])
 
@@ -115,7 +115,7 @@ def test_small_couplings_keep_their_relative_weight() -> None:
         phi = np.where(random.random((n, n)) < 0.5, 1, 10.0 ** -random.integers(0, 15, (n, n))) * random.random((n, n))
         phi /= phi.sum(axis=1, keepdims=True)
         exact = [[Fraction(float(entry)) for entry in row] for row in phi]
-        for i in range(n):  # the diagonal is what rounding left out of the others
+        for i in range(n):  # the diagonal takes up the rounding errors of the others
             exact[i][i] = 1 - sum((exact[i][j] for j in range(n) if j != i), Fraction(0))
         expected = np.array(exact_limit(exact, [Fraction(1, n)] * n), dtype=float)
         np.testing.assert_allclose(fixed(phi), expected, rtol=1e-12)
@@ -127,7 +127,7 @@ def test_a_hundred_thousand_nearly_reducible_matrices_give_strategies() -> None:
     exponents = random.choice([0.0, -1.0, -8.0, -16.0, -40.0, -160.0, -300.0, -np.inf], (count, n, n))
     phi = 10.0**exponents * random.random((count, n, n))
     empty = phi.sum(axis=2) == 0
-    phi[empty] = 1 / n  # a zero row takes the default
+    phi[empty] = 1 / n  # a zero row becomes the default
     phi /= phi.sum(axis=2, keepdims=True)
     strategies = np.full((count, n), np.nan)
     default, scratch = np.full(n, 1 / n), SCRATCH.zeros(n)
@@ -162,7 +162,7 @@ def test_old_factors_give_the_new_fixed_point(states: int, density: float) -> No
     assert kept >= 20
 
 
-def test_refinement_is_left_when_the_chain_becomes_reducible() -> None:
+def test_refinement_is_abandoned_when_the_chain_becomes_reducible() -> None:
     states = 2 * DIRECT + 10
     half = states // 2
     scratch = SCRATCH.zeros(states)
@@ -178,7 +178,7 @@ def test_refinement_is_left_when_the_chain_becomes_reducible() -> None:
     found = fixed(apart, default, scratch)
     assert residual(apart, found) <= 1e-10
     assert found[:half].sum() == pytest.approx(default[:half].sum(), rel=1e-12)
-    # and only the second half is closed
+    # now only the second half is closed
     apart[0] = whole[-1][0]
     found = fixed(apart, default, scratch)
     assert residual(apart, found) <= 1e-10
@@ -186,7 +186,7 @@ def test_refinement_is_left_when_the_chain_becomes_reducible() -> None:
     np.testing.assert_allclose(found, fixed(apart, default), atol=1e-12)
 
 
-def test_a_copied_scratch_goes_on_bit_for_bit() -> None:
+def test_a_copied_scratch_continues_bit_for_bit() -> None:
     chains = drifting(100, 12, 1.0)
     scratch = SCRATCH.zeros(100)
     for phi in chains[:6]:

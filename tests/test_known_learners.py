@@ -1,4 +1,4 @@
-"""Known behaviour of the learners in games: numbers that a wrong learner would miss."""
+"""Known behaviour of the learners in games: numbers that an incorrect learner would miss."""
 
 import numpy as np
 import pytest
@@ -49,7 +49,7 @@ def _self_play(
 
 
 def duality_gaps(name: str, rounds: int, power: int) -> Array:
-    """How much the two could gain together against the average strategies, in ten random 10 × 10 zero-sum games."""
+    """Return the duality gaps of the average strategies in ten random 10 × 10 zero-sum games."""
     player = players.make(name)
     gaps = []
     for seed in range(10):
@@ -77,14 +77,14 @@ def test_duality_gaps_in_random_zero_sum_games(name: str, power: int, known: tup
 
 
 def test_predictive_regret_matching_plus_is_faster_by_orders_of_magnitude() -> None:
-    """In one of five of these games it is still on its way at T = 10^4; the median game is solved to 1e-8."""
+    """In one of five of these games it has not converged at T = 10^4; the median gap is below 1e-8."""
     found = [np.median(duality_gaps("predictive-rm-plus", rounds, 2)) for rounds in (100, 1000, 10_000)]
     assert 1e-3 < found[0] < 1e-2
     assert 3e-6 < found[1] < 1e-4
     assert found[2] < 1e-8
 
 
-def test_optimistic_hedges_own_regret_stays_flat_where_hedges_grows() -> None:
+def test_optimistic_hedges_regret_stays_bounded_where_hedges_grows() -> None:
     payoffs = np.random.default_rng(3).uniform(-1, 1, (7, 10))
     game = gamesim.games.from_payoffs(payoffs, -payoffs)
 
@@ -100,7 +100,7 @@ def test_optimistic_hedges_own_regret_stays_flat_where_hedges_grows() -> None:
 
 
 def divergences(name: str) -> list[float]:
-    """KL(Nash ‖ play), both players summed, in matching pennies at rounds 1, 100, 1000, 5000 from a wrong start."""
+    """Return KL(Nash ‖ play), summed over both players of matching pennies, in rounds 1, 100, 1000, 5000."""
     payoffs = np.array([[1.0, -1.0], [-1.0, 1.0]])
     row, column = (players.make(name, rate=0.1).start(2) for _ in range(2))
     for loss in ([-0.56, 0.56], [-0.56, 0.56], [0.0, 0.0]):
@@ -115,7 +115,7 @@ def divergences(name: str) -> list[float]:
     return found
 
 
-def test_matching_pennies_last_iterates_spiral_out_or_come_in() -> None:
+def test_matching_pennies_last_iterates_diverge_or_converge() -> None:
     np.testing.assert_allclose(divergences("hedge"), [0.0062, 0.0165, 2.01, 8.17], rtol=0.02)
     np.testing.assert_allclose(divergences("optimistic-hedge"), [0.0062, 0.0024, 0, 0], rtol=0.02, atol=1e-6)
 
@@ -132,12 +132,12 @@ def test_shapleys_game_external_learners_reach_a_coarse_equilibrium_that_is_not_
 def test_shapleys_game_swap_learners_reach_correlated_equilibria(name: str) -> None:
     record = gamesim.simulate("shapley", name, rounds=20_000, perturb=0.5, seed=1)
     assert record.regret("swap").max() / 20_000 < 4e-3
-    assert record.payoffs.sum() > 2 / 3 + 0.02  # it has left the mixed equilibrium, which is worth 2/3
+    assert record.payoffs.sum() > 2 / 3 + 0.02  # play has left the mixed equilibrium, whose welfare is 2/3
 
 
-def test_an_adversary_answers_the_strategy_of_the_same_round() -> None:
+def test_an_adversary_best_responds_to_the_strategy_of_the_same_round() -> None:
     record = gamesim.simulate("matching-pennies", [players.make("fixed", strategy=(0.9, 0.1)), "adversary"], rounds=10)
     low, high = record.game.range
-    worst = low[0] + 0.1 * (high[0] - low[0])  # it wins with its rare action only, from the first round on
+    worst = low[0] + 0.1 * (high[0] - low[0])  # from the first round it wins only with its rare action
     assert record.payoffs[0] == pytest.approx(worst)
     assert record.regret("swap")[1] == pytest.approx(0, abs=1e-9)

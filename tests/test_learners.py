@@ -1,4 +1,4 @@
-"""External-regret learners against independent answers: literal formulas, quadrature, root finding, convex solvers."""
+"""External-regret learners against independent solutions: literal formulas, quadrature, root finding, solvers."""
 
 import math
 import re
@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 
 
 def losses(rounds: int, actions: int, seed: int = 0) -> Array:
-    """Random losses in which the actions differ, with some rounds of exact ties."""
+    """Return random losses with different means, and exact ties in some rounds."""
     random = np.random.default_rng(seed)
     result = np.clip(random.normal(np.linspace(-0.3, 0.3, actions)[::-1], 0.5, (rounds, actions)), -1, 1)
     result[::7] = np.round(result[::7])
@@ -135,7 +135,7 @@ def test_squint_evidence_agrees_with_quadrature(variance: float, ratio: float) -
         quad(lambda eta: np.exp(eta * regret - eta**2 * variance - top), low, high, epsabs=0, epsrel=1e-12)[0]
         for low, high in pairwise(cuts)
     )
-    # beside it an action whose evidence is ∫ exp(0) dη = 1/2, and which changes the common exponent
+    # a second action, whose evidence is ∫ exp(0) dη = 1/2, changes the common exponent
     integrals = np.zeros(2)
     exponent = evidence(np.array([regret, 0.0]), np.array([variance, 0.0]), np.zeros(8), integrals)
     assert exponent == pytest.approx(max(top, 0), rel=1e-12)
@@ -159,7 +159,7 @@ def test_squint_plays_by_the_integral() -> None:
 @pytest.mark.parametrize("rounds", [1, 10, 1000, 10**5])
 @pytest.mark.parametrize("actions", [1, 2, 50, 1000])
 def test_squints_bound_follows_from_its_potential(rounds: int, actions: int) -> None:
-    """Σ_k ∫ (exp(η R_k - η² V_k) - 1) / η dη ≤ 0: one action's part is at most what the others can be below 0."""
+    """Σ_k ∫ (exp(η R_k - η² V_k) - 1) / η dη ≤ 0: the term of one action is at most what the others can compensate."""
     lowest = quad(lambda eta: -np.expm1(-eta * rounds - eta**2 * rounds) / eta, 0, 0.5, limit=500)[0]
     assert lowest <= 0.5 + np.log(rounds + 1)
     guarantee = players.make("squint").guarantee()
@@ -226,7 +226,7 @@ def orlicz(regrets: Array) -> float:
     st.randoms(use_true_random=False),
 )
 def test_normal_hedges_c_grows_as_its_bound_needs(regrets: Array, scale: float, random: Any) -> None:
-    """A round raises √c by √2 at most, and c itself, where it is large, by 8.8; losses of ±1 are the worst."""
+    """√c grows by at most √2 per round and c, once large, by at most 8.8; losses of ±1 are the worst case."""
     assume(regrets.max() > 0.01)
     d = len(regrets)
     floor = 1024 * (1 + np.log(d))
@@ -240,7 +240,7 @@ def test_normal_hedges_c_grows_as_its_bound_needs(regrets: Array, scale: float, 
         assert c < floor or after <= c + 8.8
 
 
-def test_the_last_step_of_normal_hedges_proof_is_as_it_is_written() -> None:
+def test_the_last_step_of_normal_hedges_proof_holds_as_written() -> None:
     m, kappa = 256, 2.2
     epsilon = np.sqrt(2 / m) + 1 / (2 * m)
     more = np.exp(epsilon) * (3 + 2 * epsilon) / (2 * m)
@@ -282,7 +282,7 @@ def test_projection_is_the_nearest_strategy(values: list[float]) -> None:
 
 
 def solve(objective: Callable[[Array], float], actions: int, least: float) -> Array:
-    """The strategy that minimises a convex function, by a generic solver."""
+    """Return the strategy that minimises a convex function, by a generic solver."""
     sums_to_one: Any = {"type": "eq", "fun": lambda p: p.sum() - 1}
     options: Any = {"ftol": 1e-15, "maxiter": 1000}
     bounds = [(least, 1.0)] * actions
@@ -316,7 +316,7 @@ REGULARISERS = {
 
 @pytest.mark.parametrize("regulariser", REGULARISERS)
 @pytest.mark.parametrize("optimistic", [False, True])
-def test_ftrl_minimises_what_it_says(regulariser: str, optimistic: bool) -> None:
+def test_ftrl_minimises_its_objective(regulariser: str, optimistic: bool) -> None:
     sequence = losses(12, 4)
     learner = players.make("ftrl", regulariser=regulariser, optimistic=optimistic, rate=0.3).start(4)
     for loss in sequence:
@@ -340,7 +340,7 @@ def test_ftrls_printed_formula_is_its_bound(regulariser: str, optimistic: bool, 
 
 
 @pytest.mark.parametrize("power", [1, 2])
-def test_inverse_power_finds_its_normaliser_however_far_the_losses_are_apart(power: int) -> None:
+def test_inverse_power_finds_its_normaliser_for_losses_of_any_range(power: int) -> None:
     random = np.random.default_rng(power)
     for scale in (0.0, 1e-9, 1.0, 1e4, 1e12):
         total = random.uniform(size=6) * scale - 3
@@ -351,7 +351,7 @@ def test_inverse_power_finds_its_normaliser_however_far_the_losses_are_apart(pow
         np.testing.assert_allclose(p, (excess + shift) ** -power, rtol=1e-9)
 
 
-def test_ftrls_rate_follows_the_surprises() -> None:
+def test_ftrls_rate_follows_the_prediction_errors() -> None:
     sequence = losses(60, 3)
     total, last, seen = np.zeros(3), np.zeros(3), 0.0
     for played, loss in zip(strategies("optimistic-hedge", sequence), sequence, strict=True):
@@ -361,7 +361,7 @@ def test_ftrls_rate_follows_the_surprises() -> None:
         total, last = total + loss, loss
 
 
-def test_first_order_hedge_counts_sizes_in_place_of_rounds() -> None:
+def test_first_order_hedge_counts_sizes_instead_of_rounds() -> None:
     sequence = losses(60, 3) / 5
     total, sizes = np.zeros(3), 0.0
     for played, loss in zip(strategies("first-order-hedge", sequence), sequence, strict=True):
@@ -398,7 +398,7 @@ def test_regret_matching_agrees_with_open_spiel() -> None:
         second.observe(p @ rows)
         average = [average[0] + p / 2000, average[1] + q / 2000]
     for mine, other in zip(average, theirs, strict=True):
-        np.testing.assert_allclose(mine, other, atol=1e-3)  # theirs explores a little
+        np.testing.assert_allclose(mine, other, atol=1e-3)  # OpenSpiel's version explores a little
 
 
 def test_smooth_fictitious_play_is_the_logit_of_mean_losses() -> None:
@@ -409,12 +409,12 @@ def test_smooth_fictitious_play_is_the_logit_of_mean_losses() -> None:
     np.testing.assert_allclose(played[0], 1 / 3)
 
 
-def test_fictitious_play_and_best_response_share_among_the_tied() -> None:
+def test_fictitious_play_and_best_response_are_uniform_on_ties() -> None:
     learner = players.make("fictitious-play").start(3)
     for _ in range(1000):
         learner.observe([0.1, 0.3, 0.5])
         learner.observe([0.3, 0.1, -0.1])
-    np.testing.assert_allclose(learner.play(), [1 / 3] * 3)  # though the sums of 0.1 and 0.3 are rounded differently
+    np.testing.assert_allclose(learner.play(), [1 / 3] * 3)  # although the sums of 0.1 and 0.3 round differently
     learner.observe([0.0, -0.5, 0.0])
     np.testing.assert_allclose(learner.play(), [0, 1, 0])
     responder = players.make("best-response").start(3)
@@ -422,8 +422,8 @@ def test_fictitious_play_and_best_response_share_among_the_tied() -> None:
     np.testing.assert_allclose(responder.play(), [0.5, 0.5, 0])
 
 
-def test_ties_stay_ties_in_the_noise_of_rounding() -> None:
-    """Equal actions in every round, with losses that binary fractions do not hold: nobody may prefer one of them."""
+def test_rounding_does_not_break_ties() -> None:
+    """All actions have equal losses, not exact in binary: no learner may prefer one of them."""
     for name in players.available():
         player = players.make(name).with_horizon(600)
         if player.feedback == ("bandit",) or player.ordered:
@@ -439,7 +439,7 @@ def test_ties_stay_ties_in_the_noise_of_rounding() -> None:
 def _long_run(
     play: int, observe: int, settings: Vector, state: Vector, kind: int, rounds: int, strategy: Vector
 ) -> float:
-    """Run against constant losses, losses in long blocks, or against the leader; return the worst error of Σ p."""
+    """Run on constant losses, long blocks or losses against the leader; return the largest error of Σ p."""
     d = strategy.size
     loss = np.zeros(d)
     worst = 0.0
@@ -462,7 +462,7 @@ def _long_run(
 def test_a_long_run_stays_finite(name: str) -> None:
     player = players.make(name)
     if player.feedback == ("bandit",) or name.startswith("wavelet"):
-        pytest.skip("the losses of this test are all seen; the wavelet has long runs of its own")
+        pytest.skip("this test needs full feedback; the wavelet learners have separate long runs")
     rounds = 10**5 if name in ("blum-mansour", "prior-hedge", "stoltz-lugosi") else 10**6
     player = player.with_horizon(rounds)
     play, observe = (address(function, LEARNER_KERNEL) for function in player.kernels)
@@ -475,11 +475,11 @@ def test_a_long_run_stays_finite(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["coin-betting", "exp3", "exp3-ix", "treeswap", "prior-hedge"])
-def test_a_learner_tuned_to_a_horizon_says_so(name: str) -> None:
+def test_a_learner_tuned_to_a_horizon_requires_one(name: str) -> None:
     with pytest.raises(InputError, match=f"{name} is tuned to a number of rounds"):
         players.make(name).start(2)
     player = players.make(name).with_horizon(50)
-    assert player.with_horizon(70) == player  # what is set stays
+    assert player.with_horizon(70) == player  # a horizon that is set does not change
 
 
 @pytest.mark.parametrize(
@@ -498,12 +498,12 @@ def test_a_learner_tuned_to_a_horizon_says_so(name: str) -> None:
         ("treeswap", {"base": 0}),
     ],
 )
-def test_bad_settings_are_refused(name: str, setting: dict[str, object]) -> None:
+def test_invalid_settings_are_rejected(name: str, setting: dict[str, object]) -> None:
     with pytest.raises(InputError, match=name):
         players.make(name, **setting)
 
 
 def test_a_fixed_strategy_must_fit_the_actions() -> None:
-    with pytest.raises(InputError, match="one probability for each of the 3 actions, and 2 came"):
+    with pytest.raises(InputError, match="one probability for each of the 3 actions, got 2"):
         players.make("fixed", strategy=(0.5, 0.5)).start(3)
     np.testing.assert_array_equal(players.make("fixed", strategy=[0.2, 0.3, 0.5]).start(3).play(), [0.2, 0.3, 0.5])

@@ -1,4 +1,4 @@
-"""Internal- and swap-regret learners against independent answers: eigenvectors, brute force, a literal recursion."""
+"""Internal- and swap-regret learners against independent solutions: eigenvectors, brute force, a recursion."""
 
 from itertools import product
 
@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 
 
 def stationary(matrix: Array) -> Array:
-    """The left eigenvector of eigenvalue 1, which must be the only one."""
+    """Return the left eigenvector of the eigenvalue 1, which must be unique."""
     values, vectors = np.linalg.eig(matrix.T)
     at_one = np.flatnonzero(np.abs(values - 1) < 1e-8)
     assert at_one.size == 1
@@ -82,12 +82,12 @@ def test_stoltz_lugosi_is_hedge_over_pairs() -> None:
             moved[j] += moved[i]
             moved[i] = 0
             experts.append(moved)
-        np.testing.assert_allclose(weights @ np.array(experts), p, atol=1e-10)  # p is what the mixture gives back
+        np.testing.assert_allclose(weights @ np.array(experts), p, atol=1e-10)  # the mixture reproduces p
         expert_losses += np.array(experts) @ loss
 
 
 def literal_tree(sequence: Array, base: int, depth: int, rate: float) -> Array:
-    """Play each level as a recursion over blocks: a node holds a strategy for each child, then is fed the mean loss."""
+    """Recurse over blocks: a node holds a strategy during each child, then observes its mean loss."""
     played = np.zeros_like(sequence)
 
     def node(first: int, level: int) -> None:
@@ -113,7 +113,7 @@ def test_treeswap_is_the_literal_recursion(base: int, depth: int) -> None:
     np.testing.assert_allclose(played, literal_tree(sequence, base, depth, rate), atol=1e-12)
 
 
-def test_treeswap_takes_any_learner_and_starts_again_after_its_rounds() -> None:
+def test_treeswap_accepts_any_learner_and_restarts_after_its_rounds() -> None:
     sequence = losses(18, 3)
     twice = strategies("treeswap", np.concatenate([sequence[:9], sequence[:9]]), base=3, depth=2, rows="adahedge")
     np.testing.assert_array_equal(twice[:9], twice[9:])
@@ -159,7 +159,7 @@ def test_prior_hedge_is_hedge_over_all_maps(d: int) -> None:
         experts += np.array([p @ mean @ loss for mean in means])
 
 
-def test_prior_hedge_stays_exact_where_products_of_many_rows_would_underflow() -> None:
+def test_prior_hedge_stays_finite_where_products_of_many_rows_would_underflow() -> None:
     d, rounds = 150, 300
     random = np.random.default_rng(0)
     played = strategies("prior-hedge", random.choice([-1.0, 1.0], (rounds, d)) * (np.arange(d) > 0), horizon=rounds)
@@ -169,7 +169,7 @@ def test_prior_hedge_stays_exact_where_products_of_many_rows_would_underflow() -
 
 @pytest.mark.parametrize("name", ["blum-mansour", "internal-regret-matching", "stoltz-lugosi", "prior-hedge"])
 def test_swap_learners_learn(name: str) -> None:
-    """Against an opponent who mixes and drifts, swap regret a round falls well below that of the uniform strategy."""
+    """On noisy losses whose means change, swap regret per round is well below that of uniform play."""
     rounds, d = 4096, 3
     random = np.random.default_rng(4)
     sequence = np.clip(random.normal(size=(rounds, d)) * 0.3 + [0.3, 0, -0.3], -1, 1)

@@ -28,13 +28,13 @@ SCALES = (1.0, 0.05, 1 / 16**2)
 
 
 def lemma(scale: float, mass: Array, u: float) -> Array:
-    """The bound of the paper's Lemma on the scalar learner."""
+    """Return the bound of the paper's lemma on the scalar learner."""
     inner = 2 * scale + 2 * sqrt(2) * abs(u) * sqrt(log(1 + abs(u) / (sqrt(2) * scale))) + 4 * sqrt(2) * abs(u)
     return np.sqrt(G**2 + G * mass) * inner
 
 
 class Row:
-    """Scalar learners side by side, with the loss that they have paid."""
+    """Independent scalar learners, with their cumulative losses."""
 
     def __init__(self, clock: int, width: int, scale: float) -> None:
         self.clock, self.scale = clock, scale
@@ -79,7 +79,7 @@ def test_the_potential_is_its_series_where_dawson_cancels(square: float) -> None
     assert potential(square) == pytest.approx(float(value), rel=1e-13)
 
 
-def test_the_held_value_is_close_to_the_potential_where_it_is_held() -> None:
+def test_the_cap_is_close_to_the_potential_where_it_applies() -> None:
     assert pytest.approx(potential(LARGEST), rel=0.01) == LARGEST_POTENTIAL
 
 
@@ -96,7 +96,7 @@ def test_the_conjugate_is_the_potentials() -> None:
 
 
 def sequences(width: int, rounds: int, random: np.random.Generator) -> list[Array]:
-    """Gradients by round: of all sizes, drifting, switching, rare, one-sided."""
+    """Return gradients by round: of all sizes, drifting, switching, rare, one-sided."""
     drift = random.uniform(-1, 1, width)
     size = 10 ** random.uniform(-3, 0, width)
     kinds = np.arange(width) % 5
@@ -133,22 +133,22 @@ def test_regret_stays_within_the_bound_against_adversaries(clock: int) -> None:
     width = 200
     random = np.random.default_rng(4)
     row = Row(clock, width, 0.1)
-    lured = random.choice([0.3, 1.0, 3.0, 10.0], width)  # let it bet this much, then turn against it
+    lured = random.choice([0.3, 1.0, 3.0, 10.0], width)  # let the prediction reach this value, then reverse the sign
     turned = np.zeros(width, dtype=bool)
     kind = np.arange(width) % 2
     size = random.choice([0.01, 0.3, 1.0], width)
     for t in range(1500):
         turned ^= np.where(turned, row.predictions < 0.1, row.predictions > lured)
-        against = np.where(row.predictions >= 0, 1.0, -1.0)  # always charge what it predicts
+        against = np.where(row.predictions >= 0, 1.0, -1.0)  # always against the prediction
         row.observe(G * size * np.where(kind == 0, against, np.where(turned, 1.0, -1.0)))
         for u in (-3.0, -0.5, 0.0, 0.5, 3.0) if t % 10 == 0 else ():
             assert (row.regret(u) <= row.bound(u) + 1e-9).all()
 
 
 def worst_loss(clock: int, scale: float, step: float, rounds: int) -> list[tuple[Array, Array, float]]:
-    """The largest loss over all sequences of gradients ±step, by dynamic programming.
+    """Return the largest loss over all sequences of gradients ±step, by dynamic programming.
 
-    Gives, after every block of rounds in which x is held: the possible Σc, the largest loss for each, the clock's time.
+    One entry per block of rounds in which x is held: the possible Σc, the largest loss for each, the clock's time.
     """
     held = int(G / step) if clock == BLOCKS else 1
     moves = [sum(signs) * step for signs in product((-1, 1), repeat=held)]
@@ -177,7 +177,7 @@ def test_the_worst_of_all_sign_sequences_is_within_the_bound(clock: int, step: f
             comparators = np.array([0.0, 0.01, 0.1, 0.5, 1.0, 2.0, 30.0])
             worst = (paid - np.outer(comparators, totals)).max(axis=1)
             assert (worst <= regret_bound(clock, np.array([scale]), np.array([time]), comparators) + 1e-9).all()
-        # and the learner itself never does worse than the programme says can happen
+        # and the learner never loses more than the maximum found by dynamic programming
         row = Row(clock, 400, scale)
         random = np.random.default_rng(5)
         for t in range(300):
@@ -190,7 +190,7 @@ def test_the_worst_of_all_sign_sequences_is_within_the_bound(clock: int, step: f
 
 @kernel
 def feed(clock: int, gradient: Array, rounds: int, parts: Array, scales: Array, changed: Array) -> float:
-    """Feed one gradient again and again; return the largest prediction."""
+    """Feed the same gradient repeatedly; return the largest absolute prediction."""
     largest = 0.0
     for _ in range(rounds):
         if clock == 0.0:
@@ -213,7 +213,7 @@ def test_one_sign_for_a_million_rounds_never_overflows(clock: int, sign: float) 
     assert np.sign(parts[4, 0]) == -sign
 
 
-def test_the_paper_s_clock_by_hand() -> None:
+def test_the_papers_clock_by_hand() -> None:
     row = Row(BLOCKS, 1, 1.0)
     row.observe(np.array([-1.5]))
     assert row.predictions[0] == 0  # the block is open

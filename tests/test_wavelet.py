@@ -19,13 +19,13 @@ ROUNDS = 2000
 
 
 def adversaries(actions: int, random: np.random.Generator) -> list[Callable[[int, Array], Array]]:
-    """Return losses by round and strategy: random, constant, alternating, switching in blocks, adaptive."""
+    """Return loss functions of round and strategy: random, constant, alternating, in blocks, adaptive."""
     fixed, swing = random.uniform(-1, 1, (2, actions))
     drift = random.uniform(-0.5, 0.5, actions)
     levels = random.uniform(-1, 1, (40, actions))
 
     def adaptive(t: int, p: Array) -> Array:
-        loss = 2 * p / p.max() - 1  # what is played most costs most
+        loss = 2 * p / p.max() - 1  # the most likely action has the largest loss
         return loss if t % 7 else np.roll(loss, 1)
 
     return [
@@ -58,7 +58,7 @@ def test_it_agrees_with_algorithm_one_in_every_round(actions: int, clock: Clock)
 
 
 def comparators(matrix: Array, random: np.random.Generator) -> list[Array]:
-    """The best external, internal and swap deviation in hindsight, halves of an order, blends, and random rules."""
+    """Return the best external, internal and swap deviations, a two-block rule, a mixture and a random rule."""
     actions = len(matrix)
     eye = np.eye(actions)
     external = np.tile(eye[matrix.sum(axis=0).argmin()], (actions, 1))
@@ -95,13 +95,13 @@ def test_measured_regret_never_exceeds_the_certificate(actions: int, clock: Cloc
                 swap = np.trace(matrix) - matrix.min(axis=1).sum()
                 assert swap <= player.guarantee().bound(t, actions) + 1e-9
     assert len(shares) >= 100
-    assert max(shares) > 0.1  # it is a sharp bound, not a wide one
+    assert max(shares) > 0.1  # the bound is not vacuous
 
 
 @pytest.mark.parametrize("scale", [1.0, 0.3])
 @pytest.mark.parametrize("actions", [2, 3, 8, 11])
 def test_the_printed_guarantee_is_the_bound(actions: int, scale: float) -> None:
-    """With ε, K₀ and K₁ as the learner's page defines them, worked out action by action."""
+    """Compute ε, K₀ and K₁ action by action, as the learner's docstring defines them."""
     size = 2 ** int(np.ceil(np.log2(actions)))
     columns = [s for s in (2,) * (size - actions) + (1,) * (2 * actions - size) for _ in range(s)]
 
@@ -119,7 +119,7 @@ def test_the_printed_guarantee_is_the_bound(actions: int, scale: float) -> None:
 
 
 def test_regret_to_the_worst_action_can_be_positive() -> None:
-    """So that a bound on quantile regret by √log(1/ε), which is 0 at ε = 1, would be false."""
+    """Hence a bound on quantile regret by √log(1/ε), which is 0 at ε = 1, would be false."""
     learner, matrix = Wavelet().start(2), np.zeros((2, 2))
     for _ in range(200):
         p = learner.play()
@@ -146,7 +146,7 @@ def test_no_certificate_exceeds_the_guarantee(actions: int, clock: Clock) -> Non
 
 
 def test_the_certificate_of_a_simple_rule_is_small() -> None:
-    """What the theorem is about: constant rules and small modifications cost less than arbitrary swaps."""
+    """As in the theorem, constant rules and small modifications have smaller bounds than arbitrary swaps."""
     actions = 16
     random = np.random.default_rng(0)
     player = WaveletContinuous()
@@ -168,7 +168,7 @@ def test_the_certificate_by_hand() -> None:
     """Two actions, one round of losses (1, -1) on the uniform strategy, continuous clock."""
     learner = WaveletContinuous().start(2)
     learner.observe([1.0, -1.0])
-    # gradients p_i (l_j - 0): (½, -½) in both rows; the all-one features see 1 and -1, all others and the trace 0
+    # gradients p_i (l_j - 0): (½, -½) in both rows; the all-one features have 1 and -1, all others and the trace 0
     steps = 2 * np.sqrt(1 / 2)
     scale = 2 / 4  # D / (d² m)
     z = np.linspace(0, 3, 300_001)
@@ -179,12 +179,12 @@ def test_the_certificate_by_hand() -> None:
     def certificate(phi: list[list[float]]) -> float:
         return WaveletContinuous().certificate(learner.state, phi)
 
-    # all to the second: without the identity the all-one coefficients are 0, 1; with it they are -½, ½, which is better
+    # all to the second: without the identity the all-one coefficients are 0, 1; with it -½, ½, for a smaller bound
     assert conjugate(0.5) + conjugate(0.5) < conjugate(0) + conjugate(1)
     assert certificate([[0, 1], [0, 1]]) == pytest.approx(steps * 2 * conjugate(0.5), rel=1e-6)
     # evenly to both: ½, ½ without the identity, 0, 0 with it
     assert certificate([[0.5, 0.5], [0.5, 0.5]]) == pytest.approx(steps * 2 * scale, rel=1e-6)
-    # exchange the two: ½, ½ or 0, 0
+    # swap the two: ½, ½ or 0, 0
     assert certificate([[0, 1], [1, 0]]) == pytest.approx(steps * 2 * scale, rel=1e-6)
     # three quarters to the second: ¼, ¾ or -¼, ¼
     assert certificate([[0.25, 0.75], [0.25, 0.75]]) == pytest.approx(steps * 2 * conjugate(0.25), rel=1e-6)
@@ -192,7 +192,7 @@ def test_the_certificate_by_hand() -> None:
 
 @pytest.mark.parametrize("clock", ["blocks", "continuous"])
 @pytest.mark.parametrize("actions", [5, 100])
-def test_playing_changes_nothing_and_a_copied_state_goes_on_bit_for_bit(actions: int, clock: Clock) -> None:
+def test_playing_changes_nothing_and_a_copied_state_continues_bit_for_bit(actions: int, clock: Clock) -> None:
     random = np.random.default_rng(1)
     matrix = random.uniform(-1, 1, (actions, actions))
     first, second = (Wavelet(clock=clock).start(actions) for _ in range(2))
@@ -245,8 +245,8 @@ def test_one_action_is_played() -> None:
     assert Wavelet().guarantee().bound(100, 1) == 0
 
 
-def test_mistakes_are_told() -> None:
-    with pytest.raises(InputError, match="scale must be a positive number"):
+def test_invalid_input_is_rejected() -> None:
+    with pytest.raises(InputError, match=r"scale must be .*positive"):
         make("wavelet", scale=-1)
     with pytest.raises(InputError, match="each of the 2 actions once"):
         make("wavelet", order=[0, 2])

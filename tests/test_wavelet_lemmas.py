@@ -1,4 +1,4 @@
-"""The lemmas of the paper, each held to the parts that the learner is made of."""
+"""The lemmas of the paper, checked on the components of the learner."""
 
 import numpy as np
 import pytest
@@ -18,7 +18,7 @@ sizes = st.sampled_from([1, 2, 4, 8, 16, 32])
 
 
 def haar_matrix(size: int) -> Array:
-    """The Haar vectors as rows, in the order of the transform, from the paper's definition."""
+    """Return the Haar vectors as rows, in the order of the transform, from the paper's definition."""
     by_middle = {0: haar_vectors(size)[0]}
     for vector in haar_vectors(size)[1:]:
         by_middle[vector.index(-1)] = vector
@@ -26,7 +26,7 @@ def haar_matrix(size: int) -> Array:
 
 
 def random_rule(random: np.random.Generator, size: int) -> Array:
-    """A stochastic matrix: dense or sparse rows, some repeated, some sent to themselves."""
+    """Return a stochastic matrix with dense or sparse rows, some repeated, some those of the identity."""
     rule: Array = random.random((size, size)) * (random.random((size, size)) < random.choice([0.1, 0.5, 1.0]))
     rule[np.arange(size), random.integers(0, size, size)] += 0.1
     rule /= rule.sum(axis=1, keepdims=True)
@@ -66,7 +66,7 @@ def test_the_fast_transform_is_the_inner_product_with_each_vector(size: int, see
 
 
 @given(sizes, seeds, st.data())
-def test_the_inverse_adds_up_the_vectors_wherever_it_begins(size: int, seed: int, data: st.DataObject) -> None:
+def test_the_inverse_sums_the_vectors_from_any_first_row(size: int, seed: int, data: st.DataObject) -> None:
     coefficients = np.random.default_rng(seed).standard_normal((size, size))
     expected = haar_matrix(size).T @ coefficients
     begin, column = data.draw(st.integers(0, size - 1)), data.draw(st.integers(0, size - 1))
@@ -110,12 +110,12 @@ def test_owners_are_consecutive_one_or_two_each(actions: int, seed: int) -> None
     owner = owners(actions, order)
     assert owner.tolist() == owner_of(actions, order)
     assert set(shares(owner)) <= {1.0, 2.0}
-    assert (np.diff(owner) != 0).sum() == actions - 1  # each action's indices stand together
+    assert (np.diff(owner) != 0).sum() == actions - 1  # the indices of each action are adjacent
     assert sorted(set(owner.tolist())) == list(range(actions))
 
 
 @pytest.mark.parametrize("order", [(0, 1), (0, 1, 1), (1, 2, 3), (0, 1, 2, 3)])
-def test_an_order_that_is_no_permutation_is_refused(order: tuple[int, ...]) -> None:
+def test_an_order_that_is_not_a_permutation_is_rejected(order: tuple[int, ...]) -> None:
     with pytest.raises(InputError, match="each of the 3 actions once"):
         owners(3, order)
 
@@ -139,9 +139,9 @@ def test_relabelling_keeps_losses_and_simplicity(actions: int, seed: int) -> Non
 
 
 def gradients(random: np.random.Generator, size: int) -> tuple[Array, Array, Array, Array, Array]:
-    """Random predictions, and what the learner makes of them: improper, φ, p, l and the gradient."""
+    """Return a random improper matrix, its φ, a random p and l, and the gradient."""
     improper = random.standard_normal((size, size)) * (random.random((size, size)) < random.choice([0.3, 1.0]))
-    improper[random.random(size) < 0.2] *= -1  # also rows without positive entry
+    improper[random.random(size) < 0.2] *= -1  # also rows without a positive entry
     positive = np.maximum(improper, 0)
     totals = positive.sum(axis=1)
     default = random.dirichlet(np.ones(size))
@@ -155,7 +155,7 @@ def gradients(random: np.random.Generator, size: int) -> tuple[Array, Array, Arr
 
 @settings(max_examples=300)
 @given(sizes, seeds)
-def test_the_wrapper_loses_no_more_than_the_improper_prediction(size: int, seed: int) -> None:
+def test_the_projected_matrix_has_no_more_regret_than_the_improper_one(size: int, seed: int) -> None:
     random = np.random.default_rng(seed)
     improper, phi, p, loss, gradient = gradients(random, size)
     for _ in range(5):
@@ -180,11 +180,11 @@ def test_feature_gradients_are_within_twice_the_mass_of_their_support(size: int,
 def test_the_gradient_rule_by_hand() -> None:
     target = np.empty(4)
     loss = np.array([1.0, -1.0, 0.5, -0.5])
-    # φ = (1/4, 3/4, 0, 0) expects -0.5; a negative entry keeps only what asks for more of it, a zero keeps all
+    # φ = (1/4, 3/4, 0, 0) has expected loss -0.5; a negative entry keeps the negative part, a zero entry keeps all
     write_gradient(np.array([1.0, 3.0, -2.0, 0.0]), 4.0, 9.0, loss, 0.5, target)
     np.testing.assert_allclose(target, [0.75, -0.25, 0, 0], atol=1e-15)
     write_gradient(np.array([1.0, 3.0, 0.0, 0.0]), 4.0, 9.0, loss, 0.5, target)
     np.testing.assert_allclose(target, [0.75, -0.25, 0.5, 0], atol=1e-15)
-    # without a positive entry the default row's expectation counts
+    # without a positive entry, the expected loss is that of the default row
     write_gradient(np.array([-1.0, -1.0, 0.0, 0.0]), 0.0, 0.25, loss, 1.0, target)
     np.testing.assert_allclose(target, [0, -1.25, 0.25, -0.75], atol=1e-15)

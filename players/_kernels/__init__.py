@@ -1,1 +1,1 @@
-"""Compiled functions that learners share."""
+"""Compiled functions shared by the learners."""

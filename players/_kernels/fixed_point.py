@@ -1,21 +1,21 @@
-"""The fixed point p = pφ of a stochastic matrix φ: what a player of an internal- or swap-regret learner plays.
+"""The fixed point p = pφ of a stochastic matrix φ, which internal- and swap-regret learners play.
 
-φ may be reducible, and then it has many fixed points. The one taken is the limit, as δ → 0, of the fixed point of the
-damped chain (1-δ)φ + δ·(1 ⊗ default). That fixed point is Σ_k δ(1-δ)^k default·φ^k, so the limit is the long-run
-average of default·φ^k: every closed class gets the mass that a walk from `default` is absorbed with, spread as the
-class's own fixed point; states outside closed classes get nothing.
+A reducible φ has many fixed points. The one chosen is the limit, as δ → 0, of the fixed point of the damped chain
+(1-δ)φ + δ·(1 ⊗ default). That fixed point is Σ_k δ(1-δ)^k default·φ^k, so the limit is the long-run average of
+default·φ^k: every closed class has the probability with which a walk from `default` is absorbed there, distributed as
+the fixed point of the class; transient states have probability 0.
 
 Elimination, after Grassmann, Taksar and Heyman (1985, "Regenerative analysis and steady state distributions for Markov
-chains", Operations Research 33), takes out the states one by one from the last, and leaves the chain watched on the
-others. It adds, multiplies and divides non-negative numbers only, so every entry of p has a small *relative* error,
+chains", Operations Research 33), removes the states one by one, from the last, and leaves the chain censored to the
+others. It only adds, multiplies and divides non-negative numbers, so every entry of p has a small *relative* error,
 however nearly decomposable φ is (O'Cinneide 1993, Numerische Mathematik 65). A state without exit is the last of a
-closed class: it stays, and the others drain into it. One pass thus finds the classes and their masses, exactly.
+closed class: it is retained, and the others drain into it. One pass thus finds the classes and their masses exactly.
 
-Most often there is one closed class and it is small: players drop what does not pay. A search along the positive
-entries finds it, and only its states are eliminated. For a large class the eliminated matrix is kept in the scratch:
-it is a factorisation I - φ = (I - R)·S·(I - G), with R above and G below the diagonal and S the exits (Heyman 1985). φ
-moves little from round to round, so a few steps of iterative refinement with old factors give the new fixed point in
-O(n²). The residual decides; when it is missed, the elimination is done again.
+Most often there is a single closed class and it is small, because learners abandon bad actions. A search along the
+positive entries finds it, and only its states are eliminated. For a large class, the eliminated matrix is kept in the
+scratch: it is a factorisation I - φ = (I - R)·S·(I - G), with R above and G below the diagonal and S the exits (Heyman
+1985). φ changes little from round to round, so a few steps of iterative refinement with old factors give the new fixed
+point in O(n²). If the residual remains too large, the elimination is repeated.
 """
 
 from typing import NamedTuple
@@ -26,25 +26,25 @@ from gamesim.engine.compiled import Vector, inlined, kernel, multiply_add, part
 from gamesim.engine.layout import Layout
 from gamesim.players._kernels.numeric import copy, fill, sum_of
 
-DIRECT = 80  # a closed class up to this size is eliminated, which is cheaper than refining,
+DIRECT = 80  # a closed class up to this size is eliminated, which is faster than refinement,
 STEP = 32  # and so is one of m among n states with m³ ≤ STEP · n², by measurement
 RESIDUAL = 1e-13  # refinement stops at this total absolute residual
-TOLERABLE = 1e-11  # ... or here, when rounding lets it go no further
-STEPS = 12  # of refinement at most, before the factors count as too old
-PANEL = 12  # states are eliminated in fours as long as this many are left
-NEGLIGIBLE = 1e-250  # an exit this small is none; its inverse is still finite
-LARGE = 1e50  # an unnormalised entry beyond this is scaled back before it can overflow
+TOLERABLE = 1e-11  # ... or at this one, if rounding prevents further progress
+STEPS = 12  # maximum refinement steps before the factors count as outdated
+PANEL = 12  # states are eliminated four at a time while this many remain
+NEGLIGIBLE = 1e-250  # exits up to this size count as 0; the inverse is still finite
+LARGE = 1e50  # unnormalised entries above this are rescaled to prevent overflow
 
 
 class Scratch(NamedTuple):
-    """What `fixed_point` keeps between calls, and works with; all zero before the first call."""
+    """Scratch of `fixed_point`, partly kept between calls; all 0 before the first call."""
 
-    factored: Vector  # 1 while `factors` are those of a whole matrix of one closed class
+    factored: Vector  # 1 if `factors` are those of a whole matrix with a single closed class
     stays: Vector  # the state that was not eliminated
-    start: Vector  # where to look for the closed class next time
+    start: Vector  # where the next search for the closed class starts
     last: Vector  # the last fixed point
     exits: Vector
-    members: Vector  # of the closed class
+    members: Vector  # the states of the closed class
     work: Vector
     factors: Vector
     panel: Vector
@@ -67,7 +67,7 @@ _view = SCRATCH.view
 
 @inlined
 def _padded(length: int) -> int:
-    """Return the next multiple of 16: a loop over that many has no rest that would be done one by one."""
+    """Return the next multiple of 16, so that vectorised loops have no scalar remainder."""
     return (length + 15) & ~15
 
 
@@ -75,8 +75,8 @@ def _padded(length: int) -> int:
 def fixed_point(matrix: Vector, default: Vector, strategy: Vector, scratch: Vector) -> None:
     """Write the fixed point of a row-stochastic matrix, given row by row, into `strategy`.
 
-    For a large class the scratch carries the factors and the fixed point of earlier calls: the strategy then
-    depends, in its last digits, on the matrices that came before with the same scratch.
+    For a large class, the scratch carries the factors and the fixed point of earlier calls. The last digits of the
+    strategy then depend on the earlier matrices that used the same scratch.
     """
     n = strategy.size
     factored, stays, start, last, exits, members, work, factors, panel = _view(scratch, n)
@@ -113,13 +113,13 @@ def fixed_point(matrix: Vector, default: Vector, strategy: Vector, scratch: Vect
 
 @kernel
 def _closed_class(matrix: Vector, start: int, members: Vector, work: Vector) -> int:
-    """Write the states of the only closed class, in order, and return how many they are; 0 if there are several."""
+    """Write the states of the only closed class, in order, and return their number; 0 if there are several."""
     n = members.size
     reached, reaches = part(work, 0, n), part(work, n, 2 * n)
     while True:
         _search(matrix, start, n, 1, reached, members)
         everywhere = _search(matrix, start, 1, n, reaches, members)
-        outside = -1  # a state that is reached and does not come back: the closed class lies behind it
+        outside = -1  # a state that is reached but does not lead back: the closed class lies beyond it
         for j in range(n):
             if reached[j] > 0 and reaches[j] == 0:
                 outside = j
@@ -138,7 +138,7 @@ def _closed_class(matrix: Vector, start: int, members: Vector, work: Vector) -> 
 
 @inlined
 def _search(matrix: Vector, start: int, across: int, along: int, found: Vector, queue: Vector) -> int:
-    """Mark the states that `start` leads to, or with strides 1 and n those that lead to it; return how many."""
+    """Mark the states reachable from `start`, or with strides 1 and n those that reach it; return their number."""
     n = found.size
     fill(found, 0.0)
     found[start] = 1.0
@@ -157,7 +157,7 @@ def _search(matrix: Vector, start: int, across: int, along: int, found: Vector, 
 
 @inlined
 def _restrict(matrix: Vector, members: Vector, n: int, result: Vector) -> None:
-    """Write the part of a matrix of n states between the members."""
+    """Write the restriction of a matrix with n states to the members."""
     size = members.size
     if size == n:
         copy(result, matrix)
@@ -170,17 +170,17 @@ def _restrict(matrix: Vector, members: Vector, n: int, result: Vector) -> None:
 
 @kernel
 def _eliminate(factors: Vector, exits: Vector, mass: Vector, panel: Vector) -> int:
-    """Take the states out from the last to the first; return how many closed classes there are.
+    """Eliminate the states from the last to the first; return the number of closed classes.
 
-    After state k: factors[i, k] for i < k is R, factors[k, j] for j < k is S·G, exits[k] is S, zero for the state that
-    stays for its class. `mass` starts as the default distribution and ends on the states that stay.
+    After state k, factors[i, k] for i < k is R, factors[k, j] for j < k is S·G, and exits[k] is S, which is 0 for the
+    retained state of a class. `mass` starts as the default distribution and ends on the retained states.
     """
     n = exits.size
     closed = 0
     k = n - 1
     while k >= 0:
         if closed == 0 and k >= PANEL:
-            # Four states together, first among themselves, then for all others: a quarter of the memory traffic.
+            # Four states at once, first among themselves, then for all others: a quarter of the memory traffic.
             taken = 0
             while taken < 4 and _leave(factors, exits, k - taken, closed) > NEGLIGIBLE:
                 _pass_on(factors, exits, k - taken, k - 3, k - taken, closed)
@@ -206,7 +206,7 @@ def _eliminate(factors: Vector, exits: Vector, mass: Vector, panel: Vector) -> i
 
 @kernel
 def _leave(factors: Vector, exits: Vector, k: int, closed: int) -> float:
-    """Write and return the chance to leave state k for those before it, or for those that stay."""
+    """Write and return the probability of leaving state k for an earlier or a retained state."""
     n = exits.size
     leaving = sum_of(part(factors, k * n, k * n + k))
     if closed > 0:
@@ -218,7 +218,7 @@ def _leave(factors: Vector, exits: Vector, k: int, closed: int) -> float:
 
 @kernel
 def _pass_on(factors: Vector, exits: Vector, k: int, begin: int, end: int, closed: int) -> None:
-    """Lead the ways from the states begin ... end-1 into state k on to where it leads."""
+    """Redirect transitions from the states begin ... end-1 into state k to the successors of k."""
     n = exits.size
     row = part(factors, k * n, k * n + n)
     for i in range(begin, end):
@@ -236,7 +236,7 @@ def _pass_on(factors: Vector, exits: Vector, k: int, begin: int, end: int, close
 
 @kernel
 def _hand_over(factors: Vector, exits: Vector, k: int, mass: Vector) -> None:
-    """Lead the mass of state k on to where it leads."""
+    """Move the mass of state k to its successors."""
     n = exits.size
     row = part(factors, k * n, k * n + n)
     weight = mass[k] / exits[k]
@@ -248,9 +248,9 @@ def _hand_over(factors: Vector, exits: Vector, k: int, mass: Vector) -> None:
 
 @kernel
 def _pass_on_four(factors: Vector, exits: Vector, k: int, mass: Vector, panel: Vector) -> None:
-    """Lead the ways into the states k, k-1, k-2, k-3 on to where they lead, and their mass too.
+    """Redirect transitions into the states k, k-1, k-2, k-3, and their mass, to the successors of these states.
 
-    The panel gets these rows, padded with zeros: what lies behind a target is then added nothing.
+    The panel holds their rows, padded with zeros, so that nothing is added past the end of a target.
     """
     n = exits.size
     first, second = part(factors, k * n, k * n + n), part(factors, k * n - n, k * n)
@@ -279,7 +279,7 @@ def _pass_on_four(factors: Vector, exits: Vector, k: int, mass: Vector, panel: V
 
 @kernel
 def _spread(factors: Vector, exits: Vector, mass: Vector, strategy: Vector, measure: Vector) -> None:
-    """Write the strategy that spreads the mass of each closed class as the class's own fixed point."""
+    """Write the strategy that distributes the mass of each closed class as the fixed point of the class."""
     n = exits.size
     fill(strategy, 0.0)
     for stays in range(n):
@@ -288,7 +288,7 @@ def _spread(factors: Vector, exits: Vector, mass: Vector, strategy: Vector, meas
         for k in range(stays, n):
             measure[k] = 0.0
         measure[stays] = 1.0
-        for begin in range(stays, n, 4):  # four states, first among themselves, then for all behind them
+        for begin in range(stays, n, 4):  # four states at once, first among themselves, then for all later ones
             end = min(begin + 4, n)
             for i in range(begin, end):
                 if measure[i] > LARGE:
@@ -307,7 +307,7 @@ def _spread(factors: Vector, exits: Vector, mass: Vector, strategy: Vector, meas
 
 @inlined
 def _only(members: Vector, strategy: Vector) -> None:
-    """Take away what rounding has left on states outside the closed class."""
+    """Remove the mass that rounding left on states outside the closed class."""
     at = 0
     for i in range(strategy.size):
         if at < members.size and members[at] == i:
@@ -328,7 +328,7 @@ def _normalise(strategy: Vector) -> None:
 
 @kernel
 def _refine(matrix: Vector, factors: Vector, exits: Vector, stays: int, strategy: Vector, work: Vector) -> bool:
-    """Improve a strategy until pφ - p is negligible, by old factors; return whether that was reached.
+    """Refine a strategy with old factors until pφ - p is negligible; return whether this succeeded.
 
     Each step solves e(I - φ₀) = pφ - p for the correction e, with φ₀ the matrix of the factors.
     """
@@ -371,7 +371,7 @@ def _refine(matrix: Vector, factors: Vector, exits: Vector, stays: int, strategy
 
 @inlined
 def times(strategy: Vector, matrix: Vector, result: Vector) -> None:
-    """Write strategy · matrix, four rows at a time; rows without mass are not read."""
+    """Write strategy · matrix, four rows at a time; groups of rows without mass are not read."""
     n = result.size
     fill(result, 0.0)
     whole = strategy.size & ~3
@@ -385,7 +385,7 @@ def times(strategy: Vector, matrix: Vector, result: Vector) -> None:
 
 @inlined
 def _add_four(weights: Vector, rows: Vector, begin: int, result: Vector) -> None:
-    """Add four rows times their weights, from the entry `begin` on."""
+    """Add four rows times their weights, from entry `begin` onwards."""
     n = result.size
     a, b, c, d = weights[0], weights[1], weights[2], weights[3]
     if a != 0 or b != 0 or c != 0 or d != 0:

@@ -1,14 +1,14 @@
 """The fast Haar transform along the row index of a matrix, and its inverse.
 
-The Haar vectors of length D = 2^S have entries 0 and ±1: for every scale s = 1 ... S the indices are cut into intervals
-of length 2^s, and the vector of an interval is 1 on its first half and -1 on its second; one more vector is all ones.
-They are orthogonal, and <h, h> is the length of the interval. Here the vector of an interval has the number of its
-middle, start + 2^(s-1), and the all-one vector the number 0, so that the transform can be done in place.
+The Haar vectors of length D = 2^S have entries 0 and ±1: for every scale s = 1 ... S the indices are divided into
+intervals of length 2^s, and the vector of an interval is 1 on its first half and -1 on its second half; one more vector
+is all ones. They are orthogonal, and <h, h> is the length of the interval. Here the vector of an interval is numbered
+by its middle, start + 2^(s-1), and the all-one vector has the number 0, so that the transform works in place.
 (Lu, Sun and Zhang, "Sparsity-based interpolation of external, internal and swap regret", Section 2.2.)
 
-Both transforms go through the rows from the first to the last and add or subtract whole rows. A Haar row is complete as
-soon as its interval is, and a row is restored from sums that the rows before it have left: so only S + 1 rows are ever
-pending, they stay in the fastest cache, and a learner need not hold a matrix of gradients.
+Both transforms process the rows from first to last and add or subtract whole rows. A Haar row is complete as soon as
+its interval is, and a row is restored from sums that the previous rows have left. Therefore only S + 1 rows are pending
+at any time, they stay in the fastest cache, and a learner need not store a matrix of gradients.
 """
 
 from gamesim.engine.compiled import Vector, inlined, kernel, part
@@ -28,7 +28,7 @@ def interval(number: int, size: int) -> range:
 def level_of(number: int, size: int) -> int:
     """Return the largest l ≤ log2(size) such that 2^l divides the number.
 
-    Sums that are pending at one time start at indices of different levels: the level tells where to keep them.
+    Sums pending at the same time start at indices of different levels, so the level determines where each is stored.
     """
     level = 0
     while (1 << level) < size and not (number >> level) & 1:
@@ -38,7 +38,7 @@ def level_of(number: int, size: int) -> int:
 
 @inlined
 def merge(first: Vector, second: Vector) -> None:
-    """Turn the sums over the two halves of an interval into their sum (the interval's) and difference (Haar's)."""
+    """Replace the sums over the two halves of an interval by their sum (the interval) and difference (Haar)."""
     for j in range(first.size):
         difference = first[j] - second[j]
         first[j] += second[j]
@@ -61,8 +61,8 @@ def restore(coefficients: Vector, size: int, i: int, begin: int, pending: Vector
     """Write row i of Σ_h h ⊗ coefficients[h], from `column` to `end`, into the first row of `pending`.
 
     Row l of `pending` is the sum over the Haar vectors that are constant on the interval of length 2^l around i. The
-    rows begin ... i-1 must have been restored before. The terms are added from the longest interval to the shortest,
-    wherever the rows begin: the same coefficients give the same bits.
+    rows begin ... i-1 must have been restored before. The terms are always added from the longest interval to the
+    shortest, so the result does not depend on `begin`, bit for bit.
     """
     if i == begin:
         level = level_of(0, size)

@@ -1,18 +1,18 @@
-"""Loops over a vector, written so that the compiler can do several of its entries at once."""
+"""Loops over a vector, written so that the compiler can vectorise them."""
 
 import numpy as np
 
 from gamesim.engine.compiled import Vector, inlined, multiply_add
 
-LEAST_EXPONENT = -690.0  # below it numbers would become so small that every later step is many times slower
+LEAST_EXPONENT = -690.0  # below, later products could be subnormal, hence slow
 
 
 @inlined
 def exponential(x: float) -> float:
-    """Return exp(x) for x ≤ 0, and 0 below -690; unlike the library's, the compiler can do several of these at once.
+    """Return exp(x) for x ≤ 0, and 0 below -690; unlike the library function, it can be vectorised.
 
-    With k the integer nearest to x / ln 2, exp(x) = 2^k exp(x - k ln 2): adding 1.5 · 2^52 leaves k in the low bits of
-    a number, and 13 terms of the series do for an argument up to ln(2) / 2 (Cody and Waite 1980, chapter 6).
+    With k the integer nearest to x / ln 2, exp(x) = 2^k exp(x - k ln 2). Adding 1.5 · 2^52 leaves k in the low bits of
+    a number, and 13 terms of the series suffice for an argument up to ln(2) / 2 (Cody and Waite 1980, chapter 6).
     """
     shifted = multiply_add(x, 1.4426950408889634, 6755399441055744.0)
     k = shifted - 6755399441055744.0
@@ -36,7 +36,7 @@ def exponential(x: float) -> float:
 
 @inlined
 def smallest(numbers: Vector) -> float:
-    """Return the least number, of four partial ones that do not wait for one another."""
+    """Return the smallest number, with four independent accumulators."""
     first = second = third = fourth = numbers[0]
     whole = numbers.size & ~3
     for i in range(0, whole, 4):
@@ -51,7 +51,7 @@ def smallest(numbers: Vector) -> float:
 
 @inlined
 def sum_of(numbers: Vector) -> float:
-    """Return the sum, in eight partial sums that do not wait for one another."""
+    """Return the sum, with eight independent accumulators."""
     a = b = c = d = e = f = g = h = 0.0
     whole = numbers.size & ~7
     for i in range(0, whole, 8):
@@ -70,7 +70,7 @@ def sum_of(numbers: Vector) -> float:
 
 @inlined
 def fill(vector: Vector, value: float) -> None:
-    """Set every entry; Numba compiles this loop much faster than an assignment to a slice."""
+    """Set every entry; Numba compiles this loop much faster than a slice assignment."""
     for i in range(vector.size):
         vector[i] = value
 

@@ -1,16 +1,15 @@
-"""From a matrix learner to a player: play the fixed point p = pφ, feed back the gradient g = p ⊗ l.
+"""The reduction from learning strategies to learning stochastic matrices.
 
-Let a matrix learner choose a stochastic matrix φ each round, and let the player play a fixed point p = pφ. Then, for
-every stochastic matrix φ*, the player's regret against φ* is the matrix learner's regret against φ*:
-<p, l> - <pφ*, l> = <pφ, l> - <pφ*, l> = <p ⊗ l, φ - φ*> (Gordon, Greenwald and Marks 2008, "No-regret learning in
-convex games", ICML; before them Stoltz and Lugosi 2005 and Blum and Mansour 2007).
+In every round, a matrix learner chooses a stochastic matrix φ, plays a fixed point p = pφ and observes the gradient
+p ⊗ l. For every stochastic matrix φ*, the regret of the strategies p equals the regret of the matrices φ:
 
-A matrix learner is a `MatrixLearner` with two kernels of its own, `write`, which writes φ, and `learn`, in which row i
-of φ sees the loss p_i · l; the rest is here. φ and p are computed at most once a round, whoever asks first, so `play`
-may be called any number of times, and a state that is copied, saved or loaded goes on bit for bit.
+    <p, l> - <pφ*, l> = <pφ, l> - <pφ*, l> = <p ⊗ l, φ - φ*>
 
-The wavelet learner, whose φ stays as it is in many rounds, has kernels of its own for play and observe: it settles at
-the end of `observe`, and only when φ changed.
+(Gordon, Greenwald and Marks 2008, "No-regret learning in convex games", ICML; before them Stoltz and Lugosi 2005 and
+Blum and Mansour 2007.) `MatrixLearner` is the contract of such a learner.
+
+The wavelet learner, whose φ does not change in many rounds, has its own play and observe kernels: it computes the fixed
+point at the end of `observe`, and only if φ changed.
 """
 
 from dataclasses import dataclass
@@ -26,11 +25,11 @@ from gamesim.players._kernels.numeric import copy
 
 
 class Reduction(NamedTuple):
-    """The state of a player who plays fixed points; `own` is the matrix learner's part of it."""
+    """State of a learner that plays fixed points; `own` is the part of the matrix learner."""
 
-    settled: Vector  # 1 where φ and its fixed point are those of this round
+    settled: Vector  # 1 if φ and its fixed point are those of the current round
     strategy: Vector  # the fixed point
-    default: Vector  # decides among the fixed points of a reducible φ
+    default: Vector  # selects one of the fixed points of a reducible φ
     matrix: Vector  # φ, row by row
     scratch: Vector
     own: Vector
@@ -41,7 +40,7 @@ reduction = REDUCTION.view
 
 
 class Settings(NamedTuple):
-    """The addresses of the matrix learner's kernels, and what they read."""
+    """Kernel settings: the addresses of the matrix learner's kernels, and their settings."""
 
     write: int
     learn: int
@@ -53,14 +52,14 @@ _settings_view = SETTINGS.view
 
 
 def first_reduction(default: Vector, own: Vector) -> Vector:
-    """Return a first state with `default` as every row of φ and as its fixed point, and the matrix learner's part."""
+    """Return a first state with `default` as every row of φ and as its fixed point, and `own` as the rest."""
     states = default.size
     return REDUCTION.pack(states, strategy=default, default=default, matrix=np.tile(default, states), own=own)
 
 
 @inlined
 def settle(state: Vector, states: int) -> None:
-    """Compute the fixed point of the φ that was just written."""
+    """Compute the fixed point of φ and mark the state as settled."""
     settled, strategy, default, matrix, scratch, _ = reduction(state, states)
     fixed_point(matrix, default, strategy, scratch)
     settled[0] = 1.0
@@ -68,7 +67,7 @@ def settle(state: Vector, states: int) -> None:
 
 @kernel
 def _choose(settings: Vector, state: Vector, states: int) -> None:
-    """Have φ written and find its fixed point, if that is not yet done."""
+    """Write φ and compute its fixed point, unless this has been done in the current round."""
     parts = reduction(state, states)
     if parts.settled[0] == 0:
         chosen = _settings_view(settings)
@@ -84,7 +83,7 @@ def _play(settings: Vector, state: Vector, strategy: Vector) -> None:
 
 @kernel
 def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
-    _choose(settings, state, loss.size)  # for whoever observes without having asked for the strategy
+    _choose(settings, state, loss.size)  # in case observe is called without play
     chosen = _settings_view(settings)
     call_learner(chosen.learn, chosen.own, state, loss)
     reduction(state, loss.size).settled[0] = 0.0
@@ -92,11 +91,28 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
 
 @dataclass(frozen=True)
 class MatrixLearner(Learner):
-    """The contract of a matrix learner: a player whose two kernels write φ and learn from a loss.
+    """Choose a stochastic matrix φ and play its fixed point p = pφ (base class).
 
-    `write(settings, state, matrix)` writes φ, row by row, from the part `own` of its state, `reduction(state, d)`;
-    `learn(settings, state, loss)` advances that part, given the fixed point in the part `strategy`. `own_layout` names
-    what is in `own`.
+    A subclass defines two kernels and the layout of the state that they share. This class computes the fixed point and
+    provides `play` and `observe`. φ and p are computed once per round, by whichever of the two is called first, so
+    `play` may be called any number of times, and a copied, saved or loaded state continues bit for bit.
+
+    Attributes
+    ----------
+    matrix_kernels : tuple of two kernels
+        `write(settings, state, matrix)` writes φ into `matrix`, row by row (d² numbers), from the learner's own state.
+        `learn(settings, state, loss)` updates the own state after a round. In both, `settings` are the
+        `matrix_settings`, and `reduction(state, d)` returns the named parts of the state, of which `own` is the
+        learner's own state. In `learn`, `strategy` is the fixed point p that was played: the loss of row i of φ is
+        `strategy[i] * loss`.
+    own_layout : Layout
+        Names and shapes of the parts of `own`. Kernels access them as `view(reduction(state, d).own, d)`, with `view`
+        a module-level name for `own_layout.view`.
+
+    Notes
+    -----
+    Override `own_dimensions` if the layout depends on more than the number of actions, `begin_own` if the own state
+    does not start at 0, and `matrix_settings` if the kernels read settings. `StoltzLugosi` is a short example.
     """
 
     kernels = _play, _observe
@@ -105,11 +121,11 @@ class MatrixLearner(Learner):
     own_layout: ClassVar[Layout[Any]]
 
     def own_dimensions(self, actions: int) -> tuple[int, ...]:
-        """Return the dimensions of `own_layout`: by default the number of actions."""
+        """Return the dimensions of `own_layout`; by default the number of actions."""
         return (actions,)
 
     def begin_own(self, own: Any) -> None:
-        """Fill in what of its own part, given by name, is not 0 before the first round: by default nothing."""
+        """Set the parts of the own state that are not 0 before the first round; by default none."""
 
     def first_state(self, actions: int) -> Vector:
         dimensions = self.own_dimensions(actions)
@@ -118,7 +134,7 @@ class MatrixLearner(Learner):
         return first_reduction(np.full(actions, 1 / actions), own)
 
     def matrix_settings(self, actions: int) -> Vector:
-        """Return the numbers that the matrix learner's kernels read: by default none."""
+        """Return the settings that the matrix kernels read, as numbers; by default none."""
         return np.zeros(0)
 
     def kernel_settings(self, actions: int) -> Vector:

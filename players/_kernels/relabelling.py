@@ -1,7 +1,7 @@
-"""Relabelling: from d actions to the next power of two, which the Haar transform needs.
+"""Relabelling of d actions by a power of two of augmented indices, as the Haar transform requires.
 
-The augmented indices 0 ... D-1, with D the least power of two that is at least d, are shared out among the actions:
-each owns one index or two that stand side by side. Lu, Sun and Zhang, "Sparsity-based interpolation of external,
+The augmented indices 0 ... D-1, with D the smallest power of two that is at least d, are divided among the actions:
+each action owns one index or two adjacent ones. Lu, Sun and Zhang, "Sparsity-based interpolation of external,
 internal and swap regret", Section 2.1 and the two lemmas on relabelling in Appendix B.1.
 """
 
@@ -15,7 +15,7 @@ from gamesim.errors import InputError
 
 
 def owners(actions: int, order: Sequence[int] | None = None) -> Integers:
-    """Return the action that owns each augmented index: the actions in their order, the first ones doubled.
+    """Return the action that owns each augmented index: the actions in order, the first D - d of them twice.
 
     >>> owners(3).tolist()
     [0, 0, 1, 2]
@@ -25,15 +25,15 @@ def owners(actions: int, order: Sequence[int] | None = None) -> Integers:
     arranged = np.arange(actions) if order is None else np.array(order, dtype=np.int64)
     if sorted(arranged.tolist()) != list(range(actions)):
         raise InputError(
-            f"order must name each of the {actions} actions once, from 0 to {actions - 1}, "
-            f"and {', '.join(map(str, order or ()))} came"
+            f"order must contain each of the {actions} actions once, from 0 to {actions - 1}, "
+            f"got {', '.join(map(str, order or ()))}"
         )
     twice = (1 << (actions - 1).bit_length()) - actions
     return np.repeat(arranged, np.where(np.arange(actions) < twice, 2, 1))
 
 
 def shares(owner: Integers) -> Vector:
-    """Return how many indices the owner of each index has: 1 or 2.
+    """Return, for each index, the number of indices of its owner: 1 or 2.
 
     >>> shares(owners(3)).tolist()
     [2.0, 2.0, 1.0, 1.0]
@@ -42,17 +42,18 @@ def shares(owner: Integers) -> Vector:
 
 
 def spread_evenly(phi: NDArray[np.float64], owner: Integers) -> NDArray[np.float64]:
-    """Augment φ so that equal rows stay equal: what goes to an action is shared evenly by its indices.
+    """Augment φ so that equal rows remain equal: mass sent to an action is split evenly among its indices.
 
-    Neighbouring rows then differ at most 2(d - unif(φ)) times, and <φ(p), l> stays what it was (the first lemma).
+    Adjacent rows then differ at most 2(d - unif(φ)) times, and <φ(p), l> is unchanged (the first lemma).
     """
     return phi[np.ix_(owner, owner)] / shares(owner)
 
 
 def spread_to_self(phi: NDArray[np.float64], owner: Integers) -> NDArray[np.float64]:
-    """Augment φ so that an action sent to itself has its indices sent to themselves; others go to first indices.
+    """Augment φ so that an action mapped to itself has its indices mapped to themselves.
 
-    At most 2(d - self(φ)) rows then differ from the identity's, and <φ(p), l> stays what it was (the second lemma).
+    Mass sent to another action goes to its first index. At most 2(d - self(φ)) rows then differ from those of the
+    identity, and <φ(p), l> is unchanged (the second lemma).
     """
     states = owner.size
     first = np.ones(states, dtype=bool)

@@ -1,6 +1,6 @@
-"""Strategies from losses and regrets: the updates that learners share.
+"""Updates that learners share: strategies from losses and regrets.
 
-Rounding must not decide a tie, so losses and regrets that differ by less than its usual size count as equal.
+Rounding must not break ties, so differences of the order of rounding errors are ignored.
 """
 
 import numpy as np
@@ -8,19 +8,19 @@ import numpy as np
 from gamesim.engine.compiled import Vector, kernel
 from gamesim.players._kernels.numeric import copy, exponential, smallest, sum_of
 
-NO_REGRET = 1e-10  # a regret up to here counts as none
-TIED = 1e-12  # losses this close to the least count as tied with it
+NO_REGRET = 1e-10  # regrets up to this size count as 0
+TIED = 1e-12  # losses this close to the smallest count as tied with it
 
 
 @kernel
 def recall(settings: Vector, state: Vector, strategy: Vector) -> None:
-    """Play the strategy that `observe` left at the front of the state: it needs it again, for the regret."""
+    """Play the strategy that `observe` left at the front of the state, where it needs it for the regret."""
     copy(strategy, state)
 
 
 @kernel
 def expected_loss(strategy: Vector, loss: Vector) -> float:
-    """Return the loss that the strategy suffers; exactly the common loss where all actions share one."""
+    """Return the expected loss of the strategy; exact if all actions have the same loss."""
     least = smallest(loss)
     first = second = third = fourth = 0.0  # four independent accumulators
     whole = loss.size & ~3
@@ -36,7 +36,7 @@ def expected_loss(strategy: Vector, loss: Vector) -> float:
 
 @kernel
 def softmin(rate: float, losses: Vector, strategy: Vector) -> None:
-    """Write the strategy in proportion to exp(-rate · losses); the least loss is taken off first, against underflow."""
+    """Write the strategy proportional to exp(-rate · losses), subtracting the smallest loss against underflow."""
     least = smallest(losses)
     for i in range(strategy.size):
         strategy[i] = exponential(-rate * (losses[i] - least))
@@ -47,7 +47,7 @@ def softmin(rate: float, losses: Vector, strategy: Vector) -> None:
 
 @kernel
 def match(regrets: Vector, strategy: Vector) -> None:
-    """Write the strategy in proportion to the positive regrets; uniform where there are none."""
+    """Write the strategy proportional to the positive regrets; uniform if no regret exceeds `NO_REGRET`."""
     total = 0.0
     for i in range(strategy.size):
         strategy[i] = regrets[i] if regrets[i] > NO_REGRET else 0.0
@@ -58,7 +58,7 @@ def match(regrets: Vector, strategy: Vector) -> None:
 
 @kernel
 def uniform_on_least(losses: Vector, tolerance: float, strategy: Vector) -> None:
-    """Write the uniform strategy on the actions whose loss is within the tolerance of the least."""
+    """Write the uniform strategy on the actions whose loss is within the tolerance of the smallest."""
     least = losses[0]
     for i in range(strategy.size):
         least = min(least, losses[i])
@@ -71,10 +71,10 @@ def uniform_on_least(losses: Vector, tolerance: float, strategy: Vector) -> None
 
 @kernel
 def project(point: Vector, strategy: Vector) -> None:
-    """Write the strategy nearest to a point: [point - threshold]₊ with the threshold that makes the sum 1.
+    """Write the strategy nearest to a point: [point - threshold]₊, with the threshold for which it sums to 1.
 
-    Each pass leaves out what is at or below the threshold of the rest, until nothing is left out (Michelot 1986, "A
-    finite algorithm for finding the projection of a point onto the canonical simplex of R^n").
+    Each pass drops the entries at or below the threshold of the rest, until none is dropped (Michelot 1986,
+    "A finite algorithm for finding the projection of a point onto the canonical simplex of R^n").
     """
     threshold, kept = -np.inf, strategy.size + 1
     while True:
@@ -83,7 +83,7 @@ def project(point: Vector, strategy: Vector) -> None:
             if point[i] > threshold:
                 total += point[i]
                 above += 1
-        if above >= kept:  # not even where rounding would take back what was left out
+        if above >= kept:  # also if rounding would restore a dropped entry
             break
         threshold, kept = total / above, above
     for i in range(strategy.size):
@@ -92,10 +92,10 @@ def project(point: Vector, strategy: Vector) -> None:
 
 @kernel
 def inverse_power(rate: float, losses: Vector, power: int, strategy: Vector) -> None:
-    """Write p_i = (rate · losses_i + λ)^-power with the λ that makes the sum 1; power is 1 or 2.
+    """Write p_i = (rate · losses_i + λ)^-power, with the λ for which it sums to 1; power is 1 or 2.
 
-    With the least loss taken off, λ lies in [1, d]. (Σ p)^(-1/power) is concave in λ, as every power mean with a
-    negative exponent, so that Newton's steps from λ = 1 rise to the root without passing it.
+    After subtracting the smallest loss, λ lies in [1, d]. (Σ p)^(-1/power) is concave in λ, like every power mean with
+    a negative exponent, so Newton's method increases from λ = 1 to the root without overshooting.
     """
     least = losses[0]
     for i in range(strategy.size):
@@ -112,7 +112,7 @@ def inverse_power(rate: float, losses: Vector, power: int, strategy: Vector) -> 
         mean = 1 / total if power == 1 else 1 / np.sqrt(total)
         rise = (1 - mean) * total / (slope * mean)
         shift += rise
-        if rise <= 1e-10 * shift:  # the next error is of the square's order
+        if rise <= 1e-10 * shift:  # convergence is quadratic: the next error is negligible
             break
     for i in range(strategy.size):
         strategy[i] /= total

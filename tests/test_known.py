@@ -1,4 +1,4 @@
-"""Published and hand-solved answers that a simulation has to reproduce."""
+"""Check simulations against published results and solutions by hand."""
 
 import numpy as np
 import pytest
@@ -43,11 +43,13 @@ def test_matching_pennies_last_iterate_spirals_out_while_the_average_converges()
     losses = games.make("matching-pennies").losses
     row, column = (players.make("hedge", rate=0.1).start(actions=2) for _ in range(2))
     for learner in (row, column):
-        learner.observe([-0.7885, 0.7885])  # moves each from 1/2 to 0.539
+        learner.observe([-0.7885, 0.7885])  # moves each strategy from 1/2 to 0.539
     divergence, sums = {}, [np.zeros(2), np.zeros(2)]
     for t in range(1, 5001):
         p, q = row.play(), column.play()
-        divergence[t] = -0.5 * np.log(4 * p.prod()) - 0.5 * np.log(4 * q.prod())  # KL(Nash ‖ play), both summed
+        divergence[t] = -0.5 * np.log(4 * p.prod()) - 0.5 * np.log(
+            4 * q.prod()
+        )  # KL(Nash ‖ play), summed over the players
         row.observe(losses[0] @ q)
         column.observe(p @ losses[1])
         sums[0] += p
@@ -67,7 +69,7 @@ def test_external_learners_cycle_in_shapleys_game(learner: str) -> None:
     swap = record.regret("swap") / SHAPLEY_ROUNDS
     assert record.welfare == pytest.approx(1, abs=0.005), "uniform play, the only Nash equilibrium, earns 2/3"
     assert record.gap("cce") < 0.002, "a coarse correlated equilibrium"
-    assert 0.12 < swap.max() < 0.19, "and no correlated one: where in its range depends on where in a cycle it ends"
+    assert 0.12 < swap.max() < 0.19, "not a correlated equilibrium; the value depends on where in a cycle the run ends"
     assert record.distance("cce") < 0.002
     assert record.distance("ce") > 0.2
 
@@ -80,7 +82,7 @@ def test_prisoners_end_in_mutual_defection() -> None:
 
 
 def duality_gap(losses: Vector, row: Vector, column: Vector) -> float:
-    """What both players together could gain, for the row player's losses in a zero-sum game."""
+    """Return the sum of both players' gains by best responses, given the row player's losses in a zero-sum game."""
     return float((row @ losses).max() - (losses @ column).min())
 
 

@@ -1,4 +1,4 @@
-"""What the wavelet learner proves: a bound on its regret against any deviation, from the gradients that it saw."""
+"""Certify the regret of a wavelet learner against any deviation, from the gradients that it observed."""
 
 import numpy as np
 
@@ -10,12 +10,13 @@ def main() -> None:
     record = gamesim.simulate(game, ["wavelet-continuous", "hedge"], rounds=5000, perturb=0.5)
     deviations = {
         "always the first action": np.eye(8)[[0] * 8],
-        "one further": np.roll(np.eye(8), 1, axis=1),
-        "the best swap": record.best_deviation(0, "swap"),
+        "the next action": np.roll(np.eye(8), 1, axis=1),
+        "the best swap deviation": record.best_deviation(0, "swap"),
     }
     for name, phi in deviations.items():
-        print(f"{name}: regret {record.regret('phi', phi=[phi, phi])[0]:.2f}, proven {record.certificate(0, phi):.1f}")
-    print(f"declared for the worst case: {record.bound(0, 'swap'):.0f}")
+        regret = record.regret("phi", phi=[phi, phi])[0]
+        print(f"{name}: regret {regret:.2f}, certificate {record.certificate(0, phi):.1f}")
+    print(f"guarantee for the worst case: {record.bound(0, 'swap'):.0f}")
 
 
 if __name__ == "__main__":

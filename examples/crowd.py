@@ -1,4 +1,4 @@
-"""A hundred drivers find their ways through a road graph: a game that is far too large for a table of payoffs."""
+"""Let a hundred drivers choose routes through a road network, a game far too large for a payoff table."""
 
 import gamesim
 
@@ -7,8 +7,8 @@ def main() -> None:
     game = gamesim.games.make("routing", players=100)
     for learner in ("hedge", "regret-matching-plus"):
         record = gamesim.simulate(game, learner, rounds=2000, perturb=0.2)
-        print(f"{learner}: {len(game.players)} drivers need {-record.welfare / 100:.3f} each a round, ", end="")
-        print(f"and nobody would gain more than {record.gap('cce'):.4f} by one way throughout")
+        print(f"{learner}: {len(game.players)} drivers, average travel time {-record.welfare / 100:.3f}; ", end="")
+        print(f"no driver would save more than {record.gap('cce'):.4f} per round by keeping to one route")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A learner of one's own, against one of gamesim's: follow the leader loses to whoever is a step ahead."""
+"""Define a learner and play it against built-in ones: follow the leader loses to an opponent that anticipates it."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -7,25 +7,25 @@ import gamesim
 
 
 class FollowTheLeader:
-    """Play the action that would have been best so far."""
+    """Play the action with the smallest total loss so far."""
 
     def __init__(self, actions: int) -> None:
         self.total = np.zeros(actions)
 
     def play(self) -> NDArray[np.float64]:
-        """Return all mass on the best action so far."""
+        """Return the pure strategy of the best action so far."""
         strategy: NDArray[np.float64] = np.eye(len(self.total))[self.total.argmin()]
         return strategy
 
     def observe(self, loss: NDArray[np.float64]) -> None:
-        """Add up the losses."""
+        """Add the losses of a round."""
         self.total += loss
 
 
 def main() -> None:
-    for other in ("hedge", "best-response"):
-        record = gamesim.simulate("matching-pennies", [FollowTheLeader, other], rounds=1000)
-        print(f"against {other}: payoff {record.payoffs[0]:.2f}, external regret {record.regret('external')[0]:.0f}")
+    for opponent in ("hedge", "best-response"):
+        record = gamesim.simulate("matching-pennies", [FollowTheLeader, opponent], rounds=1000)
+        print(f"against {opponent}: payoff {record.payoffs[0]:.2f}, external regret {record.regret('external')[0]:.0f}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""From external to swap regret: how much each family of deviations would have gained, by how simple it is."""
+"""Print a regret profile: the regret against growing classes of deviations, from external and internal to swap."""
 
 import gamesim
 
@@ -7,9 +7,9 @@ def main() -> None:
     game = gamesim.games.make("uniform", players=2, actions=[6, 5], seed=4)
     record = gamesim.simulate(game, ["hedge", "hedge"], rounds=5000, perturb=0.5)
     together, alone = record.profile(0)
-    print("k    all but k-1 actions to one place    all but k actions left alone")
+    print("k    all but k-1 actions sent to one action    all but k actions unchanged")
     for k, (one, other) in enumerate(zip(together, alone, strict=True), start=1):
-        print(f"{k}    {one:32.2f}    {other:28.2f}")
+        print(f"{k}    {one:38.2f}    {other:27.2f}")
     print(f"external {record.regret('external')[0]:.2f}, internal {record.regret('internal')[0]:.2f}, ", end="")
     print(f"swap {record.regret('swap')[0]:.2f}")
 

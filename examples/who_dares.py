@@ -1,4 +1,4 @@
-"""Chicken twenty times: who ends up daring is luck, what the two earn together is not."""
+"""Play chicken twenty times: luck decides which player dares, but the total payoff is almost the same."""
 
 import gamesim
 from gamesim import equilibrium
@@ -10,7 +10,7 @@ def main() -> None:
     print(f"the first player dares in {first} of 20 runs, the second in {20 - first}")
     print(f"total payoff: {record.welfare.min():.2f} to {record.welfare.max():.2f}")
     low, high = equilibrium.welfare_range(record.game, "ce")
-    print(f"correlated equilibria pay from {low:.2f} to {high:.2f}")
+    print(f"total payoff of correlated equilibria: {low:.2f} to {high:.2f}")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""What README and the documentation tell people to do works: every command and every piece of code is run.
+"""Run every command and every code block in README and in the documentation.
 
-A block under `<!-- not run ... -->` is left out, and says why; one under `<!-- file: NAME -->` is saved by that name,
-and one under `<!-- output -->` is what the block before it prints.
-Runs are cut to a few rounds and draw nothing, but for the block that is about drawing.
+A block after `<!-- not run ... -->` is skipped; the comment gives the reason. A block after `<!-- file: NAME -->` is
+saved under that name, and a block after `<!-- output -->` must equal the output of the block before it. Runs are
+shortened to a few rounds and draw no figures, except in blocks about figures.
 """
 
 import re
@@ -69,19 +69,19 @@ def test_page(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsy
     capsys.readouterr()
 
 
-def _same_output(came: str, shown: str) -> None:
-    """Compare words, and numbers up to what the last bits of another processor's logarithms may make of them."""
+def _same_output(printed: str, shown: str) -> None:
+    """Compare words exactly, and numbers up to rounding differences between processors."""
     number = r"\d+\.\d+"
-    words = [[line.rstrip() for line in re.sub(number, "", text).strip("\n").splitlines()] for text in (came, shown)]
+    words = [[line.rstrip() for line in re.sub(number, "", text).strip("\n").splitlines()] for text in (printed, shown)]
     assert words[0] == words[1]
-    numbers = [[float(one) for one in re.findall(number, text)] for text in (came, shown)]
+    numbers = [[float(one) for one in re.findall(number, text)] for text in (printed, shown)]
     assert numbers[0] == pytest.approx(numbers[1], rel=0.1)
 
 
 def _run(line: str) -> None:
     command, _, comment = line.partition("#")
     program, *arguments = shlex.split(command)
-    assert program == "gamesim", f"say why this is not run: {line}"
+    assert program == "gamesim", f"only gamesim commands are run; mark the block as not run: {line}"
     if arguments[0] == "run":
         arguments += [] if "--rounds" in arguments else ["--rounds", "300"]
         arguments += [] if "--no-figures" in arguments else ["--no-figures"]
@@ -95,11 +95,13 @@ def test_pages_can_be_followed_in_one_folder() -> None:
     for page in PAGES:
         for block in blocks(page):
             if block.note.startswith("file: "):
-                assert saved.setdefault(block.note, block.text) == block.text, f"{page}: {block.note} is another file"
+                assert saved.setdefault(block.note, block.text) == block.text, (
+                    f"{page}: {block.note} differs from an earlier page"
+                )
 
 
 def test_every_page_with_code_is_run() -> None:
-    """The generated pages have their code from docstrings, which doctest runs."""
+    """Generated pages are exempt: their code comes from docstrings, which doctest runs."""
     written = [
         page for page in (ROOT / "docs").rglob("*.md") if page.parent.name not in ("games", "learners", "_build")
     ]
@@ -108,7 +110,7 @@ def test_every_page_with_code_is_run() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.stem))
-def test_commands_in_the_text_are_ones_that_there_are(page: Path) -> None:
+def test_commands_in_the_text_exist(page: Path) -> None:
     for command in re.findall(r"`gamesim ([a-z][^`]*)`", page.read_text(encoding="utf-8")):
         arguments = shlex.split(command)
         try:
@@ -117,13 +119,13 @@ def test_commands_in_the_text_are_ones_that_there_are(page: Path) -> None:
             assert stopped.code == 0, command
 
 
-def test_few_blocks_are_left_out() -> None:
-    left_out = [block for page in PAGES for block in blocks(page) if block.note.startswith("not run")]
-    assert len(left_out) <= 8
+def test_few_blocks_are_skipped() -> None:
+    skipped = [block for page in PAGES for block in blocks(page) if block.note.startswith("not run")]
+    assert len(skipped) <= 8
     assert sum(block.kind in ("python", "sh") for page in PAGES for block in blocks(page)) >= 40
 
 
-def test_the_output_in_the_readme_is_what_its_scenario_gives(
+def test_the_output_in_the_readme_matches_its_scenario(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     scenario, output = (next(one for one in blocks(PAGES[0]) if one.kind == kind) for kind in ("toml", "text"))
@@ -133,13 +135,13 @@ def test_the_output_in_the_readme_is_what_its_scenario_gives(
     _same_output(capsys.readouterr().out, output.text)
 
 
-def test_the_schema_knows_every_key_of_a_scenario() -> None:
+def test_the_schema_has_every_key_of_a_scenario() -> None:
     made = scenario_schema.scenario_schema()
     assert set(made["properties"]) == set(Scenario.model_fields) and made["required"] == ["rounds", "game"]
     assert "wavelet" in made["$defs"]["PlayerPart"]["properties"]["learner"]["anyOf"][0]["enum"]
 
 
-def test_the_site_builds_without_a_warning_and_asks_no_other_site(tmp_path: Path) -> None:
+def test_the_site_builds_without_warnings_or_external_requests(tmp_path: Path) -> None:
     pytest.importorskip("sphinx")
     command = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-t", "nopictures", "-b", "html"]
     built = subprocess.run([*command, str(ROOT / "docs"), str(tmp_path)], capture_output=True, text=True, check=False)

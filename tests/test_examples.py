@@ -1,4 +1,4 @@
-"""Every example runs and says something; every notebook runs, and says what it holds."""
+"""Run every example program and every notebook; the notebooks' stored outputs must match."""
 
 import json
 import re
@@ -28,20 +28,20 @@ def test_program(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: str(path.stem))
-def test_notebook_holds_what_it_says(path: Path) -> None:
+def test_notebook_reproduces_its_stored_outputs(path: Path) -> None:
     cells = [cell for cell in json.loads(path.read_text())["cells"] if cell["cell_type"] == "code"]
     names: dict[str, Any] = {"__name__": "notebook"}
     for k, cell in enumerate(cells, start=1):
-        said = StringIO()
-        with redirect_stdout(said):
+        printed = StringIO()
+        with redirect_stdout(printed):
             exec("".join(cell["source"]), names)
-        held = "".join("".join(one.get("text", [])) for one in cell["outputs"] if one["output_type"] == "stream")
-        _same(said.getvalue(), held, f"{path.name}, code cell {k}")
+        stored = "".join("".join(one.get("text", [])) for one in cell["outputs"] if one["output_type"] == "stream")
+        _same(printed.getvalue(), stored, f"{path.name}, code cell {k}")
     assert any(cell["outputs"] for cell in cells)
 
 
-def _same(said: str, held: str, place: str) -> None:
-    """The same words, and numbers that differ by no more than another machine's rounding may make of them."""
-    assert NUMBER.sub("#", said).split() == NUMBER.sub("#", held).split(), place
-    for one, other in zip(NUMBER.findall(said), NUMBER.findall(held), strict=True):
+def _same(printed: str, stored: str, place: str) -> None:
+    """Compare words exactly, and numbers up to rounding differences between machines."""
+    assert NUMBER.sub("#", printed).split() == NUMBER.sub("#", stored).split(), place
+    for one, other in zip(NUMBER.findall(printed), NUMBER.findall(stored), strict=True):
         assert float(one) == pytest.approx(float(other), rel=0.02, abs=0.011), place

@@ -7,7 +7,7 @@ prints, in processor time from one process with one BLAS thread:
 - a complete player-round of `wavelet` in self-play on random general-sum games, simulation and record included, and for
   comparison on random zero-sum games, where more actions stay in play;
 - the ratio of the two, and its maximum allowed value;
-- the share of each stage of the learner, measured in a loop that reads the processor's cycle counter between the stages.
+- the share of each stage of the learner, measured with the processor's cycle counter.
 
 At d = 4 it compares the time with that of a round of two Hedge learners in plain NumPy.
 """

@@ -1,8 +1,8 @@
 """Rounds per second of the compiled loop, compared with an equivalent loop in plain NumPy.
 
 Run: python benchmarks/rounds.py
-Both play the same game with the same learner and keep the same sums (Σ p ⊗ l of both players and the joint
-distribution).
+Both play the same game with the same learner and keep the same sums, Σ p ⊗ l of both players and
+the joint distribution.
 """
 
 from time import perf_counter

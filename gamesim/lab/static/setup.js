@@ -9,7 +9,7 @@ import { PayoffTable } from "./table.js";
 const OWN = "custom table";
 const FEEDBACK = {
   expected: "expected: expected loss of every action",
-  sampled: "sampled: loss of every action against sampled opponents",
+  sampled: "sampled: losses against the opponents' sampled actions",
   bandit: "bandit: loss of the played action only",
 };
 

@@ -1,11 +1,11 @@
-"""Distances of learned play to the CE: the whole program by interior point beside what `distance()` does, in one run.
+"""Compare `distance()` with an interior-point solution of the full linear program, for distances of play to the CE.
 
     python benchmarks/distance.py [--sizes 8 16 32 64] [--rounds 10000] [--learners ...] [--noise 1]
 
-Games are d × d with uniform random payoffs; `--noise 0.3` takes nearly zero-sum ones instead, whose equilibria are few
-and whose distances are the hard ones. Everything runs on one thread and is timed on the processor, since the machine
-may be busy. It fails if at 64 actions the ratio is below 5, or if anywhere the values differ by more than 1e-7 or miss
-their dual bound by as much. A second table has the checkpoints of one run, each alone and all in turn.
+Games are d × d with uniform random payoffs; `--noise 0.3` selects nearly zero-sum games, which have few equilibria and
+are harder. Everything runs on one thread and is measured in processor time, as the machine may be busy. The benchmark
+fails if the speed-up at 64 actions is below 5, or if any two values, or a value and its dual bound, differ by more than
+1e-7. A second table times the checkpoints of one run, separately and in sequence.
 """
 
 import argparse
@@ -44,7 +44,7 @@ def random_game(actions: int, noise: float) -> Table:
 def play(game: Table, learner: str, rounds: int) -> NDArray[np.float64]:
     joint = gamesim.simulate(game, learner, rounds=rounds).joint
     if joint is None:
-        raise RuntimeError(f"the joint of {game.sizes} actions was not kept")
+        raise RuntimeError(f"the joint distribution for {game.sizes} actions was not recorded")
     return joint
 
 
@@ -56,7 +56,7 @@ def main() -> int:
     parser.add_argument("--noise", type=float, default=1.0)
     chosen = parser.parse_args()
     failed = False
-    print(f"{'d':>4} {'learner':<26}{'whole s':>9}{'fast s':>9}{'ratio':>7}{'distance':>13}{'differ':>9}{'bound':>9}")
+    print(f"{'d':>4} {'learner':<26}{'full s':>9}{'fast s':>9}{'ratio':>7}{'distance':>13}{'diff':>9}{'bound':>9}")
     with threadpool_limits(1):
         for actions in chosen.sizes:
             game = random_game(actions, chosen.noise)
@@ -77,17 +77,17 @@ def main() -> int:
 
 
 def checkpoints(actions: int, learner: str, noise: float) -> None:
-    """Print the time of the distances of one run's checkpoints, each alone and all in turn."""
+    """Time the distances of the checkpoints of one run, separately and in sequence."""
     game = random_game(actions, noise)
     incentives = Incentives(game, "ce")
     joints = [play(game, learner, rounds) for rounds in (1000, 1500, 2200, 3300, 5000, 7500, 10_000)]
     alone_time, alone = timed(lambda: [distance.nearest(incentives, joint).distance for joint in joints])
     turn_time, turn = timed(lambda: [found.distance for found in distance.along(incentives, joints)])
     print(
-        f"{len(joints)} checkpoints at d = {actions}: {alone_time:.2f} s each alone, {turn_time:.2f} s in turn, ",
+        f"{len(joints)} checkpoints at d = {actions}: {alone_time:.2f} s separately, {turn_time:.2f} s in sequence, ",
         end="",
     )
-    print(f"differing by {max(abs(a - b) for a, b in zip(alone, turn, strict=True)):.0e} at most")
+    print(f"maximum difference {max(abs(a - b) for a, b in zip(alone, turn, strict=True)):.0e}")
 
 
 if __name__ == "__main__":

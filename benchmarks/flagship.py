@@ -1,15 +1,15 @@
-"""How long a round of the wavelet learner takes, against the linear solve that its paper names as the bottleneck.
+"""Time per round of the wavelet learner, compared with the linear solve that its paper names as the bottleneck.
 
-Run `python benchmarks/flagship.py` (or with some of the sizes as arguments). For each number of actions d it prints,
-from one process with one BLAS thread, in processor time:
+Run `python benchmarks/flagship.py`, optionally with some of the sizes as arguments. For each number of actions d it
+prints, in processor time from one process with one BLAS thread:
 
-- numpy.linalg.solve of a D × D system, the median over many, taken before and after the learner's runs;
-- a whole player-round of `wavelet` in self-play on random general-sum games, simulation and record included, and for
+- numpy.linalg.solve of a D × D system, the median over many solves before and after the runs of the learner;
+- a complete player-round of `wavelet` in self-play on random general-sum games, simulation and record included, and for
   comparison on random zero-sum games, where more actions stay in play;
-- the ratio of the two, and what it may be at most;
-- the share of each stage of the learner, from a loop that reads the processor's cycle counter between the stages.
+- the ratio of the two, and its maximum allowed value;
+- the share of each stage of the learner, measured with the processor's cycle counter.
 
-At d = 4 the measure is the time itself, next to that of a round of two Hedge learners in plain NumPy.
+At d = 4 it compares the time with that of a round of two Hedge learners in plain NumPy.
 """
 
 import os
@@ -38,7 +38,7 @@ ROUNDS = {4: 200_000, 16: 100_000, 64: 20_000, 256: 3_000, 1024: 300}
 AT_MOST = {16: 0.5, 64: 0.8, 256: 0.6, 1024: 0.4}
 STAGES = ("gradients, transform, scalar learners", "inverse transform", "projection", "fixed point")
 
-ir: Any = import_module("llvmlite.ir")  # it carries no types
+ir: Any = import_module("llvmlite.ir")  # untyped
 instruction: Callable[[Callable[..., Any]], Callable[..., Any]] = numba.extending.intrinsic
 
 
@@ -55,7 +55,7 @@ def cycles(typing: Any) -> Any:
 
 @njit(nogil=True, error_model="numpy")
 def staged(settings: Vector, states: Any, tables: Any, rounds: int, spent: Any) -> None:
-    """Self-play with a look at the clock after each stage of a learner's round; D = d here."""
+    """Run self-play and time every stage of a round; D = d here."""
     size = settings_view(settings).size
     losses = np.zeros((2, size))
     for _ in range(rounds):
@@ -89,18 +89,18 @@ def staged(settings: Vector, states: Any, tables: Any, rounds: int, spent: Any) 
 
 
 def games(size: int, zero_sum: bool = False) -> list[NDArray[np.float64]]:
-    """Return payoffs of random games: one for large sizes, several for small ones."""
+    """Return the payoffs of random games: one game for large sizes, several for small ones."""
     payoffs = [np.random.default_rng(seed).random((2, size, size)) for seed in range(5 if size <= 64 else 1)]
     return [np.stack([game[0], 1 - game[0]]) for game in payoffs] if zero_sum else payoffs
 
 
 def shares(actions: int, payoffs: NDArray[np.float64], rounds: int) -> Vector:
-    """Return the share of each stage in a learner's round."""
+    """Return the share of each stage in the time per round."""
     player = Wavelet()
     spent = np.zeros(len(STAGES))
     tables = 1 - 2 * payoffs  # random payoffs lie in [0, 1]
     tables[0] = tables[0].T  # the opponent's action first
-    for turn in (2, rounds):  # the first compiles
+    for turn in (2, rounds):  # the first run compiles
         spent[:] = 0
         states = np.stack([player.first_state(actions)] * 2)
         staged(player.kernel_settings(actions), states, np.ascontiguousarray(tables), turn, spent)
@@ -124,11 +124,11 @@ def solving(size: int, seconds: float = 0.5) -> float:
 
 
 def playing(learner: str, payoffs: list[NDArray[np.float64]], rounds: int) -> float:
-    """Return the time of a player-round in self-play, on average over these games."""
+    """Return the mean time per player-round in self-play over these games."""
     spent = 0.0
     for game in payoffs:
         simulation = Simulation(Table.from_payoffs(game), [learner, learner], seed=0)
-        simulation.run(2)  # compiles, or loads
+        simulation.run(2)  # compiles or loads the kernels
         start = process_time()
         simulation.run(rounds)
         spent += process_time() - start
@@ -136,7 +136,7 @@ def playing(learner: str, payoffs: list[NDArray[np.float64]], rounds: int) -> fl
 
 
 def plain_hedge(payoffs: NDArray[np.float64], rounds: int = 20_000) -> float:
-    """Return the time of a round of two Hedge learners in plain NumPy."""
+    """Return the time per round of two Hedge learners in plain NumPy."""
     tables = 1 - 2 * payoffs
     sums = np.zeros((2, len(payoffs[0])))
     start = process_time()
@@ -165,7 +165,7 @@ def main() -> None:
                 f", ratio {ratio:.2f} (zero-sum {zero_sum_time / solve_time:.2f}), at most {AT_MOST[size]}: {verdict}"
             )
         else:
-            line += f"; two of them {2 * round_time * 1e6:.2f} µs, where a plain NumPy Hedge pair takes"
+            line += f"; both players {2 * round_time * 1e6:.2f} µs, two Hedge learners in plain NumPy"
             line += f" {plain_hedge(payoffs[0]) * 1e6:.1f} µs"
         print(line, flush=True)
         for stage, share in zip(STAGES, shares(size, payoffs[0], ROUNDS[size]), strict=True):

@@ -1,8 +1,8 @@
-"""Time of one round (play and observe) of every learner, beside Hedge and the wavelet, in one run on one thread.
+"""Time per round (play and observe) of every learner, relative to Hedge and wavelet, on one thread.
 
-Losses are those of a game that does not settle: random walks within [-1, 1], the same for all learners. Under bandit
-feedback all losses but that of a drawn action are NaN. Rounds are timed in short pieces, and of each piece the least of
-several repetitions counts, in time of this thread alone, since the machine may be busy.
+Losses imitate a game that does not converge: random walks in [-1, 1], the same for all learners. Under bandit feedback
+all losses except that of a sampled action are NaN. Rounds are timed in short pieces; for each piece the minimum thread
+time over several repetitions is used, as the machine may be busy.
 
     python benchmarks/learners.py [rounds at 16 actions]
 """
@@ -30,7 +30,7 @@ def _run(play: int, observe: int, settings: Vector, state: Vector, strategy: Vec
 
 
 def microseconds(player: Learner, losses: NDArray[np.float64]) -> float:
-    """Return the time of one round."""
+    """Return the time per round in microseconds."""
     rounds, actions = losses.shape
     player = player.with_horizon(rounds)
     play, observe = (address(function, LEARNER_KERNEL) for function in player.kernels)
@@ -49,7 +49,7 @@ def microseconds(player: Learner, losses: NDArray[np.float64]) -> float:
 
 
 def walk(rounds: int, actions: int) -> NDArray[np.float64]:
-    """Return losses that drift: random walks reflected at ±1."""
+    """Return drifting losses: random walks reflected at ±1."""
     steps = np.random.default_rng(1).normal(scale=0.1, size=(rounds, actions))
     return np.abs((np.cumsum(steps, axis=0) + 1) % 4 - 2) - 1
 
@@ -60,11 +60,11 @@ def main() -> None:
     times: dict[str, list[float]] = {name: [] for name in learners}
     for actions, rounds in ((16, at_16), (64, max(at_16 // 10, 10))):
         losses = walk(rounds, actions)
-        microseconds(players.make("hedge"), losses)  # warm up the clock of the processor
+        microseconds(players.make("hedge"), losses)  # warm up the processor
         for learner in learners:
             name, _, rows = learner.partition(" ")
             times[learner].append(microseconds(players.make(name, **({"rows": rows} if rows else {})), losses))
-    print(f"{'µs a round':32}" + "".join(f"{f'd = {d}':>10}{'/ hedge':>9}{'/ wavelet':>10}" for d in (16, 64)))
+    print(f"{'µs per round':32}" + "".join(f"{f'd = {d}':>10}{'/ hedge':>9}{'/ wavelet':>10}" for d in (16, 64)))
     for learner, measured in times.items():
         cells = "".join(
             f"{time:10.3f}{time / times['hedge'][k]:9.2f}{time / times['wavelet'][k]:10.2f}"

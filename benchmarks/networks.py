@@ -1,11 +1,10 @@
-"""How network games scale: Hedge on polymatrix games over random 4-regular graphs, with gaps.
+"""Scaling of network games: Hedge on polymatrix games over random 4-regular graphs, including the gaps.
 
-Run `python benchmarks/networks.py` on a quiet machine. It prints, for 100 to 10 000 players of 4 actions and 1000
-rounds, the time on the clock and on the processor per player and round, and the most memory that the process has held.
-Kernels are compiled before anything is timed, and every size is run equally often, the best run counting. The claims
-that it checks: 10 000 players within 60 s and 1 GiB on one core, and a cost per player-round at 10 000 players within
-1.5 times that at 100. The flatness is judged by processor time, which a busy machine disturbs less; the 60 s by the
-clock.
+Run `python benchmarks/networks.py` on an idle machine. For 100 to 10 000 players with 4 actions and 1000 rounds, it
+prints the wall-clock and processor time per player-round and the peak memory. Kernels are compiled before timing, and
+the best of several runs is reported. The benchmark checks that 10 000 players take at most 60 s (wall-clock) and 1 GiB
+on one core, and that a player-round with 10 000 players costs at most 1.5 times one with 100 (processor time, which
+depends less on the load).
 """
 
 import argparse
@@ -23,9 +22,9 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--players", type=int, nargs="+", default=[100, 1000, 10_000])
     parser.add_argument("--rounds", type=int, default=1000)
-    parser.add_argument("--repeats", type=int, default=3, help="runs of every size, of which the best counts")
+    parser.add_argument("--repeats", type=int, default=3, help="runs per size; the best is reported")
     chosen = parser.parse_args()
-    gamesim.simulate(games.make("polymatrix"), "hedge", rounds=2).gap("ce")  # compiles
+    gamesim.simulate(games.make("polymatrix"), "hedge", rounds=2).gap("ce")  # compiles the kernels
     columns = ("players", 8), ("build s", 8), ("run s", 8), ("µs clock", 9), ("µs cpu", 8), ("MiB", 6), ("CCE gap", 8)
     print(*(f"{name:>{width}}" for name, width in (*columns, ("CE gap", 8))))
     cpu_costs: dict[int, float] = {}
@@ -53,7 +52,7 @@ def main() -> int:
     verdicts = {
         f"{many} players in {clock:.1f} s (at most {SECONDS:.0f})": clock <= SECONDS,
         f"{held / 2**20:.0f} MiB (at most {BYTES / 2**20:.0f})": held <= BYTES,
-        f"a player-round costs {growth:.2f} times that with {few} players (at most {FLAT})": growth <= FLAT,
+        f"a player-round costs {growth:.2f} times as much as with {few} players (at most {FLAT})": growth <= FLAT,
     }
     for claim, holds in verdicts.items():
         print(f"{'holds' if holds else 'FAILS'}: {claim}")

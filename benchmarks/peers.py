@@ -1,11 +1,11 @@
-"""gamesim beside a peer: the same learners in self-play on the same random game, in one run, on one thread.
+"""Compare gamesim with `noregret`: the same learners in self-play on the same random games, on one thread.
 
     pip install ".[bench]"
-    python benchmarks/peers.py               # prints the table
-    python benchmarks/peers.py --store       # and keeps it in benchmarks/peers.json, for README
+    python benchmarks/peers.py               # print the table
+    python benchmarks/peers.py --store       # also store it in benchmarks/peers.json for the README
 
-The peer is `noregret`, a library of regret minimisers in NumPy. Times are of the processor, for both players together,
-the shortest of several repetitions. `python docs/generate.py readme` puts what is stored into README.
+`noregret` is a library of regret minimisers in NumPy. Times are processor times per round for both players together,
+the minimum over several repetitions. `python docs/generate.py readme` inserts the stored table into the README.
 """
 
 import json
@@ -27,8 +27,8 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 from gamesim import Learner, Simulation, Table, games, players
 
 STORED = Path(__file__).with_suffix(".json")
-SERIES = 4  # of all cases: a machine can be slow for seconds, and the shortest time is the one that counts
-SECONDS = 0.4  # of repetitions of each case in a series
+SERIES = 4  # passes over all cases, since a machine can be slow for seconds; the minimum is reported
+SECONDS = 0.4  # of repetitions per case and pass
 peer: Any = import_module("noregret.regret_minimizers")
 
 CASES: tuple[tuple[str, Learner, Callable[[int], Any], tuple[int, ...]], ...] = (
@@ -50,7 +50,7 @@ CASES: tuple[tuple[str, Learner, Callable[[int], Any], tuple[int, ...]], ...] = 
 
 
 def ours(game: Table, player: Learner, rounds: int) -> float:
-    """Return the microseconds of a round."""
+    """Return the microseconds per round of gamesim."""
     simulation = Simulation(game, [player, player], perturb=0.5)
     simulation.run(16)
     began = process_time()
@@ -59,7 +59,7 @@ def ours(game: Table, player: Learner, rounds: int) -> float:
 
 
 def theirs(game: Table, make: Callable[[int], Any], rounds: int) -> float:
-    """Return the microseconds of a round of the peer's learners, with a matrix product for the payoffs."""
+    """Return the microseconds per round of `noregret`, with matrix products for the payoffs."""
     row, column = (make(size) for size in game.sizes)
     utilities = -game.losses[0], -game.losses[1].T
     began = process_time()
@@ -71,7 +71,7 @@ def theirs(game: Table, make: Callable[[int], Any], rounds: int) -> float:
 
 
 def shortest(measured: Callable[[], float]) -> float:
-    """Return the shortest time of several repetitions."""
+    """Return the minimum time over repetitions."""
     began, times = monotonic(), [measured()]
     while monotonic() < began + SECONDS:
         times.append(measured())
@@ -79,7 +79,7 @@ def shortest(measured: Callable[[], float]) -> float:
 
 
 def measure() -> list[dict[str, Any]]:
-    """Return what a round takes, in microseconds, for every learner and number of actions."""
+    """Return the microseconds per round for every learner and number of actions."""
     cases = [(name, player, make, size) for name, player, make, sizes in CASES for size in sizes]
     times = np.full((len(cases), 2), np.inf)
     for _ in range(SERIES):
@@ -95,10 +95,10 @@ def measure() -> list[dict[str, Any]]:
 
 
 def main() -> None:
-    """Print the table, and store it if that is wanted."""
+    """Print the table, and store it with --store."""
     with threadpool_limits(1):
         rows = measure()
-    printed = Printed("learner", "d", "noregret, µs a round", "gamesim, µs a round", "ratio")
+    printed = Printed("learner", "d", "noregret, µs per round", "gamesim, µs per round", "ratio")
     for row in rows:
         shown = f"{row['noregret']:,.0f}", f"{row['gamesim']:.2f}", f"{row['noregret'] / row['gamesim']:,.0f}×"
         printed.add_row(row["learner"], str(row["actions"]), *shown)

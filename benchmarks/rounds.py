@@ -1,7 +1,8 @@
-"""Rounds per second of the compiled loop beside a plain NumPy loop of the same, in one run.
+"""Rounds per second of the compiled loop, compared with an equivalent loop in plain NumPy.
 
 Run: python benchmarks/rounds.py
-Both play the same game with the same learner and keep the same sums (Σ p ⊗ l of both players and the joint).
+Both play the same game with the same learner and keep the same sums, Σ p ⊗ l of both players and
+the joint distribution.
 """
 
 from time import perf_counter
@@ -61,14 +62,14 @@ def numpy_regret_matching_plus(game: Table, rounds: int) -> float:
 def compiled(game: Table, learner: str, rounds: int) -> float:
     """Run the simulation; return the seconds it took."""
     simulation = Simulation(game, learner, perturb=0.5)
-    simulation.run(64)  # loads the kernels
+    simulation.run(64)  # load the kernels
     began = perf_counter()
     simulation.run(rounds)
     return perf_counter() - began
 
 
 def many_players(count: int, rounds: int) -> float:
-    """Return the microseconds per player-round of Hedge in one game of this many players."""
+    """Return the microseconds per player-round of Hedge in one game with `count` players."""
     game = games.make("polymatrix", graph="random-regular", graph_settings={"d": 4, "n": count})
     simulation = Simulation(game, "hedge", perturb=0.5)
     simulation.run(8)
@@ -79,7 +80,7 @@ def many_players(count: int, rounds: int) -> float:
 
 def main() -> None:
     """Print the table."""
-    table = Printed("learner", "d", "NumPy µs a round", "gamesim µs a round", "rounds a second", "ratio")
+    table = Printed("learner", "d", "NumPy, µs per round", "gamesim, µs per round", "rounds per second", "ratio")
     with threadpool_limits(1):
         for learner, numpy_loop in (("hedge", numpy_hedge), ("regret-matching-plus", numpy_regret_matching_plus)):
             for size in (4, 16, 64, 256):

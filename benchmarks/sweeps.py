@@ -1,7 +1,7 @@
-"""How fast a sweep is: many short points, processes beside threads, two workers beside one, and the memory it takes.
+"""Speed and memory of sweeps: many short points, processes and threads, one and two workers.
 
 Run: python benchmarks/sweeps.py [POINTS]
-CPU seconds are of all processes together; on a busy machine they say more than the clock does.
+CPU seconds are summed over all processes; on a busy machine they are more reliable than wall-clock time.
 """
 
 import multiprocessing
@@ -31,7 +31,7 @@ BASE: dict[str, Any] = {
 
 @dataclass
 class Took:
-    """What a sweep took: seconds by the clock, CPU seconds, and the largest process so far in MB."""
+    """The cost of a sweep: wall-clock seconds, CPU seconds, and the peak memory of the largest process in MB."""
 
     clock: float
     cpu: float
@@ -39,16 +39,16 @@ class Took:
 
 
 def cpu_of(process: int) -> float:
-    """Return the CPU seconds of a process that still runs."""
+    """Return the CPU seconds of a running process."""
     try:
         numbers = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-    except OSError:  # not on this system
+    except OSError:  # no /proc on this system
         return float("nan")
     return (int(numbers[11]) + int(numbers[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def memory_of(process: int) -> float:
-    """Return the most memory that a process has had, in MB."""
+    """Return the peak memory of a process in MB."""
     try:
         (line,) = (one for one in Path(f"/proc/{process}/status").read_text().splitlines() if one.startswith("VmHWM"))
     except (OSError, ValueError):
@@ -57,10 +57,10 @@ def memory_of(process: int) -> float:
 
 
 def timed(study: dict[str, Any], open_pool: Open) -> Took:
-    """Sweep into a new store."""
+    """Run a sweep into a new store and measure it."""
     with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "study.sqlite", write=True) as store:
         began, before = perf_counter(), process_time()
-        workers: list[tuple[float, float]] = []  # CPU seconds and memory, taken before they end
+        workers: list[tuple[float, float]] = []  # CPU seconds and memory, read before the workers exit
 
         def watched() -> Pool:
             pool = open_pool()
@@ -86,7 +86,7 @@ def timed(study: dict[str, Any], open_pool: Open) -> Took:
 
 
 def threads(workers: int) -> Open:
-    """Open a pool of threads, to be compared with processes."""
+    """Return a function that opens a pool of threads, for comparison with processes."""
 
     def open_pool() -> Pool:
         executor = ThreadPoolExecutor(workers)
@@ -102,7 +102,7 @@ def main() -> None:
     many_seeds = {"base": BASE, "seeds": points}
     one_game = {**BASE, "game": {"name": "uniform", "settings": {"actions": 8}}, "rounds": 400_000}
     long_points = {"base": one_game, "grid": {"game.settings.seed": {"first": 0, "count": 40}}}
-    table = Printed("points", "run by", "seconds", "CPU seconds", "points a second", "largest process, MB")
+    table = Printed("points", "run by", "seconds", "CPU seconds", "points per second", "largest process, MB")
     cases: list[tuple[str, str, int, dict[str, Any], Open]] = [
         ("tiny, to load the kernels", "2 processes", 200, {"base": BASE, "seeds": 200}, local(2)),
         (f"{points:,} games, 3×3, 1000 rounds", "2 processes", points, many_games, local(2)),
@@ -121,8 +121,8 @@ def main() -> None:
     console = Console(width=120)
     console.print(table)
     what = cases[-1][0]
-    console.print(f"two workers do {clocks[what, '1 process'] / clocks[what, '2 processes']:.2f}× what one does")
-    console.print(f"load of the machine: {os.getloadavg()[0]:.1f}")
+    console.print(f"speed-up of two workers over one: {clocks[what, '1 process'] / clocks[what, '2 processes']:.2f}×")
+    console.print(f"load average: {os.getloadavg()[0]:.1f}")
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""Debian's Chromium, driven over its DevTools protocol: as much of it as the lab's page tests need."""
+"""A minimal driver for Chromium over the DevTools protocol, for the tests of the lab."""
 
 import base64
 import json
@@ -24,17 +24,17 @@ FLAGS = [
 
 
 class Page:
-    """A browser with one page; it keeps what the page asked for, and every error that it told."""
+    """A browser with one page; it records all requests and errors of the page."""
 
     def __init__(self, *flags: str) -> None:
         assert PROGRAM is not None
         self.folder = tempfile.mkdtemp(prefix="lab-chromium-")
         command = [PROGRAM, *FLAGS, *flags, f"--user-data-dir={self.folder}", "about:blank"]
         self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        told = Path(self.folder) / "DevToolsActivePort"
-        wait(lambda: told.exists() and len(told.read_text().splitlines()) > 1, "Chromium did not start", 30)
-        self.port = told.read_text().splitlines()[0]
-        found = wait(self._targets, "Chromium shows no page", 10)
+        port_file = Path(self.folder) / "DevToolsActivePort"
+        wait(lambda: port_file.exists() and len(port_file.read_text().splitlines()) > 1, "Chromium did not start", 30)
+        self.port = port_file.read_text().splitlines()[0]
+        found = wait(self._targets, "Chromium has no page", 10)
         self.open_things = ExitStack()
         self.socket = self.open_things.enter_context(connect(found[0]["webSocketDebuggerUrl"], max_size=None))
         self.count = 0
@@ -66,7 +66,7 @@ class Page:
             self.errors.append(content["entry"]["text"] + " " + content["entry"].get("url", ""))
 
     def run(self, script: str) -> Any:
-        """Return what an expression comes to in the page."""
+        """Evaluate an expression in the page and return its value."""
         answer = self.call(
             "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True, userGesture=True
         )
@@ -75,7 +75,7 @@ class Page:
 
     def until(self, script: str, seconds: float = 60) -> Any:
         """Wait until an expression is true in the page."""
-        return wait(lambda: self.run(script), f"never came true: {script}", seconds)
+        return wait(lambda: self.run(script), f"still false: {script}", seconds)
 
     def open(self, address: str) -> None:
         self.call("Page.navigate", url=address)
@@ -92,7 +92,7 @@ class Page:
         self.call("Emulation.setEmulatedMedia", features=features)
 
     def type(self, selector: str, text: str) -> None:
-        """Put text into a field as a person does, and leave the field."""
+        """Type text into a field and leave the field."""
         self.run(f"document.querySelector({selector!r}).focus(), document.querySelector({selector!r}).select()")
         self.call("Input.insertText", text=text) if text else self.key("Backspace")
         self.key("Tab")
@@ -105,7 +105,7 @@ class Page:
         self.call("Input.dispatchKeyEvent", type="keyUp", key=name, windowsVirtualKeyCode=code)
 
     def choose(self, selector: str, value: str) -> None:
-        """Choose an option of a list."""
+        """Select an option of a list."""
         self.run(
             f"(() => {{ const list = document.querySelector({selector!r}); list.value = {value!r}; "
             f"list.dispatchEvent(new Event('change', {{ bubbles: true }})); }})()"
@@ -127,7 +127,7 @@ class Page:
 
 
 def wait(condition: Callable[[], Any], complaint: str, seconds: float) -> Any:
-    """Return what a condition comes to once it is true."""
+    """Wait until a condition is true and return its value."""
     end = time.monotonic() + seconds
     while not (found := condition()):
         assert time.monotonic() < end, complaint

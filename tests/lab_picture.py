@@ -1,4 +1,4 @@
-"""Draw the picture of the lab that the documentation shows: python -m tests.lab_picture docs/images/lab.png."""
+"""Take the screenshot of the lab for the documentation: python -m tests.lab_picture docs/images/lab.png."""
 
 import json
 import sys
@@ -10,7 +10,7 @@ from tests.lab_server import running_lab
 
 STATE = {
     "scenario": {
-        "title": "Chicken: hedge beside wavelet",
+        "title": "Chicken: hedge against wavelet",
         "rounds": 10_000,
         "seed": 3,
         "game": {"name": "chicken"},

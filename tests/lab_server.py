@@ -1,4 +1,4 @@
-"""A lab that serves while tests run, and a page's side of its protocol."""
+"""A running lab for tests, and a client of its protocol."""
 
 import json
 import socket
@@ -19,7 +19,7 @@ Numbers = dict[str, Any]
 
 
 class Lab:
-    """A running server: its address, and its application to look into."""
+    """A running server: its address and its application."""
 
     def __init__(self, address: server.Address, application: Starlette) -> None:
         self.address, self.application = address, application
@@ -55,7 +55,7 @@ def running_lab(token: str | None = None) -> Iterator[Lab]:
 
 
 class Page:
-    """What a page does: it sends messages, takes in frames, and says when it has drawn them."""
+    """A client that acts like a page: it sends messages, receives frames and acknowledges them."""
 
     def __init__(self, connection: ClientConnection) -> None:
         self.connection = connection
@@ -80,7 +80,7 @@ class Page:
         return content
 
     def expect(self, kind: str) -> Any:
-        """Return the next message of a kind; frames and others are passed over."""
+        """Return the next message of a kind; skip frames and other messages."""
         while isinstance(message := self.receive(), np.ndarray) or message["is"] != kind:
             pass
         return message
@@ -93,7 +93,7 @@ class Page:
         self.paths: list[tuple[int, list[Any]]] = [(1, []) for _ in self.shape["runs"]]
 
     def states(self) -> list[Numbers]:
-        """Return the states of the next frame, one a run, and keep its rows: the layout read as it is documented."""
+        """Return the states of the next frame, one per run, and store its rows, decoded as documented."""
         while not isinstance(numbers := self.receive(), np.ndarray) or numbers[0] != self.shape["shape"]:
             pass
         found = []
@@ -122,7 +122,7 @@ class Page:
         return result, numbers
 
     def play_out(self) -> list[Numbers]:
-        """Play as fast as possible to the last round, and return the last states."""
+        """Play to the last round at full speed and return the last states."""
         self.send("play", speed=None)
         while (states := self.states())[0]["status"] != frames.DONE:
             pass

@@ -41,7 +41,7 @@ CHICKEN = {
     "game": {"name": "chicken"},
     "players": [{"learner": "hedge"}, {"learner": "wavelet"}],
 }
-TABLE: dict[str, Any] = {  # not square, not symmetric: a transposed table would show
+TABLE: dict[str, Any] = {  # neither square nor symmetric, so that a transposed table fails
     "rounds": 500,
     "seed": 5,
     "game": {"payoffs": [[[1, 0, 3], [0, 2, -1]], [[0, 2, 1], [5, 0, 0.5]]]},
@@ -65,7 +65,7 @@ def simulated(scenario: Any) -> gamesim.Record:
     return made.simulation().run(made.rounds)
 
 
-# What is sent.
+# Frames and messages.
 
 
 @pytest.mark.parametrize("scenario", [CHICKEN, TABLE, THREE], ids=["chicken", "table", "three"])
@@ -114,7 +114,7 @@ def _last_strategies(scenario: Any) -> Any:
     return sums[1] - sums[0]
 
 
-def test_the_numbers_do_not_depend_on_how_the_rounds_are_asked_for(lab: Lab) -> None:
+def test_the_numbers_do_not_depend_on_how_the_rounds_are_requested(lab: Lab) -> None:
     with lab.page() as page:
         page.begin(TABLE)
         assert page.states()[0]["rounds"] == 0
@@ -141,18 +141,18 @@ def test_two_runs_side_by_side_share_the_game_and_the_seed(lab: Lab) -> None:
         assert state["gap_ce"] == pytest.approx(simulated(scenario).gap("ce"), rel=1e-12)
         assert simulated(tomllib.loads(text)).gap("ce") == simulated(scenario).gap("ce")
     first = [curve[0]["joint"] for curve in page.curves]
-    np.testing.assert_allclose(first[0], first[1], atol=0.2)  # their first strategies are drawn from one seed
+    np.testing.assert_allclose(first[0], first[1], atol=0.2)  # their initial strategies are drawn from one seed
 
 
-def test_the_sets_of_a_small_game_are_told(lab: Lab) -> None:
+def test_the_equilibrium_sets_of_a_small_game_are_sent(lab: Lab) -> None:
     with lab.page() as page:
         page.begin(CHICKEN)
-        told = page.expect("sets")
+        sets = page.expect("sets")
     game = gamesim.games.make("chicken")
     vertices = equilibrium.polytope(game, "ce").vertices().reshape(-1, 4)
-    np.testing.assert_allclose(told["ce"]["vertices"], vertices)
-    np.testing.assert_allclose(told["cce"]["vertices"], vertices, atol=1e-9)  # with two actions they are one set
-    totals = np.sum(told["ce"]["payoffs"], axis=1)
+    np.testing.assert_allclose(sets["ce"]["vertices"], vertices)
+    np.testing.assert_allclose(sets["cce"]["vertices"], vertices, atol=1e-9)  # in 2×2 games, CE = CCE
+    totals = np.sum(sets["ce"]["payoffs"], axis=1)
     assert (totals.min(), totals.max()) == pytest.approx(equilibrium.welfare_range(game, "ce"))
 
 
@@ -166,23 +166,23 @@ def test_bounds_are_in_payoff_units_and_count_a_given_start(lab: Lab) -> None:
         assert bound["values"][-1] == pytest.approx(scale * (player.guarantee().bound(500, size) + 2))
 
 
-# Keeping.
+# Saving.
 
 
 def test_the_saved_scenario_and_the_record_repeat_the_run(
     lab: Lab, tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(figures, "figure_functions", lambda: {"gaps": curves.gaps})  # one is enough, and takes long
+    monkeypatch.setattr(figures, "figure_functions", lambda: {"gaps": curves.gaps})  # one suffices; drawing is slow
     with lab.page() as page:
         page.begin(CHICKEN)
-        assert get(lab, f"/runs/{page.session}/0/record.zip")[0] == 404  # no round has been played
+        assert get(lab, f"/runs/{page.session}/0/record.zip")[0] == 404  # no rounds played yet
         (state,) = page.play_out()
         page.send("toml")
         (tmp_path / "saved.toml").write_text(page.expect("toml")["texts"][0], encoding="utf-8")
         status, content = get(lab, f"/runs/{page.session}/0/record.zip")
-        told, html = get(lab, f"/runs/{page.session}/0/report.html")
+        report_status, html = get(lab, f"/runs/{page.session}/0/report.html")
         assert get(lab, f"/runs/{page.session}/1/record.zip")[0] == 404
-    assert (status, told) == (200, 200)
+    assert (status, report_status) == (200, 200)
     run = ["run", str(tmp_path / "saved.toml"), "--json", "--quiet", "--no-figures", "--out", str(tmp_path / "out")]
     assert main(run) == 0
     repeated = json.loads(capsys.readouterr().out)
@@ -232,7 +232,7 @@ def test_a_scenario_with_a_game_file_opens_with_its_payoffs(tmp_path: Path) -> N
     assert choices.choices(scenario)["scenario"] == choices.choices(scenario)["lessons"][0]["scenario"] == data
 
 
-# Mistakes, and what is refused.
+# Invalid requests.
 
 
 HEDGES = [{"learner": "hedge"}] * 13
@@ -247,14 +247,14 @@ def changed(**update: Any) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize(
-    ("scenario", "told"),
+    ("scenario", "expected"),
     [
-        (None, "a scenario is a table"),
-        ([1], "a scenario is a table"),
-        (changed(game={"file": "/etc/passwd"}), "opens no files"),
+        (None, "a scenario must be a table"),
+        ([1], "a scenario must be a table"),
+        (changed(game={"file": "/etc/passwd"}), "does not open files"),
         (changed(game={"name": "polymatrix", "settings": {"graph": "/etc/passwd"}}), "payoff table"),
         (changed(game={"name": "os.system"}), "unknown game 'os.system'"),
-        (changed(game={"name": "uniform", "settings": {"players": 2, "actions": 10**9}}), "up to 100"),
+        (changed(game={"name": "uniform", "settings": {"players": 2, "actions": 10**9}}), "at most 100"),
         (changed(game={"name": "uniform", "settings": {"players": 4, "actions": 100}}), "4 MiB is the limit"),
         (changed(game={"name": "uniform", "settings": {"actions": 65}}, players=HEDGES[:2]), "at most 64 actions"),
         (changed(game={"name": "el-farol", "settings": {"players": 13}}, players=HEDGES), "12 players"),
@@ -264,7 +264,7 @@ def changed(**update: Any) -> dict[str, Any]:
         ),
         (changed(rounds=10**10), "at most 1,000,000,000"),
         (changed(rounds="many"), "rounds: expected a whole number"),
-        (changed(replicas=3), "one run"),
+        (changed(replicas=3), "a single replica"),
         (changed(players=[{"learner": "hegde"}, {"learner": "hedge"}]), "did you mean 'hedge'?"),
         (changed(game={"payoffs": [[[1, "x"]], [[1, 2]]]}), "game.payoffs[1][1][2]: expected a number, and 'x' came"),
         (changed(game={"payoffs": [[[1, float("inf")]], [[1, 2]]]}), "expected a finite number"),
@@ -274,42 +274,42 @@ def changed(**update: Any) -> dict[str, Any]:
         (changed(seed=10**4000, rounds=-1), "rounds"),
     ],
 )
-def test_a_wrong_scenario_is_refused_in_clear_words_and_the_run_goes_on(lab: Lab, scenario: Any, told: str) -> None:
+def test_an_invalid_scenario_is_rejected_and_the_run_continues(lab: Lab, scenario: Any, expected: str) -> None:
     with lab.page() as page:
         page.begin(CHICKEN)
         page.send("begin", scenario=scenario)
-        assert told in page.expect("error")["message"]
+        assert expected in page.expect("error")["message"]
         page.send("step")
         while page.states()[0]["rounds"] < 1:
             pass
 
 
 @pytest.mark.parametrize(
-    ("message", "told"),
+    ("message", "expected"),
     [
-        ("", "is JSON, and this is not"),
-        ("{", "is JSON, and this is not"),
-        ("[" * 100_000, "is JSON, and this is not"),
-        ('{"do": 1' + "0" * 5000 + "}", "is JSON, and this is not"),
+        ("", "must be valid JSON"),
+        ("{", "must be valid JSON"),
+        ("[" * 100_000, "must be valid JSON"),
+        ('{"do": 1' + "0" * 5000 + "}", "must be valid JSON"),
         ("null", 'with a key "do"'),
         ('{"do": null}', 'with a key "do"'),
-        ('{"do": "__init__"}', "there is no message"),
-        (b"\x00\xff", "is JSON text, and 2 bytes came"),
-        ('{"do": "play", "speed": 1e400}', "speed is a number"),
-        ('{"do": "play", "speed": true}', "speed is a number"),
-        ('{"do": "step", "rounds": 1.5}', "rounds must be a whole number"),
-        ('{"do": "step", "rounds": 10000000000}', "rounds must be a whole number"),
-        ('{"do": "pause", "self": 1}', "pause takes nothing else"),
+        ('{"do": "__init__"}', "unknown command"),
+        (b"\x00\xff", "must be JSON text, got 2 bytes"),
+        ('{"do": "play", "speed": 1e400}', "speed must be positive"),
+        ('{"do": "play", "speed": true}', "speed must be positive"),
+        ('{"do": "step", "rounds": 1.5}', "rounds must be an integer"),
+        ('{"do": "step", "rounds": 10000000000}', "rounds must be an integer"),
+        ('{"do": "pause", "self": 1}', "pause takes no arguments"),
         ('{"do": "begin", "scenario": {}, "beside": 3}', "has 3 mistakes"),
         ('{"do": "game", "game": 7}', "game: expected a table [game]"),
         (json.dumps({"do": "game", "game": {"payoffs": [[0] * 400_000]}}), "at most 1,048,576 characters"),
     ],
 )
-def test_a_wrong_message_is_answered(lab: Lab, message: str | bytes, told: str) -> None:
+def test_an_invalid_message_gets_an_error(lab: Lab, message: str | bytes, expected: str) -> None:
     with lab.page() as page:
         page.begin(CHICKEN)
         page.connection.send(message)
-        assert told in page.expect("error")["message"]
+        assert expected in page.expect("error")["message"]
         page.send("toml")
         assert page.expect("toml")["texts"]
 
@@ -323,7 +323,7 @@ ANYTHING = st.recursive(
 
 @st.composite
 def nearly_right(draw: st.DrawFn) -> dict[str, Any]:
-    """A message with one thing in it replaced by anything."""
+    """Draw a valid message with one value replaced by an arbitrary one."""
     message: dict[str, Any] = {"do": "begin", "scenario": json.loads(json.dumps({**TABLE, "rounds": 5}))}
     message = draw(st.sampled_from([message, {"do": "play", "speed": 5}, {"do": "step", "rounds": 1}]))
     place: Any = message
@@ -387,7 +387,7 @@ def test_foreign_hosts_and_origins_are_refused(lab: Lab) -> None:
         assert get(lab, "/choices.json", Origin=origin)[0] == 403, origin
         with pytest.raises(InvalidStatus), connect(f"ws://127.0.0.1:{port}/live", origin=Origin(origin)):
             pass
-    with pytest.raises(InvalidStatus), connect(f"ws://127.0.0.1:{port}/live"):  # a browser always says its origin
+    with pytest.raises(InvalidStatus), connect(f"ws://127.0.0.1:{port}/live"):  # a browser always sends its origin
         pass
 
 
@@ -406,7 +406,7 @@ def test_nothing_but_the_page_can_be_read(lab: Lab) -> None:
         assert b"https://" not in content and b"//cdn" not in content
 
 
-def test_others_are_let_in_by_the_token_only() -> None:
+def test_other_machines_need_the_token() -> None:
     with running_lab(token="only-for-friends") as guarded:
         assert get(guarded, "/")[0] == 403
         assert get(guarded, "/?token=wrong")[0] == 403
@@ -419,14 +419,14 @@ def test_others_are_let_in_by_the_token_only() -> None:
             pass
 
 
-def test_the_link_of_a_lab_that_others_reach_names_the_machine() -> None:
+def test_the_link_of_a_public_lab_has_the_host_name() -> None:
     everywhere = server.Address("0.0.0.0", 8765, "token")
     assert everywhere.link == f"http://{socket.gethostname()}:8765/?token=token"
     assert everywhere.is_meant(f"{socket.gethostname()}:8765") and everywhere.is_meant("[::1]:8765")
     assert server.Address("::1", 8765).link == "http://[::1]:8765/"
 
 
-def test_a_simulation_that_fails_is_told_and_stopped(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failing_simulation_is_reported_and_stopped(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail(*_: Any, **__: Any) -> None:
         raise ArithmeticError("no fixed point was found")
 
@@ -446,7 +446,7 @@ def test_fifty_pages_ten_of_them_killed(lab: Lab) -> None:
     before, others = {thread.ident for thread in threading.enumerate()}, set(lab.workers.sessions)
     memory = resident()
     asyncio.run(_fifty(lab))
-    wait(lambda: set(lab.workers.sessions) <= others, "sessions of pages that went away are still there", 30)
+    wait(lambda: set(lab.workers.sessions) <= others, "sessions of closed pages are still open", 30)
     assert resident() - memory < 150e6
     left = [one for one in threading.enumerate() if one.ident not in before and not one.name.startswith("lab-")]
     assert left == []
@@ -467,10 +467,10 @@ async def _watch_fifty(pages: list[Any]) -> None:
     for page in pages:
         await page.send(json.dumps({"do": "begin", "scenario": scenario}))
         await page.send('{"do": "play"}')
-    silent = pages[:5]  # they never say that they have drawn anything
+    silent = pages[:5]  # they never report a frame as drawn
 
     async def watch(page: Any, frames: int, answer: bool = True) -> int:
-        """Take in so many frames of a run that goes on, and return the last round."""
+        """Receive `frames` frames of a running simulation and return the last round."""
         rounds, seen = 0, 0
         while seen < frames:
             message = await asyncio.wait_for(page.recv(), 60)
@@ -487,7 +487,7 @@ async def _watch_fifty(pages: list[Any]) -> None:
         page.transport.abort()
     after = await asyncio.gather(*(watch(page, 5) for page in pages[5:-10]))
     assert all(later > earlier for later, earlier in zip(after, rounds[:-10], strict=True))
-    for page in silent:  # what they were sent before they fell silent is all: two frames, and messages
+    for page in silent:  # they get two frames and messages, then nothing
         with pytest.raises(TimeoutError):
             await asyncio.wait_for(_next_frame(page), 0.3)
 
@@ -506,7 +506,7 @@ def resident() -> int:
     )
 
 
-def test_more_pages_than_fit_are_told_so(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_pages_get_an_error(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "PAGES", 1 + len(lab.workers.sessions))
     with lab.page() as page, connect(f"ws://127.0.0.1:{lab.address.port}/live", origin=lab.origin) as extra:
         assert "pages at once" in json.loads(extra.recv(timeout=30))["message"]
@@ -518,7 +518,7 @@ def test_more_pages_than_fit_are_told_so(lab: Lab, monkeypatch: pytest.MonkeyPat
 # The command.
 
 
-def test_what_cannot_be_served_is_refused(tmp_path: Path, capsys: Any) -> None:
+def test_invalid_options_are_rejected(tmp_path: Path, capsys: Any) -> None:
     assert main(["lab", "--host", "0.0.0.0", "--no-browser"]) == 2
     assert "--allow-network" in capsys.readouterr().err
     assert main(["lab", "--port", "99999", "--no-browser"]) == 2
@@ -530,7 +530,7 @@ def test_what_cannot_be_served_is_refused(tmp_path: Path, capsys: Any) -> None:
     assert main(["lab", str(large), "--no-browser"]) == 2
     assert "at most 64 actions" in capsys.readouterr().err
     assert main(["lab", "no-such-scenario", "--no-browser"]) == 2
-    assert "unknown scenario" in capsys.readouterr().err
+    assert "unknown scenario 'no-such-scenario'" in capsys.readouterr().err
 
 
 def test_the_command_serves_until_interrupted() -> None:
@@ -539,7 +539,7 @@ def test_the_command_serves_until_interrupted() -> None:
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
-        link = urlsplit(process.stdout.readline().split()[4])
+        link = urlsplit(process.stdout.readline().split()[5])
         assert link.query.startswith("token=") and len(link.query) > 30
         connection = http.client.HTTPConnection("127.0.0.1", link.port or 0, timeout=60)
         connection.request("GET", f"/choices.json?{link.query}")
@@ -558,18 +558,18 @@ def test_the_command_serves_until_interrupted() -> None:
         process.kill()
         process.wait()
     assert process.returncode == 0
-    assert errors.startswith("Warning: everyone who can reach this machine")
+    assert errors.startswith("Warning: anyone who can reach this machine")
     assert "Traceback" not in errors
 
 
-def test_a_part_that_is_missing_is_named(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
+def test_a_missing_dependency_is_named(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     monkeypatch.delitem(sys.modules, "gamesim.lab.server")
     assert main(["lab"]) == 2
     assert "pip install 'gamesim[lab]'" in capsys.readouterr().err
 
 
-def test_the_record_names_no_folder_of_the_machine(lab: Lab, tmp_path: Path) -> None:
+def test_the_record_contains_no_machine_paths(lab: Lab, tmp_path: Path) -> None:
     with lab.page() as page:
         page.begin(TABLE)
         page.play_out()

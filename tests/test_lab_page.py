@@ -18,7 +18,7 @@ from gamesim.scenario import Scenario
 from tests.chromium import PROGRAM, Page, wait
 from tests.lab_server import Lab, running_lab
 
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="there is no Chromium here")
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed")
 
 CHICKEN = {"rounds": 10_000, "game": {"name": "chicken"}, "players": [{"learner": "hedge"}, {"learner": "wavelet"}]}
 SHAPLEY = {"rounds": 10**9, "game": {"name": "shapley"}, "players": [{"learner": "hedge", "perturb": 0.2}] * 2}
@@ -28,7 +28,7 @@ ALL = ["strategies", "tetrahedron", "regrets", "joint", "payoffs", "profile"]
 @pytest.fixture(scope="module")
 def lab() -> Iterator[Lab]:
     for scenario in (CHICKEN, SHAPLEY):
-        Scenario.from_dict(scenario).simulation().run(10)  # compiles what the pages would else wait for
+        Scenario.from_dict(scenario).simulation().run(10)  # compile the kernels before the pages need them
     with running_lab() as running:
         yield running
 
@@ -42,13 +42,13 @@ def browser() -> Iterator[Page]:
 
 @pytest.fixture
 def page(lab: Lab, browser: Page) -> Iterator[Page]:
-    """A page of the lab; whatever a test does with it, it tells no error and asks nobody else for anything."""
+    """A page of the lab; after each test it must have logged no errors and sent no requests to other hosts."""
     browser.call("Page.navigate", url="about:blank")
     browser.resize(1280, 800)
     browser.requests.clear()
     browser.errors.clear()
     yield browser
-    browser.run("1")  # takes in what has been told meanwhile
+    browser.run("1")  # receive pending events
     assert browser.errors == []
     home = (lab.origin, lab.origin.replace("http", "ws"), "data:,", "about:blank", "blob:")
     assert [one for one in browser.requests if not one.startswith(home)] == []
@@ -78,13 +78,13 @@ def scenario_in_address(page: Page) -> Any:
 
 
 def measured(scenario: Any, tmp_path: Path, capsys: Any) -> dict[str, Any]:
-    """Return what `gamesim run` prints of a scenario file."""
+    """Return the output of `gamesim run` for a scenario."""
     path = tmp_path / "scenario.toml"
     path.write_text(scenario if isinstance(scenario, str) else Scenario.from_dict(scenario).to_toml(), encoding="utf-8")
     run = ["run", str(path), "--json", "--quiet", "--no-figures", "--force", "--out", str(tmp_path / "out")]
     assert main(run) == 0
-    told: dict[str, Any] = json.loads(capsys.readouterr().out)
-    return told
+    printed: dict[str, Any] = json.loads(capsys.readouterr().out)
+    return printed
 
 
 def test_from_a_cold_start_to_the_numbers_of_the_command_line(
@@ -93,7 +93,7 @@ def test_from_a_cold_start_to_the_numbers_of_the_command_line(
     downloads = tmp_path / "downloads"
     page.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(downloads))
     visit(page, lab)
-    page.choose("#game", "shapley")  # and back, so that Chicken is picked and not only found
+    page.choose("#game", "shapley")  # and back, so that Chicken is selected rather than preset
     page.until("document.querySelector('#payoff-0-2-2') !== null")
     page.choose("#game", "chicken")
     page.until("document.querySelector('#payoff-0-2-2') === null")
@@ -113,7 +113,7 @@ def test_from_a_cold_start_to_the_numbers_of_the_command_line(
     assert text(page, "#round") == "10,000"
     assert "CE gap is " + number(expected["gap"]["ce"]) in text(page, "#spoken")
     click(page, "#save")
-    (saved,) = wait(lambda: list(downloads.glob("*.toml")), "nothing was saved", 20)
+    (saved,) = wait(lambda: list(downloads.glob("*.toml")), "no file was saved", 20)
     assert measured(saved.read_text(encoding="utf-8"), tmp_path, capsys)["gap"] == expected["gap"]
     links = page.run("[...document.querySelectorAll('#keep-runs a')].map((link) => link.getAttribute('href'))")
     assert [link.split("/")[-1] for link in links] == ["report.html", "record.zip"]
@@ -122,7 +122,7 @@ def test_from_a_cold_start_to_the_numbers_of_the_command_line(
 
 @contextmanager
 def held(lab: Lab) -> Iterator[None]:
-    """Keep all workers of a lab busy, so that it answers a page only afterwards."""
+    """Keep all workers of a lab busy, so that answers are delayed until exit."""
     gate = threading.Event()
     for _ in range(cores() + 1):
         lab.workers.rounds.submit(gate.wait)
@@ -132,14 +132,14 @@ def held(lab: Lab) -> Iterator[None]:
         gate.set()
 
 
-def test_nothing_that_is_changed_while_the_server_is_slow_gets_lost(page: Page, lab: Lab) -> None:
+def test_changes_made_while_the_server_is_slow_are_kept(page: Page, lab: Lab) -> None:
     visit(page, lab, scenario={**CHICKEN, "players": [{"learner": "hedge", "perturb": 0.2}] * 2}, speed=61, views=[])
     with held(lab):
         page.type("#scenario-rounds", "3000")
         page.type("#scenario-perturb", "0")
         page.type("#payoff-0-0-1", "3.5")
         page.type("#payoff-1-1-0", "4")
-        page.type("#payoff-0-0-1", "2")  # as it was
+        page.type("#payoff-0-0-1", "2")  # the original value
         page.type("#action-0-1", "drive")
         page.choose("#player-0-learner", "regret-matching")
         page.choose("#player-1-learner", "wavelet")
@@ -152,7 +152,7 @@ def test_nothing_that_is_changed_while_the_server_is_slow_gets_lost(page: Page, 
     page.until("document.querySelector('#rounds').textContent === '3,000'")
     page.until("location.hash.includes('0.3')")
     assert page.run("document.activeElement.id") == "scenario-seed"
-    assert page.run("document.activeElement.value") == "17"  # not yet read, and not overwritten
+    assert page.run("document.activeElement.value") == "17"  # neither read nor overwritten yet
     page.key("Tab")
     page.until("location.hash.includes('seed')")
     scenario = scenario_in_address(page)
@@ -163,7 +163,7 @@ def test_nothing_that_is_changed_while_the_server_is_slow_gets_lost(page: Page, 
     assert page.run("document.querySelector('#player-1-learner').value") == "wavelet"
 
 
-def test_a_press_is_not_lost_to_an_answer_that_comes_meanwhile(page: Page, lab: Lab) -> None:
+def test_a_click_is_not_lost_when_an_answer_arrives_during_it(page: Page, lab: Lab) -> None:
     visit(page, lab, scenario=CHICKEN, speed=61, views=[])
     page.type("#payoff-0-0-1", "3.5")
     page.until("location.hash.includes('3.5')")
@@ -175,26 +175,26 @@ def test_a_press_is_not_lost_to_an_answer_that_comes_meanwhile(page: Page, lab: 
     page.run("document.querySelector('#payoff-0-0-1').focus()")
     page.call("Input.insertText", text="4.5")
     page.call("Input.dispatchMouseEvent", type="mousePressed", **mouse)
-    page.until("location.hash.includes('4.5')")  # leaving the field changed the game, while the button is held
+    page.until("location.hash.includes('4.5')")  # leaving the field changed the game while the button is held
     page.call("Input.dispatchMouseEvent", type="mouseReleased", **mouse)
     page.until("location.hash.includes(encodeURIComponent('[6,4.5,0]'))")
     assert page.run("document.querySelector('#payoff-0-0-2').value") == "0"
 
 
-def test_payoffs_are_edited_and_wrong_numbers_told(page: Page, lab: Lab, tmp_path: Path, capsys: Any) -> None:
+def test_payoffs_are_edited_and_invalid_numbers_reported(page: Page, lab: Lab, tmp_path: Path, capsys: Any) -> None:
     visit(page, lab, scenario={**CHICKEN, "rounds": 2000}, speed=61, views=["payoffs"])
     page.type("#payoff-0-0-1", "3.5")
-    page.until("document.querySelector('#game').value === 'own table'")
+    page.until("document.querySelector('#game').value === 'custom table'")
     assert scenario_in_address(page)["game"]["payoffs"] == [[[6, 3.5], [7, 0]], [[6, 7], [2, 0]]]
-    for wrong, told in (
-        ("abc", "expected a number, and ‘abc’ came"),
-        ("", "nothing came"),
+    for wrong, message in (
+        ("abc", "expected a number, got ‘abc’"),
+        ("", "got nothing"),
         ("1e400", "a finite number"),
     ):
         page.type("#payoff-1-1-0", wrong)
-        assert told in text(page, "#table-mistake"), wrong
+        assert message in text(page, "#table-mistake"), wrong
         assert page.run("document.querySelector('#payoff-1-1-0').getAttribute('aria-invalid')") == "true"
-        assert scenario_in_address(page)["game"]["payoffs"][1][1][0] == 2  # the run keeps the last good value
+        assert scenario_in_address(page)["game"]["payoffs"][1][1][0] == 2  # the run keeps the last valid value
     page.type("#payoff-1-1-0", "2.5")
     page.until("JSON.parse(decodeURIComponent(location.hash.slice(1))).scenario.game.payoffs[1][1][0] === 2.5")
     assert text(page, "#table-mistake") == ""
@@ -205,7 +205,7 @@ def test_payoffs_are_edited_and_wrong_numbers_told(page: Page, lab: Lab, tmp_pat
     click(page, "#size-1-more")
     page.until("document.querySelector('#payoff-0-0-2') !== null")
     page.type("#scenario-rounds", "many")
-    assert "expected a whole number" in text(page, "#scenario-rounds-mistake")
+    assert "expected an integer" in text(page, "#scenario-rounds-mistake")
     page.type("#scenario-rounds", "1500")
     page.until("document.querySelector('#rounds').textContent === '1,500'")
     scenario = scenario_in_address(page)
@@ -224,21 +224,23 @@ def test_payoffs_are_edited_and_wrong_numbers_told(page: Page, lab: Lab, tmp_pat
 @pytest.mark.parametrize(
     ("field", "typed", "expected"),
     [
-        ("rounds", "99999999999999999999", "a whole number of at least 1, at most 1,000,000,000"),
-        ("rounds", "1e400", "a whole number of at least 1, at most 1,000,000,000"),
-        ("rounds", "0", "a whole number of at least 1, at most 1,000,000,000"),
-        ("rounds", "1.5", "a whole number"),
-        ("seed", "99999999999999999999", "a whole number of at least 0, at most 9,007,199,254,740,991"),
-        ("perturb", "-0.1", "a number of at least 0, at most 1"),
+        ("rounds", "99999999999999999999", "an integer from 1 to 1,000,000,000"),
+        ("rounds", "1e400", "an integer from 1 to 1,000,000,000"),
+        ("rounds", "0", "an integer from 1 to 1,000,000,000"),
+        ("rounds", "1.5", "an integer"),
+        ("seed", "99999999999999999999", "an integer from 0 to 9,007,199,254,740,991"),
+        ("perturb", "-0.1", "a number from 0 to 1"),
     ],
 )
-def test_a_number_beyond_a_limit_is_told_the_limit(page: Page, lab: Lab, field: str, typed: str, expected: str) -> None:
+def test_a_number_out_of_range_is_reported_with_the_range(
+    page: Page, lab: Lab, field: str, typed: str, expected: str
+) -> None:
     visit(page, lab, scenario=CHICKEN, speed=61, views=[])
     page.type(f"#scenario-{field}", typed)
-    assert text(page, f"#scenario-{field}-mistake") == f"expected {expected}, and ‘{typed}’ came"
+    assert text(page, f"#scenario-{field}-mistake") == f"expected {expected}, got ‘{typed}’"
 
 
-def test_play_that_rests_where_it_began_can_be_set_going(page: Page, lab: Lab) -> None:
+def test_stationary_play_can_be_perturbed(page: Page, lab: Lab) -> None:
     still = {**SHAPLEY, "rounds": 2000, "players": [{"learner": "hedge"}] * 2}
     visit(page, lab, scenario=still, speed=61, views=["strategies"])
     assert page.run("document.querySelector('#rest').hidden")
@@ -248,7 +250,7 @@ def test_play_that_rests_where_it_began_can_be_set_going(page: Page, lab: Lab) -
     click(page, "#push")
     page.until("location.hash.includes('perturb')")
     assert scenario_in_address(page) == {**still, "players": [{"learner": "hedge", "perturb": 0.1}] * 2}
-    page.until("document.querySelector('#play-word').textContent === 'Again'")  # it plays by itself
+    page.until("document.querySelector('#play-word').textContent === 'Again'")  # it plays without a click
     assert page.run("document.querySelector('#rest').hidden")
     assert text(page, "#gap_ce-0") == number(
         Scenario.from_dict(scenario_in_address(page)).simulation().run(2000).gap("ce")
@@ -259,9 +261,9 @@ def test_play_that_rests_where_it_began_can_be_set_going(page: Page, lab: Lab) -
 @pytest.mark.parametrize(
     "scenario",
     [
-        CHICKEN,  # it moves
-        {**CHICKEN, "rounds": 500, "players": [{"learner": "uniform"}] * 2},  # it does not, but who did would gain
-        {  # it moves once, from one equilibrium to another
+        CHICKEN,  # play moves
+        {**CHICKEN, "rounds": 500, "players": [{"learner": "uniform"}] * 2},  # play does not move, but deviations gain
+        {  # play moves once, from one equilibrium to another
             "rounds": 500,
             "game": {"payoffs": [[[1, 1], [1, 1]], [[2, 2], [2, 2]]]},
             "players": [{"learner": "hedge", "start": [1, 0]}, {"learner": "hedge"}],
@@ -269,15 +271,15 @@ def test_play_that_rests_where_it_began_can_be_set_going(page: Page, lab: Lab) -
     ],
     ids=["moves", "gains", "moved"],
 )
-def test_play_is_not_said_to_rest_where_it_does_not(page: Page, lab: Lab, scenario: Any) -> None:
+def test_other_play_is_not_reported_as_stationary(page: Page, lab: Lab, scenario: Any) -> None:
     visit(page, lab, scenario=scenario, speed=61, views=["strategies"])
     play_out(page)
     assert page.run("document.querySelector('#rest').hidden")
 
 
-def test_a_change_of_feedback_says_whose_learners_it_changes(page: Page, lab: Lab) -> None:
+def test_a_change_of_feedback_reports_replaced_learners(page: Page, lab: Lab) -> None:
     visit(page, lab, scenario=CHICKEN, speed=61, views=[])
-    page.run(  # notices stay, however long the server takes
+    page.run(  # keep notices visible even if the server is slow
         "(() => { const timed = setTimeout;"
         " window.setTimeout = (act, wait) => (wait > 5000 ? 0 : timed(act, wait)); })()"
     )
@@ -289,8 +291,8 @@ def test_a_change_of_feedback_says_whose_learners_it_changes(page: Page, lab: La
     page.until("document.querySelector('#setup-line').textContent.includes('exp3-ix')")
     assert not page.run("document.querySelector('#notice').hidden")
     assert text(page, "#notice-text") == (
-        "hedge needs expected or sampled feedback: exp3-ix takes its place for Row. "
-        "wavelet needs expected or sampled feedback: exp3-ix takes its place for Column."
+        "hedge needs expected or sampled feedback: replaced by exp3-ix for Row. "
+        "wavelet needs expected or sampled feedback: replaced by exp3-ix for Column."
     )
     assert page.run(option.format("exp3") + ".textContent") == "exp3"
     click(page, "#side-by-side")
@@ -298,12 +300,12 @@ def test_a_change_of_feedback_says_whose_learners_it_changes(page: Page, lab: La
     page.choose("#scenario-feedback", "sampled")
     page.until("document.querySelector('#setup-line').textContent.includes('hedge | hedge')")
     assert text(page, "#notice-text") == (
-        "exp3-ix needs bandit feedback: hedge takes its place for Row and Column. "
-        "exp3 needs bandit feedback: hedge takes its place for Row and Column."
+        "exp3-ix needs bandit feedback: replaced by hedge for Row and Column. "
+        "exp3 needs bandit feedback: replaced by hedge for Row and Column."
     )
 
 
-# Drawings, as they are written: the words with their boxes, and the lines.
+# Drawings: texts with their bounding boxes, and lines, recorded from canvas calls.
 
 NOTED = """{
   const pen = CanvasRenderingContext2D.prototype;
@@ -327,7 +329,7 @@ NOTED = """{
 
 @pytest.fixture
 def noted(page: Page) -> Iterator[Page]:
-    """A page that notes what it draws, all of it on plain canvases."""
+    """A page that records what it draws, with WebGL disabled."""
     script = page.call("Page.addScriptToEvaluateOnNewDocument", source=NOTED)["identifier"]
     yield page
     page.call("Page.removeScriptToEvaluateOnNewDocument", identifier=script)
@@ -340,7 +342,7 @@ def written(page: Page, view: str) -> list[Any]:
 
 @pytest.mark.parametrize("width", [390, 800, 1280])
 @pytest.mark.parametrize("game", ["matching-pennies", "chicken"])
-def test_no_word_of_a_drawing_lies_on_another_or_on_an_edge(noted: Page, lab: Lab, width: int, game: str) -> None:
+def test_texts_of_a_drawing_overlap_neither_each_other_nor_edges(noted: Page, lab: Lab, width: int, game: str) -> None:
     noted.resize(width, 844)
     visit(noted, lab, scenario={**CHICKEN, "game": {"name": game}}, speed=61, views=ALL)
     play_out(noted)
@@ -365,7 +367,7 @@ def test_no_word_of_a_drawing_lies_on_another_or_on_an_edge(noted: Page, lab: La
 
 
 @pytest.mark.parametrize("width", [390, 1280])
-def test_a_key_of_three_players_leaves_room_for_its_lines(noted: Page, lab: Lab, width: int) -> None:
+def test_a_legend_of_three_players_leaves_room_for_its_lines(noted: Page, lab: Lab, width: int) -> None:
     noted.resize(width, 844)
     three = {**CHICKEN, "game": {"name": "jordan"}, "players": [{"learner": "hedge"}] * 3}
     visit(noted, lab, scenario=three, speed=61, views=["regrets"])
@@ -377,7 +379,7 @@ def test_a_key_of_three_players_leaves_room_for_its_lines(noted: Page, lab: Lab,
     assert key[-1][3] <= noted.run("document.querySelector('#view-regrets canvas[role=img]').clientWidth")
 
 
-def test_what_is_not_drawn_of_a_large_game_is_not_announced(noted: Page, lab: Lab) -> None:
+def test_the_legend_of_a_large_game_lists_only_what_is_drawn(noted: Page, lab: Lab) -> None:
     large = {**CHICKEN, "rounds": 30, "game": {"name": "kuhn-poker"}, "players": [{"learner": "hedge"}] * 2}
     visit(noted, lab, scenario=large, speed=61, views=["joint", "payoffs"])
     assert text(noted, "#look-text") == (
@@ -385,12 +387,12 @@ def test_what_is_not_drawn_of_a_large_game_is_not_announced(noted: Page, lab: La
         "the first player; optimal play bluffs with the jack one third as often as it bets the king."
     )
     play_out(noted)
-    assert [one[0] for one in written(noted, "joint")] == ["played so far; the nearest CE is left out"]
+    assert [one[0] for one in written(noted, "joint")] == ["play so far (nearest CE not computed)"]
     legend = [one[0] for one in written(noted, "payoffs")][-2:]
-    assert legend == ["average", "possible"]
+    assert legend == ["average", "feasible"]
 
 
-def test_what_to_look_for_is_told_to_the_end(page: Page, lab: Lab) -> None:
+def test_what_to_look_for_is_never_cut_off(page: Page, lab: Lab) -> None:
     visit(page, lab)
     for width in (390, 800, 1280):
         page.resize(width, 844)
@@ -402,7 +404,7 @@ def test_what_to_look_for_is_told_to_the_end(page: Page, lab: Lab) -> None:
         assert cut == []
 
 
-def test_views_that_are_not_on_screen_are_drawn_too(page: Page, lab: Lab) -> None:
+def test_views_off_screen_are_drawn_too(page: Page, lab: Lab) -> None:
     pictures = "[...document.querySelectorAll('.card:not([hidden]) canvas[role=img]')].map((one) => one.toDataURL())"
     light = "matchMedia('(prefers-color-scheme: light)').matches"
     page.resize(390, 400)
@@ -410,7 +412,7 @@ def test_views_that_are_not_on_screen_are_drawn_too(page: Page, lab: Lab) -> Non
     assert page.run(light)
     page.until(f"{pictures}.every((one) => one.length > 3000)")
     click(page, "#play")
-    page.until("parseInt(document.querySelector('#round').textContent) > 0")  # from now on only what is seen is drawn
+    page.until("parseInt(document.querySelector('#round').textContent) > 0")  # now only views on screen are drawn
     before = page.run(pictures)
     click(page, "#theme")
     click(page, "#theme")
@@ -429,7 +431,7 @@ def test_views_that_are_not_on_screen_are_drawn_too(page: Page, lab: Lab) -> Non
 @pytest.mark.parametrize(
     "state", ["%7Bnonsense", quote("[1]"), quote('{"scenario": {"rounds": -1}}'), quote('{"scenario": null}')]
 )
-def test_a_spoilt_address_opens_a_page_that_works(page: Page, lab: Lab, state: str) -> None:
+def test_an_invalid_address_opens_a_working_page(page: Page, lab: Lab, state: str) -> None:
     page.open(f"{lab.origin}/#{state}")
     page.until("document.querySelector('#rounds').textContent === '10,000'")
     assert scenario_in_address(page)["game"] == {"name": "chicken"}
@@ -457,7 +459,7 @@ def test_two_runs_stay_in_step_and_every_view_draws(page: Page, lab: Lab) -> Non
     assert all("nearest correlated equilibrium" in label for label in labels)
 
 
-def test_the_tetrahedron_turns_by_key_and_is_drawn_without_webgl_too(page: Page, lab: Lab) -> None:
+def test_the_tetrahedron_rotates_by_key_and_is_drawn_without_webgl(page: Page, lab: Lab) -> None:
     source = (
         "{ const get = HTMLCanvasElement.prototype.getContext; HTMLCanvasElement.prototype.getContext ="
         " function (kind, ...rest) { return kind === 'webgl2' ? null : get.call(this, kind, ...rest); }; }"
@@ -474,7 +476,7 @@ def test_the_tetrahedron_turns_by_key_and_is_drawn_without_webgl_too(page: Page,
     page.run("document.querySelector('#view-tetrahedron canvas[role=img]').focus()")
     page.key("ArrowLeft")
     assert page.run(pixels) != before
-    assert text(page, "#round") == "10,000"  # an arrow key there turns the picture, and steps nothing
+    assert text(page, "#round") == "10,000"  # the arrow key rotates the tetrahedron and plays no round
 
 
 def test_keys_do_what_buttons_do(page: Page, lab: Lab) -> None:
@@ -499,7 +501,7 @@ def test_keys_do_what_buttons_do(page: Page, lab: Lab) -> None:
     page.key("n")
     page.until("document.querySelector('#lessons [aria-current]') !== null")
     assert len(text(page, "#look-text")) > 60
-    for _ in range(3):  # the focus is seen wherever it goes
+    for _ in range(3):  # the focus is always visible
         page.key("Tab")
         assert page.run("getComputedStyle(document.activeElement).outlineStyle") == "solid"
 
@@ -520,12 +522,12 @@ def test_everything_has_a_name_and_fits_on_a_phone(page: Page, lab: Lab) -> None
         ")).map((one) => one.outerHTML)"
     )
     assert nameless == []
-    assert page.run("document.querySelector('#view-tetrahedron button').disabled")  # nothing turns by itself
+    assert page.run("document.querySelector('#view-tetrahedron button').disabled")  # no automatic rotation
     ids = page.run("[...document.querySelectorAll('[id]')].map((one) => one.id)")
     assert len(ids) == len(set(ids))
 
 
-def test_nothing_jumps(page: Page, lab: Lab) -> None:
+def test_the_layout_does_not_shift(page: Page, lab: Lab) -> None:
     visit(page, lab)
     play_out(page)
     time.sleep(0.5)
@@ -537,10 +539,10 @@ def test_nothing_jumps(page: Page, lab: Lab) -> None:
     assert moved < 0.05
 
 
-def test_a_lost_connection_is_found_again(page: Page, lab: Lab) -> None:
+def test_a_lost_connection_is_restored(page: Page, lab: Lab) -> None:
     visit(page, lab, scenario=CHICKEN, speed=61, views=["regrets"])
     for session in list(lab.workers.sessions.values()):
-        session._messages.put_nowait(None)  # as if the page had gone: the server closes the connection
+        session._messages.put_nowait(None)  # as if the page had disconnected: the server closes the connection
     page.until("document.querySelector('#status').textContent.startsWith('connection lost')")
     page.until("document.querySelector('#status').textContent === 'ready'", 60)
     page.until("!document.querySelector('#play').disabled")
@@ -548,9 +550,9 @@ def test_a_lost_connection_is_found_again(page: Page, lab: Lab) -> None:
 
 
 def test_frames_keep_coming_at_full_speed(page: Page, lab: Lab) -> None:
-    """Speeds can only be judged where nothing else runs."""
+    """Check the frame rate and speed, on an otherwise idle machine only."""
     if os.getloadavg()[0] > 0.75 * (os.cpu_count() or 1):
-        pytest.skip("this machine is busy with something else")
+        pytest.skip("the machine is busy")
     visit(page, lab, scenario=SHAPLEY, speed=61, views=["strategies", "regrets", "joint"])
     page.resize(1920, 1080)
     click(page, "#play")

@@ -1,4 +1,4 @@
-"""The theorem's study: drivers against literal versions, the small version of every claim, and a page that can fail."""
+"""Tests of the theorem study: drivers against literal versions, the small version of every claim, and the page."""
 
 import json
 import os
@@ -46,11 +46,11 @@ from tests.test_sweep import here
 DOCS = Path(__file__).parents[1] / "docs"
 
 
-# The drivers, against versions written out round by round.
+# The drivers, against literal versions.
 
 
 def drawn(actions: int, rounds: int, seed: list[int]) -> tuple[Vector, Matrix]:
-    """The random numbers of a run that fits into one chunk."""
+    """Return the random numbers of a run that fits into one chunk."""
     random = np.random.default_rng(seed)
     return random.random(rounds), random.random(rounds * actions).reshape(rounds, actions)
 
@@ -80,7 +80,7 @@ def test_the_game_is_the_game_played_round_by_round(player: Hedge) -> None:
     assert played.mean_regret(phi) == pytest.approx(regrets.against(expected, phi))
 
 
-def test_alone_each_row_of_blum_mansour_is_a_hedge_of_its_own() -> None:
+def test_alone_each_row_of_blum_mansour_is_a_separate_hedge() -> None:
     actions, rounds, seed = 6, 400, [5, 2]
     means = favouring(rule("permutation", actions, 1, 0), rounds)
     contexts, points = drawn(actions, rounds, seed)
@@ -116,7 +116,7 @@ def test_alone_the_wavelet_learner_is_algorithm_one_fed_the_context(player: Wave
         rows.append(row)
         literal.p_bar = np.eye(actions)[[at]]
         literal.observe(loss[None])
-    assert np.ptp(rows, axis=0).max() > 0.5  # it has learnt: this is not uniform play
+    assert np.ptp(rows, axis=0).max() > 0.5  # it has learnt and does not play uniformly
     assert play_alone(player, means, rounds, seed).own[0] == pytest.approx(lost, abs=1e-7)
 
 
@@ -136,7 +136,7 @@ def test_a_seed_is_a_run() -> None:
 
 @pytest.mark.parametrize("actions", [4, 16])
 @pytest.mark.parametrize("seed", range(5))
-def test_comparators_are_as_simple_as_they_say(actions: int, seed: int) -> None:
+def test_comparators_have_the_declared_complexity(actions: int, seed: int) -> None:
     for k in (1, 2, actions // 2, actions):
         rows = [tuple(row) for row in rule("unif", actions, k, seed)]
         assert max(map(rows.count, rows)) == actions - k + 1
@@ -162,7 +162,7 @@ def test_the_yardsticks_regret_what_their_formulas_say() -> None:
 
 
 def results_of(rows: Sequence[tuple[Labels, int, Values]]) -> Results:
-    """Results of points that are all finished."""
+    """Return results with all points finished."""
     done = [Row(f"{i}", labels, seed, "done", dict(values), None, 1.0) for i, (labels, seed, values) in enumerate(rows)]
     return Results(Description("mine"), done)
 
@@ -172,7 +172,7 @@ def test_exponents_in_k_are_judged_by_their_intervals() -> None:
     for power, held in powers.items():
         rows = []
         for seed in range(4):
-            for k in (1, 4, 16, 32):  # the last is d, which does not count
+            for k in (1, 4, 16, 32):  # the last is d, which is excluded
                 labels = {"setting": "alone", "d": 32, "T": 9, "family": "self", "k": k, "learner": PAPER}
                 regret = 10.0 * k ** (power + 0.03 * (seed - 1.5)) if k < 32 else 1e6
                 rows.append((labels, seed, {"regret": regret}))
@@ -184,7 +184,7 @@ def test_exponents_in_k_are_judged_by_their_intervals() -> None:
 
 
 class Small:
-    """The small version's points, run when a claim is first asked for; test processes share one store."""
+    """The points of the small version, run on first use; test processes share one store."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -201,7 +201,7 @@ class Small:
         while True:
             try:
                 return Store(self.path, write=True)
-            except InputError as error:  # another test process is filling it
+            except InputError as error:  # another test process holds it
                 if "another sweep" not in str(error):
                     raise
                 time.sleep(0.1)
@@ -254,7 +254,7 @@ def test_the_quantile_theorem_fails_as_printed_and_holds_as_read(small: Small) -
         assert excess > 1  # and the theorem as printed has sqrt(T log 1) = 0
         constants = [value for row in found.done if (value := row.measures.get("constant")) is not None]
         assert max(constants) < 4
-    assert quantile.excess(Hedge(rate=1e-12)) < 1e-6  # who learns nothing loses nothing
+    assert quantile.excess(Hedge(rate=1e-12)) < 1e-6  # a learner that does not learn has no excess
 
 
 def test_who_keeps_playing_a_dominated_action(small: Small) -> None:
@@ -278,19 +278,19 @@ def test_memory_grows_with_the_square_of_the_actions(small: Small) -> None:
 # The page.
 
 
-def test_the_page_tells_losses_first_and_has_every_table_and_figure(
+def test_the_page_lists_losses_first_and_has_every_table_and_figure(
     small: Small, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     page = tmp_path / "theorem.md"
     found = {claim.NAME: small.of(claim) for claim in CLAIMS}
     with Store(small.path) as store:
-        monkeypatch.setattr(run, "CLAIMS", (interpolation, cost))  # with figures; those of two claims stand for all
+        monkeypatch.setattr(run, "CLAIMS", (interpolation, cost))  # draw the figures of two claims only
         run.write_page_and_figures(store, True, page, "gamesim theorem --small")
         monkeypatch.undo()
         text = run.text(store, True, "gamesim theorem --small")
     drawn = page.read_text(encoding="utf-8")
     headings = re.findall(r"^## (.*)$", text, re.MULTILINE)
-    assert headings[0] == "Where the flagship loses"
+    assert headings[0] == "Where the wavelet learners lose"
     assert {"Interpolation", "Order", "Rates", "Quantile regret", "Games", "Cost"} <= set(headings)
     assert "still missing" not in text and "nan" not in text and "None" not in text
     for name in re.findall(r"\((theorem/\w+\.svg)\)", drawn):
@@ -299,7 +299,7 @@ def test_the_page_tells_losses_first_and_has_every_table_and_figure(
     for claim in CLAIMS:
         section = claim.section(found[claim.NAME])
         assert section.findings and section.tables and section.figures
-        for finding in section.findings:  # a sentence that states a result has a number
+        for finding in section.findings:  # every result is quantified
             assert re.search(r"\d", finding.text), finding
             assert finding.text in text, finding
 
@@ -314,7 +314,7 @@ def invented(flagship: float, rival: float) -> Results:
     return results_of(rows)
 
 
-def test_sentences_turn_with_the_numbers() -> None:
+def test_sentences_depend_on_the_numbers() -> None:
     wins, loses = invented(10.0, 90.0), invented(90.0, 10.0)
     assert [finding.held for finding in interpolation.holds(wins)] == [True, True]
     assert [finding.held for finding in interpolation.holds(loses)] == [False, True]
@@ -324,7 +324,7 @@ def test_sentences_turn_with_the_numbers() -> None:
     (lost,) = compare(loses, cells, PAPER, [FIRST_ORDER], "Here")
     (level,) = compare(invented(5.0, 5.0), cells, PAPER, [FIRST_ORDER], "Here")
     assert (won.held, won.loss, lost.loss, level.held) == (True, False, True, None)
-    assert "less regret" in won.under and "more regret" in lost.under and "no cell" in level.under
+    assert "is smaller than" in won.under and "is larger than" in lost.under and "no cell" in level.under
 
 
 def test_tables_are_markdown() -> None:
@@ -332,7 +332,7 @@ def test_tables_are_markdown() -> None:
 
 
 def only(*chosen: Point) -> Claim:
-    """The quantile claim, with these points alone."""
+    """Return the quantile claim restricted to these points."""
 
     class Only:
         NAME = quantile.NAME
@@ -353,7 +353,7 @@ def test_finished_points_are_kept_and_only_the_others_run(tmp_path: Path, monkey
         store.register(points, run.DESCRIPTION)
         store.finish([Outcome(points[0].key, {"excess": 123.0}, None, 0.5)])
     said: list[str] = []
-    with Store(tmp_path / "points.sqlite", write=True) as store:  # as after a kill
+    with Store(tmp_path / "points.sqlite", write=True) as store:  # as after an interruption
         run.run_claims(store, True, 1, said.append)
         kept = {row.labels.get("learner"): row.measures.get("excess") for row in store.rows("done")}
     assert said == ["2 of 2 points", "1 of 1 timings"]
@@ -381,7 +381,7 @@ def test_claims_that_are_named_run_again(tmp_path: Path, monkeypatch: pytest.Mon
     assert "1 of 1 points" in page.read_text(encoding="utf-8")
 
 
-def test_a_store_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_an_invalid_store_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "theorem").mkdir()
     (tmp_path / "theorem" / "points.sqlite").write_text("no database, but text that is long enough to be one" * 20)
     with pytest.raises(InputError, match="choose another place"):
@@ -394,8 +394,8 @@ def test_mistakes_on_the_command_line(capsys: pytest.CaptureFixture[str], tmp_pa
     assert main(["theorem", "--workers", "0", "--out", str(tmp_path)]) == 2
 
 
-@pytest.mark.skipif(not (DOCS / "theorem" / "points.sqlite").exists(), reason="the store is not part of this copy")
-def test_the_page_in_the_docs_is_what_its_store_says(tmp_path: Path) -> None:
+@pytest.mark.skipif(not (DOCS / "theorem" / "points.sqlite").exists(), reason="this copy does not contain the store")
+def test_the_page_in_the_docs_matches_its_store(tmp_path: Path) -> None:
     shutil.copy(DOCS / "theorem" / "points.sqlite", tmp_path / "points.sqlite")
     with Store(tmp_path / "points.sqlite") as store:
         text = run.text(store, False, "gamesim theorem")

@@ -1,5 +1,5 @@
-"""The lab: a live page, served from one's own machine, in which a class watches learning happen.
+"""The lab: a web page, served locally, that shows learning in games live.
 
-`server` is the web server and its guard, `session` one page's simulations, `frames` the numbers that they send,
-`limits` what a page may ask for, and `choices` what it lets people choose from. The page itself is in `static`.
+`server` is the web server and its access checks, `session` runs the simulations of one page, `frames` encodes the
+numbers sent to it, `limits` validates its requests, and `choices` lists what it offers. The page is in `static`.
 """

@@ -1,4 +1,4 @@
-"""What the page lets people choose from: learners, games and lessons, each from the one list that there is of them."""
+"""The learners, games and lessons that the page offers."""
 
 import inspect
 from dataclasses import fields
@@ -14,7 +14,7 @@ from gamesim.scenario import Scenario, read, shipped
 
 
 def choices(first: Scenario | None) -> dict[str, Any]:
-    """Return everything that the page offers, and the scenario that it opens with."""
+    """Return everything the page offers and the scenario it opens with."""
     lessons = [lesson for name, path in shipped().items() if (lesson := _lesson(name, read(path))) is not None]
     opening = next(one for one in lessons if one["name"] == "chicken")
     if first is not None:
@@ -31,7 +31,7 @@ def choices(first: Scenario | None) -> dict[str, Any]:
 
 
 def as_data(scenario: Scenario) -> dict[str, Any]:
-    """Return a scenario as a page sends it: one run, a table for each player, and a game that needs no file."""
+    """Return a scenario in the form a page sends: one run, one table per player, and a game that needs no file."""
     game = scenario.played_game
     data = scenario.model_dump(exclude_defaults=True, exclude={"replicas", "everyone", "players", "game"})
     if scenario.game.file is not None and isinstance(game, Table):
@@ -43,7 +43,7 @@ def as_data(scenario: Scenario) -> dict[str, Any]:
 
 
 def game_data(game: Game) -> dict[str, Any]:
-    """Return a game as the page draws it."""
+    """Return the game data that the page draws."""
     low, high = game.range
     return {
         "name": game.name,
@@ -60,7 +60,7 @@ def _lists(actions: tuple[tuple[str, ...], ...]) -> list[list[str]]:
 
 
 def _lesson(name: str, scenario: Scenario) -> dict[str, Any] | None:
-    """Return a shipped scenario as a lesson, or None if it is too large to be watched."""
+    """Return a shipped scenario as a lesson, or None if it is too large for the lab."""
     try:
         refuse_beyond(scenario.model_copy(update={"replicas": None}))
     except InputError:
@@ -81,12 +81,12 @@ def _learners() -> list[dict[str, Any]]:
             {
                 "name": name,
                 "about": (kind.__doc__ or "").strip().splitlines()[0],
-                "guarantee": str(promise) if promise else "guarantees nothing",
+                "guarantee": str(promise) if promise else "no guarantee",
                 "feedback": kind.feedback,
                 "settings": [
                     _setting(one.name, get_type_hints(kind)[one.name], one.default)
                     for one in fields(kind)
-                    if one.name != "horizon"  # the number of rounds says it
+                    if one.name != "horizon"  # set by the number of rounds
                 ],
             }
         )
@@ -113,7 +113,7 @@ def _games() -> list[dict[str, Any]]:
 
 
 def _setting(name: str, hint: Any, default: Any) -> dict[str, Any]:
-    """Say how the page asks for a setting: a choice, a switch, or JSON that the scenario's own check reads."""
+    """Describe the input for a setting: a choice, a switch, or text that the scenario validates."""
     arms = [one for one in get_args(hint) if one is not NoneType] if NoneType in get_args(hint) else [hint]
     shown = list(default) if isinstance(default, tuple) else default
     if get_origin(arms[0]) is Literal:

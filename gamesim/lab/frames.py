@@ -1,15 +1,15 @@
-"""The numbers that a page is sent: Float32, little-endian, with their layout told once in JSON.
+"""Binary frames sent to a page: little-endian Float32, with the layout announced once in JSON.
 
-A frame holds one part for each run, one after the other. A part is
+A frame is a sequence of parts, one per run. A part is
 
-    shape, status, curve_start, curve_rows, path_stride, path_start, path_rows    the head: seven numbers
+    shape, status, curve_start, curve_rows, path_stride, path_start, path_rows    the header: seven numbers
     state                                                 the fields in the order of `fields`
-    curve_rows × a row of `row_fields`                    measures at checkpoints, from row `curve_start` on
-    path_rows × one number per action of every player     strategies of every path_stride-th round, from path_start on
+    curve_rows × one row of `row_fields`                  measures at checkpoints, starting at row `curve_start`
+    path_rows × one number per action of every player     strategies of every path_stride-th round, from path_start
 
-`shape` is the number of the message that told the layout: numbers of an earlier game can be told from those of this
-one. Rows that a page has are not sent again; a new path_stride means that the path is sent anew. A field with two
-numbers is their sum: 48 bits, so that rounds and gaps arrive to every digit that is shown.
+`shape` numbers the message that announced the layout, so that a page can discard frames of an earlier game. Rows are
+sent once; when path_stride changes, the whole path is sent again. A field stored as two numbers is their sum: 48 bits
+of precision, enough for every digit of rounds and gaps that the page shows.
 """
 
 from collections.abc import Iterator
@@ -28,11 +28,11 @@ from gamesim.record import Record
 Numbers = NDArray[np.float32]
 
 PAUSED, PLAYING, DONE = 0, 1, 2
-JOINT_CELLS = 16  # up to which the joint is part of every curve row, for the path through the simplex
-PATH_ACTIONS = 48  # of all players, up to which their strategies are sent as a path
+JOINT_CELLS = 16  # maximum for including the joint distribution in every curve row
+PATH_ACTIONS = 48  # maximum total number of actions for sending the strategies as a path
 BOUND_POINTS = 41
 
-# The measures in a state and in a row of the curve, by the names that the page knows.
+# The measures in a state and in a row of the curve, by their names in the page.
 IN_STATE: dict[str, str] = {
     "gap_ce": "ce-gap",
     "gap_cce": "cce-gap",
@@ -44,7 +44,7 @@ IN_ROW = {name: measure for name, measure in IN_STATE.items() if name != "gap_na
 
 
 def fields(game: Game) -> list[tuple[str, int]]:
-    """Return the names and lengths of the numbers in a state.
+    """Return the names and lengths of the fields in a state.
 
     >>> from gamesim import games
     >>> fields(games.make("chicken"))[:3]
@@ -64,25 +64,25 @@ def fields(game: Game) -> list[tuple[str, int]]:
 
 
 def row_fields(game: Game) -> list[tuple[str, int]]:
-    """Return the names and lengths of the numbers in a row of the curve."""
+    """Return the names and lengths of the fields in a row of the curve."""
     players = len(game.players)
     measured = [(name, 1 if _is_number(measure) else players) for name, measure in IN_ROW.items()]
     return [("round", 1), *measured, *([("joint", game.cells)] if game.cells <= JOINT_CELLS else [])]
 
 
 def _is_number(measure: str) -> bool:
-    """Whether a measure is one number; the others here have one for each player."""
+    """Whether a measure is a single number rather than one number per player."""
     return find(measure).per == "run"
 
 
 def pair(value: float) -> list[np.float32]:
-    """Return two numbers that sum to this one, to 48 bits."""
+    """Split a number into two float32 numbers whose sum has 48 bits of precision."""
     high = np.float32(value)
     return [high, np.float32(value - float(high)) if np.isfinite(high) else np.float32(0)]
 
 
 def state(record: Record | None, game: Game, speed: float) -> Numbers:
-    """Return the numbers of a state; before the first round nothing but the round is a number."""
+    """Return the numbers of a state; before the first round, all but the round and the speed are NaN."""
     size = sum(length for _, length in fields(game))
     if record is None:
         empty = np.full(size, np.nan, dtype=np.float32)
@@ -104,14 +104,14 @@ def state(record: Record | None, game: Game, speed: float) -> Numbers:
 
 
 def _measured(record: Record[float]) -> Iterator[list[np.float32] | NDArray[np.float64]]:
-    """Give the measures of a state: a number in full, and those of each player side by side."""
+    """Yield the measures of a state: single numbers as pairs, the others as one number per player."""
     for name in IN_STATE.values():
         value = record.measure(name)
         yield pair(value) if isinstance(value, float) else value
 
 
 def bounds(player: Any, actions: int, scale: float, started: bool, rounds: int) -> dict[str, Any] | None:
-    """Return the regret that a learner promises to stay below, in payoff units, along the rounds of a run."""
+    """Return the guaranteed regret bound of a learner over the rounds of a run, in payoff units."""
     promise = player.guarantee() if isinstance(player, Learner) else None
     if promise is None:
         return None
@@ -123,8 +123,8 @@ def bounds(player: Any, actions: int, scale: float, started: bool, rounds: int) 
 
 
 @dataclass
-class Film:
-    """What one page has been sent of one run, and so what it still needs."""
+class Feed:
+    """The data of one run sent to one page so far, which determines what to send next."""
 
     game: Game
     shape: int
@@ -137,7 +137,7 @@ class Film:
         self.curve = np.zeros((0, sum(length for _, length in row_fields(self.game))), dtype=np.float32)
 
     def frame(self, record: Record | None, status: int, speed: float) -> Numbers:
-        """Return the next part of a frame: the state, and the rows of curve and path that are new."""
+        """Return the next part of a frame: the state and the new rows of the curve and the path."""
         path, stride = np.zeros((0, sum(self.game.sizes))), 1
         if record is not None:
             self._extend_curve(record)

@@ -1,4 +1,4 @@
-"""What a page may ask for: scenarios as data, small enough to watch, that open no file and import nothing."""
+"""Validate requests of a page: small scenarios, given as data, that open no files and import no code."""
 
 import json
 from collections.abc import Mapping
@@ -10,47 +10,47 @@ from gamesim.game import Game, Table, tables_within
 from gamesim.scenario import Scenario
 
 PLAYERS = 12
-ACTIONS = 64  # of one player
+ACTIONS = 64  # per player
 CELLS = 4096  # action profiles
 ROUNDS = 10**9
-SETTING = 100  # the largest whole number in a game's settings: games of these sizes are listed before they are refused
-TABLE = 2**22  # bytes that a game's table may take while it is built
-MESSAGE = 2**20  # characters in one message
-PAGES = 64  # pages that are open at once
+SETTING = 100  # maximum integer in a game's settings: games of these sizes are enumerated before they are rejected
+TABLE = 2**22  # maximum size in bytes of a game's payoff table
+MESSAGE = 2**20  # maximum length of a message in characters
+PAGES = 64  # maximum number of open pages
 
 LIMITS = {"players": PLAYERS, "actions": ACTIONS, "cells": CELLS, "rounds": ROUNDS}
 
 
 def read_message(text: str) -> dict[str, Any]:
-    """Return what a page says: a JSON object with a word under "do".
+    """Parse a message: a JSON object with the command under "do".
 
     >>> read_message('{"do": "pause"}')
     {'do': 'pause'}
     >>> read_message("[]")
     Traceback (most recent call last):
         ...
-    gamesim.errors.InputError: a message is a JSON object with a key "do", and [] came
+    gamesim.errors.InputError: a message must be a JSON object with a key "do", got []
     """
     if len(text) > MESSAGE:
-        raise InputError(f"a message has at most {MESSAGE:,} characters, and {len(text):,} came: take a smaller game")
+        raise InputError(f"a message must have at most {MESSAGE:,} characters, got {len(text):,}; use a smaller game")
     try:
         message = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise InputError(f"a message is JSON, and this is not ({error})") from None
+        raise InputError(f"a message must be valid JSON ({error})") from None
     if not isinstance(message, dict) or not isinstance(message.get("do"), str):
-        raise InputError(f'a message is a JSON object with a key "do", and {text[:60]} came')
+        raise InputError(f'a message must be a JSON object with a key "do", got {text[:60]}')
     return message
 
 
 def asked_game(raw: Any) -> Game:
-    """Return the game that a page asks for, with the players' and actions' own names."""
+    """Return the requested game, with the names of its players and actions."""
     return asked_scenario({"rounds": 1, "game": raw, "everyone": {"learner": "uniform"}}).played_game
 
 
 def asked_scenario(raw: Any) -> Scenario:
-    """Return the scenario that a page asks for, or say everything that is wrong with it."""
+    """Return the requested scenario, or report all mistakes in it."""
     if not isinstance(raw, Mapping):
-        raise InputError(f"a scenario is a table of keys and values, and {type(raw).__name__} came")
+        raise InputError(f"a scenario must be a table of keys and values, got {type(raw).__name__}")
     _refuse_files(raw.get("game"))
     with tables_within(TABLE):
         scenario = Scenario.from_dict(raw)
@@ -59,21 +59,21 @@ def asked_scenario(raw: Any) -> Scenario:
 
 
 def _refuse_files(game: Any) -> None:
-    """Refuse what would open a file or take long to build, before anything is built."""
+    """Reject games that would open a file or take long to build, before building them."""
     if not isinstance(game, Mapping):
         return
     if "file" in game:
-        raise InputError("game.file: the lab opens no files that a page names: start it with gamesim lab SCENARIO")
+        raise InputError("game.file: the lab does not open files named by a page; start it with gamesim lab SCENARIO")
     make = games.available().get(game["name"]) if isinstance(game.get("name"), str) else None
     if make is None:
         return
     if not issubclass(get_type_hints(make)["return"], Table):
-        raise InputError(f"game.name: the lab shows games with a payoff table, and {game['name']} has none")
+        raise InputError(f"game.name: the lab needs a game with a payoff table, got {game['name']!r}")
     settings = game.get("settings")
     hints = get_type_hints(make)
     for key, value in settings.items() if isinstance(settings, Mapping) else ():
         if "int" in str(hints.get(key)) and key != "seed" and (largest := _largest(value)) > SETTING:
-            raise InputError(f"game.settings.{key}: the lab takes whole numbers up to {SETTING}, and {largest:g} came")
+            raise InputError(f"game.settings.{key} must be at most {SETTING} in the lab, got {largest:g}")
 
 
 def _largest(value: Any) -> float:
@@ -82,17 +82,17 @@ def _largest(value: Any) -> float:
 
 
 def refuse_beyond(scenario: Scenario) -> None:
-    """Refuse what is too large to be watched."""
-    game, way = scenario.played_game, "run it with gamesim run"
+    """Reject scenarios that are too large for the lab."""
+    game, way = scenario.played_game, "use gamesim run instead"
     if not isinstance(game, Table):
-        raise InputError(f"the lab shows games with a payoff table, and {game.name} has none: {way}")
+        raise InputError(f"the lab needs a game with a payoff table, got {game.name!r}; {way}")
     if len(game.players) > PLAYERS:
-        raise InputError(f"the lab shows at most {PLAYERS} players, and {game.name} has {len(game.players)}: {way}")
+        raise InputError(f"the lab supports at most {PLAYERS} players, got {len(game.players)}; {way}")
     if max(game.sizes) > ACTIONS:
-        raise InputError(f"the lab shows at most {ACTIONS} actions of a player, and {max(game.sizes)} came: {way}")
+        raise InputError(f"the lab supports at most {ACTIONS} actions per player, got {max(game.sizes)}; {way}")
     if game.cells > CELLS:
-        raise InputError(f"the lab shows at most {CELLS:,} action profiles, and there are {game.cells:,}: {way}")
+        raise InputError(f"the lab supports at most {CELLS:,} action profiles, got {game.cells:,}; {way}")
     if scenario.rounds > ROUNDS:
-        raise InputError(f"rounds: the lab plays at most {ROUNDS:,}, and {scenario.rounds:,} came: {way}")
+        raise InputError(f"rounds must be at most {ROUNDS:,} in the lab, got {scenario.rounds:,}; {way}")
     if scenario.replicas is not None:
-        raise InputError("replicas: the lab shows one run, and replicas came: leave them out, or choose another seed")
+        raise InputError("replicas: the lab runs a single replica; remove replicas, or change the seed")

@@ -1,7 +1,7 @@
-"""The lab's web server: the page, a WebSocket for each page, and a guard in front of both.
+"""The web server of the lab: static files, one WebSocket per page, and access checks for both.
 
-It listens on this machine only. On another address, which takes an explicit flag, every request needs the random token
-that the printed link carries. A page of another origin, or a request under another host's name, is refused always.
+By default the server listens on the loopback interface only. Listening on another address takes an explicit flag, and
+every request then needs the random token in the printed link. Requests with a foreign origin or host are rejected.
 """
 
 import asyncio
@@ -48,8 +48,8 @@ from gamesim.scenario import Scenario
 HERE = "127.0.0.1"
 EVERYWHERE = ("0.0.0.0", "::")
 COOKIE = "gamesim-lab"
-REPORTS = 8  # reports and records that are asked for at once
-TRY_AGAIN_LATER = 1013  # the WebSocket code of a server that is full
+REPORTS = 8  # maximum number of concurrent requests for reports and records
+TRY_AGAIN_LATER = 1013  # WebSocket close code for an overloaded server
 STATIC = Path(str(files("gamesim.lab"))) / "static"
 PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -60,7 +60,7 @@ REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' d
 
 @dataclass(frozen=True)
 class Address:
-    """Where the lab listens, and the token that its link carries when others can reach it."""
+    """The address of the server, and the token required if other machines can reach it."""
 
     host: str
     port: int
@@ -68,7 +68,7 @@ class Address:
 
     @property
     def link(self) -> str:
-        """The address to open; a server on all addresses is found under its machine's name."""
+        """The URL to open; a server on all interfaces uses the host name of the machine."""
         host = socket.gethostname() if self.host in EVERYWHERE else self.host
         shown = f"[{host}]" if ":" in host else host
         return f"http://{shown}:{self.port}/" + (f"?token={self.token}" if self.token else "")
@@ -79,7 +79,7 @@ class Address:
         return {"localhost", HERE, "::1", self.host.lower()} | own
 
     def is_meant(self, host: str) -> bool:
-        """Whether a Host header, or the host of an Origin, means this server: no name that others can point at it."""
+        """Whether a Host header, or the host of an Origin, names this server; guards against DNS rebinding."""
         try:
             parts = urlsplit(f"//{host}")
             name, port = parts.hostname or "", parts.port or 80
@@ -87,7 +87,7 @@ class Address:
             return False
         if port != self.port:
             return False
-        if self.token is not None:  # it may have many addresses; a name that was made to point here is none
+        if self.token is not None:  # any IP address is accepted, but no foreign host name
             try:
                 return bool(ip_address(name))
             except ValueError:
@@ -96,13 +96,13 @@ class Address:
 
 
 class Guard:
-    """Lets through what comes from the lab's own page, and nothing else."""
+    """ASGI middleware that accepts requests from the page of the lab only."""
 
     def __init__(self, app: ASGIApp, address: Address) -> None:
         self._app, self._address = app, address
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or refuse it."""
+        """Handle or reject a request."""
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
@@ -117,18 +117,18 @@ class Guard:
     def _refusal(self, scope: Scope) -> str | None:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         if not self._address.is_meant(headers.get("host", "")):
-            return "the lab answers under its own address only"
+            return "unknown host; open the link that gamesim lab printed"
         origin = headers.get("origin")
         if scope["type"] == "websocket" and origin is None:
-            return "the lab talks to its own page only, and no origin came"
+            return "the Origin header is missing; only the page of the lab may connect"
         if origin is not None and not (
             origin.startswith("http://") and self._address.is_meant(origin.removeprefix("http://"))
         ):
-            return "the lab talks to its own page only, and another page came"
+            return "foreign origin; only the page of the lab may connect"
         if self._address.token is not None and not secrets.compare_digest(
             _token(scope, headers).encode(), self._address.token.encode()
         ):
-            return "the lab needs the whole link, with its token, as it was printed where it was started"
+            return "the token is missing or wrong; open the full link that gamesim lab printed"
         return None
 
     def _with_headers(self, scope: Scope, send: Send) -> Send:
@@ -153,7 +153,7 @@ class Guard:
 
 
 def _token(scope: Scope, headers: dict[str, str]) -> str:
-    """Return the token of a request: in its address, or in the cookie that the page was given."""
+    """Return the token of a request, from its query string or its cookie."""
     given = parse_qs(scope["query_string"].decode("latin-1")).get("token")
     if given:
         return str(given[0])
@@ -165,7 +165,7 @@ def _token(scope: Scope, headers: dict[str, str]) -> str:
 
 
 def application(address: Address, first: Scenario | None = None, opened: Callable[[], None] | None = None) -> Starlette:
-    """Return the lab as an ASGI application; `opened` is called once it serves."""
+    """Return the lab as an ASGI application; it calls `opened` once it is serving."""
     offered = json.dumps(choices(first), ensure_ascii=False).encode()
 
     @asynccontextmanager
@@ -200,11 +200,11 @@ def application(address: Address, first: Scenario | None = None, opened: Callabl
 
 
 async def _live(socket: WebSocket) -> None:
-    """Serve one page; when too many are open, say so."""
+    """Serve one page, or close the connection if too many pages are open."""
     workers: Workers = socket.app.state.workers
     await socket.accept()
     if len(workers.sessions) >= PAGES:
-        full = f"the lab shows at most {PAGES} pages at once: close one"
+        full = f"the lab supports at most {PAGES} pages at once; close one"
         await socket.send_json({"is": "error", "about": "open", "message": full})
         await socket.close(TRY_AGAIN_LATER, full)
         return
@@ -224,17 +224,17 @@ def _asked(request: Request) -> tuple[Scenario, Record]:
     session = request.app.state.workers.sessions.get(request.path_params["session"])
     number = request.path_params["run"]
     if session is None or not 0 <= number < len(session.runs):
-        raise InputError("there is no such run: its page has been closed or has begun another")
+        raise InputError("no such run; its page was closed or has started another run")
     run: Run = session.runs[number]
     if run.record is None:
-        raise InputError("no round has been played yet: press play, then ask again")
+        raise InputError("no rounds played yet; press Play first")
     return run.scenario, run.record
 
 
 async def _slowly(request: Request, do: Callable[[Scenario, Record], bytes]) -> bytes:
     workers: Workers = request.app.state.workers
     if workers.asked_reports >= REPORTS:
-        raise InputError("too many reports and records are being made: ask again in a moment")
+        raise InputError("too many reports and records are being prepared; try again later")
     workers.asked_reports += 1
     try:
         return await asyncio.get_running_loop().run_in_executor(workers.reports, do, *_asked(request))
@@ -243,7 +243,7 @@ async def _slowly(request: Request, do: Callable[[Scenario, Record], bytes]) -> 
 
 
 async def _record(request: Request) -> Response:
-    """Give the run folder of a run so far, as a zip file."""
+    """Return the run folder of a run so far, as a zip file."""
     _, record = _asked(request)
     name = re.sub(r"[^A-Za-z0-9-]+", "-", record.game.name).strip("-") or "run"
     headers = {"content-disposition": f'attachment; filename="{name}-{record.seed}.zip"'}
@@ -251,7 +251,7 @@ async def _record(request: Request) -> Response:
 
 
 async def _report(request: Request) -> Response:
-    """Give the report of a run so far."""
+    """Return the report of a run so far."""
     return Response(await _slowly(request, _reported), media_type="text/html")
 
 
@@ -296,20 +296,18 @@ def serve(first: Scenario | None, host: str, port: int, *, allow_network: bool, 
         refuse_beyond(first)
     local = host in (HERE, "localhost", "::1")
     if not local and not allow_network:
-        raise InputError(
-            f"{host} can be reached by others: give --allow-network too if you mean it, or leave --host out"
-        )
+        raise InputError(f"other machines can reach {host}; add --allow-network to permit this, or omit --host")
     if not 0 <= port <= 65535:
-        raise InputError(f"port must be a number from 0 to 65535, and {port} came")
+        raise InputError(f"port must be an integer from 0 to 65535, got {port}")
     with _listening(host, port) as listener:
         address = Address(host, listener.getsockname()[1], None if local else secrets.token_urlsafe(24))
 
         def opened() -> None:
-            print(f"The lab is at {address.link}  (Ctrl-C ends it)", flush=True)
+            print(f"The lab is running at {address.link}  (press Ctrl-C to stop)", flush=True)
             if not local:
                 print(
-                    "Warning: everyone who can reach this machine and has this link can use the lab. "
-                    "The link's token is new each time; the connection is not encrypted.",
+                    "Warning: anyone who can reach this machine and has this link can use the lab. "
+                    "The token changes at every start. The connection is not encrypted.",
                     file=sys.stderr,
                     flush=True,
                 )
@@ -323,7 +321,7 @@ def serve(first: Scenario | None, host: str, port: int, *, allow_network: bool, 
 
 
 def configuration(lab: Starlette) -> uvicorn.Config:
-    """Return how the lab is served: quietly, without compressing numbers, and without waiting for pages at the end."""
+    """Return the server configuration: little logging, no compression, no waiting for open pages at shutdown."""
     return uvicorn.Config(
         lab,
         log_level="warning",
@@ -343,12 +341,12 @@ def _listening(host: str, port: int) -> socket.socket:
         listener.bind((host, port))
     except OSError as error:
         listener.close()
-        raise InputError(f"{host}:{port} cannot be listened on ({error.strerror}): choose another --port") from None
+        raise InputError(f"cannot listen on {host}:{port} ({error.strerror}); choose another --port") from None
     return listener
 
 
 def _leave(patience: float = 0.5) -> None:
-    """End now, even if a worker is still compiling or solving: it keeps nothing that could be lost."""
+    """Exit the process even if a worker is still compiling or solving; workers hold no unsaved data."""
     deadline = time.monotonic() + patience
     while any(thread.name.startswith("lab-") for thread in threading.enumerate()):
         if time.monotonic() > deadline:

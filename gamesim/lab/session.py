@@ -1,8 +1,8 @@
-"""One open page: it says what to simulate and how fast, and is sent what happens, at most 30 times a second.
+"""The simulations of one page: it sends commands and receives up to 30 frames per second.
 
-Rounds run in worker threads, in pieces so short that many pages share the workers fairly; the compiled loop lets go of
-Python's lock, so the server answers meanwhile. A frame is made only when the page has drawn all but the last one or
-two: what a slow page costs is its own frames, never memory, and never another page's time.
+Rounds run in worker threads, in short slices so that pages share the workers fairly. The compiled loop releases the
+GIL, so the server stays responsive. A new frame is sent only once the page has drawn all but the last two: a slow page
+gets fewer frames, but costs no memory and does not slow down other pages.
 """
 
 import asyncio
@@ -33,16 +33,16 @@ from gamesim.scenario import Scenario
 from gamesim.simulation import Simulation
 
 FRAME = 1 / 30  # seconds between two frames
-PIECE = FRAME  # seconds of rounds in one piece, while no other page waits
-CATCH_UP = 0.25  # seconds of rounds that a slow moment may owe
-SLOWEST = 1000.0  # rounds a second that a simulation is thought to manage before it was seen
-UNDRAWN = 2  # frames that a page may have been sent and not drawn
-WAITING = 64  # messages of a page that wait to be obeyed
-NEAREST = 0.3  # seconds between two looks for the nearest equilibrium
-FASTEST = 10**9  # rounds a second that a page may ask for
+SLICE = FRAME  # seconds of rounds per slice, while no other page is waiting
+CATCH_UP = 0.25  # maximum backlog, in seconds of rounds
+SLOWEST = 1000.0  # initial estimate of rounds per second, before any measurement
+UNDRAWN = 2  # maximum number of frames sent but not yet drawn
+WAITING = 64  # maximum number of queued messages
+NEAREST = 0.3  # seconds between two computations of the nearest equilibrium
+FASTEST = 10**9  # maximum speed in rounds per second
 MOST_STEP = 10**6
-OUTLINED = 144  # cells up to which what the equilibria pay is outlined
-DIRECTIONS = 32  # in which the outline is sought
+OUTLINED = 144  # maximum number of action profiles for outlining the equilibrium payoffs
+DIRECTIONS = 32  # number of directions sampled for the outline
 
 Result = TypeVar("Result")
 log = logging.getLogger(__name__)
@@ -50,7 +50,7 @@ log = logging.getLogger(__name__)
 
 @dataclass
 class Workers:
-    """The threads that all pages share: some for rounds, one for linear programs, one for records and reports."""
+    """Threads shared by all pages: several for rounds, one for linear programs, one for records and reports."""
 
     rounds: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(cores() + 1, "lab-rounds"))
     slow: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "lab-slow"))
@@ -58,43 +58,43 @@ class Workers:
     sessions: dict[str, "Session"] = field(default_factory=dict)
     asked_reports: int = 0
 
-    def piece(self) -> float:
-        """Return for how long a page may run rounds at a time, so that all that play get their turn."""
+    def slice_seconds(self) -> float:
+        """Return the length of a slice in seconds, such that the pages that are playing share the cores."""
         playing = sum(session.playing for session in self.sessions.values())
-        return PIECE / max(1.0, playing / cores())
+        return SLICE / max(1.0, playing / cores())
 
     def close(self) -> None:
-        """End the threads, as soon as they have done what they are at."""
+        """Stop the threads after their current task."""
         for pool in (self.rounds, self.slow, self.reports):
             pool.shutdown(wait=False, cancel_futures=True)
 
 
 def cores() -> int:
-    """Return how many threads of rounds can run at once."""
+    """Return the number of processor cores."""
     return cpu_count() or 1
 
 
 class Run:
-    """One simulation, and what the page has been shown of it."""
+    """One simulation and the data of it sent to the page."""
 
     def __init__(self, scenario: Scenario, shape: int) -> None:
         self.scenario = scenario
         self.game: Game = scenario.played_game
         self.simulation: Simulation = scenario.simulation()
-        self.film = frames.Film(self.game, shape)
+        self.feed = frames.Feed(self.game, shape)
         self.record: Record | None = None
 
     @property
     def left(self) -> int:
-        """How many rounds are still to play."""
+        """The number of remaining rounds."""
         return self.scenario.rounds - self.simulation.rounds
 
     def data(self) -> dict[str, Any]:
-        """Return what the page is told of a run before its first round."""
+        """Return the description of a run sent before its first round."""
         chosen = zip(self.simulation.learners, self.game.sizes, self.game.scale, self._started(), strict=True)
         return {
             "learners": [player.name for player in self.simulation.learners],
-            "guarantees": [str(player.guarantee() or "guarantees nothing") for player in self.simulation.learners],
+            "guarantees": [str(player.guarantee() or "no guarantee") for player in self.simulation.learners],
             "bounds": [
                 frames.bounds(player, size, scale, started, self.scenario.rounds)
                 for player, size, scale, started in chosen
@@ -102,12 +102,12 @@ class Run:
         }
 
     def _started(self) -> list[bool]:
-        """Which players' first strategies are given or perturbed."""
+        """Return, for each player, whether its initial strategy is given or perturbed."""
         return [one.start is not None or one.perturb > 0 for one in self.scenario.player_parts]
 
 
 class Session:
-    """A page and its simulations: one, or two of the same game and seed side by side."""
+    """A page and its simulations: one, or two side by side with the same game and seed."""
 
     def __init__(self, socket: WebSocket, workers: Workers) -> None:
         self.id = secrets.token_urlsafe(16)
@@ -116,40 +116,40 @@ class Session:
         self._socket, self._workers = socket, workers
         self._messages: asyncio.Queue[str | bytes | None] = asyncio.Queue(WAITING)
         self._shape = 0
-        self._speed: float | None = None  # rounds a second; None is as fast as possible
-        self._pace, self._owed, self._measured_speed = SLOWEST, 0.0, 0.0  # rounds a second that workers manage
+        self._speed: float | None = None  # rounds per second; None means as fast as possible
+        self._pace, self._owed, self._measured_speed = SLOWEST, 0.0, 0.0  # rounds per second
         self._last = self._last_frame = monotonic()
         self._undrawn, self._changed = 0, False
         self._news = asyncio.Event()
 
     async def serve(self) -> None:
-        """Obey the page until it goes away."""
-        reader, looker = asyncio.create_task(self._read()), asyncio.create_task(self._look())
+        """Serve one client until it disconnects."""
+        reader, sender = asyncio.create_task(self._read()), asyncio.create_task(self._send_equilibria())
         try:
-            await self._say("hello", session=self.id)
+            await self._send("hello", session=self.id)
             while True:
                 while (message := await self._next_message()) is not _NOTHING:
                     if message is None:
                         return
-                    await self._obey(message)
-                if self.playing:  # the frame of the last piece is made while the next one runs
+                    await self._handle(message)
+                if self.playing:  # encode the frame of the last slice while the next one runs
                     await asyncio.gather(self._show(), self._advance())
                 else:
                     await self._show()
-        except (WebSocketDisconnect, RuntimeError):  # the page went away while something was being sent to it
+        except (WebSocketDisconnect, RuntimeError):  # the client disconnected during a send
             if reader.done() or self._socket.client_state.name != "CONNECTED":
                 return
             raise
         finally:
             self.playing = False
-            for task in (reader, looker):
+            for task in (reader, sender):
                 task.cancel()
-            await asyncio.gather(reader, looker, return_exceptions=True)
+            await asyncio.gather(reader, sender, return_exceptions=True)
 
     # Messages.
 
     async def _read(self) -> None:
-        """Take in what the page says; while too much of it waits, the page waits too."""
+        """Queue incoming messages; a full queue applies back-pressure to the client."""
         try:
             while True:
                 message = await self._socket.receive()
@@ -163,7 +163,7 @@ class Session:
             self._messages.put_nowait(None)
 
     async def _next_message(self) -> Any:
-        """Return the next message, or _NOTHING when it is time for rounds or a frame; wait if there is neither."""
+        """Wait for the next message; return _NOTHING when rounds or a frame are due first."""
         if not self._messages.empty():
             return self._messages.get_nowait()
         pause = self._pause()
@@ -175,7 +175,7 @@ class Session:
             return _NOTHING
 
     def _pause(self) -> float | None:
-        """Return for how long nothing is to be done, unless a message comes; None is for ever."""
+        """Return the seconds until rounds or a frame are due; None means wait for a message."""
         now = monotonic()
         to_frame = self._last_frame + FRAME - now if self._changed and self._undrawn < UNDRAWN else None
         if not self.playing:
@@ -185,41 +185,41 @@ class Session:
         to_round = max((1 - self._owed) / self._speed - (now - self._last), FRAME / 2)
         return to_round if to_frame is None else min(to_round, to_frame)
 
-    async def _say(self, kind: str, **content: Any) -> None:
+    async def _send(self, kind: str, **content: Any) -> None:
         await self._socket.send_json({"is": kind, **content})
 
-    async def _obey(self, text: str | bytes) -> None:
-        """Do what a message says; what is wrong with it is told to the page, and nothing has changed then."""
+    async def _handle(self, text: str | bytes) -> None:
+        """Execute the command in a message; if it is invalid, report the error and change nothing."""
         do = ""
         try:
             if isinstance(text, bytes):
-                raise InputError(f"a message is JSON text, and {len(text):,} bytes came")
+                raise InputError(f"a message must be JSON text, got {len(text):,} bytes of binary data")
             message = read_message(text)
             do = message.pop("do")
             if do not in _COMMANDS:
-                raise InputError(f"there is no message {do[:40]!r}: {did_you_mean(do[:40], _COMMANDS)}")
+                raise InputError(f"unknown command {do[:40]!r}; {did_you_mean(do[:40], _COMMANDS)}")
             await _COMMANDS[do](self, **_known(do, message))
         except (InputError, ArithmeticError) as error:
-            await self._say("error", about=do, message=str(error))
+            await self._send("error", about=do, message=str(error))
         except (MemoryError, RecursionError) as error:
             why = "is nested too deeply" if isinstance(error, RecursionError) else "does not fit into memory"
-            await self._say("error", about=do, message=f"this {why}: take a smaller game")
+            await self._send("error", about=do, message=f"the request {why}; use a smaller game")
         except (WebSocketDisconnect, RuntimeError):
             raise
         except Exception:
-            log.exception("a message of a page could not be obeyed")
-            await self._say("error", about=do, message="the lab could not do this; its terminal says why")
+            log.exception("a command of a page failed")
+            await self._send("error", about=do, message="internal error; see the terminal that runs the lab")
 
     async def _work(self, do: Callable[[], Result]) -> Result:
         return await asyncio.get_running_loop().run_in_executor(self._workers.rounds, do)
 
     async def _game(self, game: Any = None) -> None:
-        """Tell the page a game, without playing it."""
+        """Send a game to the page without playing it."""
         made = await self._work(lambda: asked_game(game))
-        await self._say("game", asked=game, game=game_data(made))
+        await self._send("game", asked=game, game=game_data(made))
 
     async def _begin(self, scenario: Any = None, beside: Any = None) -> None:
-        """Put new simulations in the place of the old ones, before their first round."""
+        """Replace the simulations by new ones, before their first round."""
         shape = self._shape + 1
 
         def make() -> list[Run]:
@@ -232,7 +232,7 @@ class Session:
         self.runs, self._shape, self.playing = runs, shape, False
         self._pace, self._measured_speed = SLOWEST, 0.0
         game = runs[0].game
-        await self._say(
+        await self._send(
             "shape",
             shape=shape,
             rounds=runs[0].scenario.rounds,
@@ -254,7 +254,9 @@ class Session:
         if speed is not None and (
             isinstance(speed, bool) or not isinstance(speed, int | float) or not 0 < speed <= FASTEST
         ):
-            raise InputError(f"speed is a number of rounds a second up to {FASTEST:,}, or null, and {speed!r:.60} came")
+            raise InputError(
+                f"speed must be positive and at most {FASTEST:,} rounds per second, or null, got {speed!r:.60}"
+            )
         self._speed = speed
 
     async def _stop(self) -> None:
@@ -263,29 +265,29 @@ class Session:
     async def _step(self, rounds: Any = 1) -> None:
         self._require_runs()
         if isinstance(rounds, bool) or not isinstance(rounds, int) or not 1 <= rounds <= MOST_STEP:
-            raise InputError(f"rounds must be a whole number from 1 to {MOST_STEP:,}, and {rounds!r:.60} came")
+            raise InputError(f"rounds must be an integer from 1 to {MOST_STEP:,}, got {rounds!r:.60}")
         self.playing = False
         await self._run_rounds(min(rounds, *(run.left for run in self.runs)))
 
     async def _toml(self) -> None:
-        """Give the scenarios of the runs as files."""
+        """Send the scenarios of the runs as TOML."""
         self._require_runs()
-        await self._say("toml", texts=[run.scenario.to_toml() for run in self.runs])
+        await self._send("toml", texts=[run.scenario.to_toml() for run in self.runs])
 
     async def _drawn(self) -> None:
         self._undrawn = max(0, self._undrawn - 1)
 
     def _require_runs(self) -> None:
         if not self.runs:
-            raise InputError('there is no simulation yet: send {"do": "begin", "scenario": …} first')
+            raise InputError('no simulation yet; send {"do": "begin", "scenario": …} first')
 
     # Rounds.
 
     async def _advance(self) -> None:
-        """Run the rounds that are due, at most as many as a piece holds."""
+        """Run the rounds that are due, up to one slice."""
         now = monotonic()
-        to_frame = max(self._last_frame + FRAME - now, FRAME / 8)  # a piece that ends when a frame is due
-        wanted = max(1, int(self._pace * min(to_frame, self._workers.piece())))
+        to_frame = max(self._last_frame + FRAME - now, FRAME / 8)  # end the slice when the next frame is due
+        wanted = max(1, int(self._pace * min(to_frame, self._workers.slice_seconds())))
         if self._speed is not None:
             self._owed = min(self._owed + self._speed * (now - self._last), max(1.0, self._speed * CATCH_UP))
             wanted = min(wanted, int(self._owed))
@@ -296,16 +298,16 @@ class Session:
                 await self._run_rounds(rounds)
             except (InputError, ArithmeticError) as error:
                 await self._stop()
-                await self._say("error", about="play", message=str(error))
+                await self._send("error", about="play", message=str(error))
             self._owed -= rounds
 
     async def _run_rounds(self, rounds: int) -> None:
-        """Run so many rounds of every run, and learn how many fit into a piece."""
+        """Advance every run by `rounds` rounds, and update the speed estimate."""
         if rounds >= 1:
             began = monotonic()
 
             def run(one: Run) -> Record:
-                return one.simulation.run(rounds, threads=0)  # a worker is a thread already
+                return one.simulation.run(rounds, threads=0)  # already in a worker thread
 
             records = await asyncio.gather(*(self._work(partial(run, one)) for one in self.runs))
             for one, record in zip(self.runs, records, strict=True):
@@ -322,14 +324,14 @@ class Session:
     # Frames.
 
     async def _show(self) -> None:
-        """Send a frame if there is news and the page has drawn the last ones."""
+        """Send a frame if the state has changed and the page has drawn the previous frames."""
         now = monotonic()
         if not self.runs or not self._changed or self._undrawn >= UNDRAWN or now < self._last_frame + FRAME:
             return
         self._last_frame, self._changed = now, False
         speed = self._measured_speed if self._speed is None else self._speed
-        shown = [(run.film, run.record, self._status(run)) for run in self.runs]
-        parts = await self._work(lambda: [film.frame(record, status, speed) for film, record, status in shown])
+        shown = [(run.feed, run.record, self._status(run)) for run in self.runs]
+        parts = await self._work(lambda: [feed.frame(record, status, speed) for feed, record, status in shown])
         self._undrawn += 1
         await self._socket.send_bytes(np.concatenate(parts).astype("<f4").tobytes())
 
@@ -338,44 +340,44 @@ class Session:
             return frames.DONE
         return frames.PLAYING if self.playing else frames.PAUSED
 
-    # What takes long.
+    # Linear programs.
 
     async def _slowly(self, do: Callable[[], Result]) -> Result:
         return await asyncio.get_running_loop().run_in_executor(self._workers.slow, do)
 
-    async def _look(self) -> None:
-        """Tell the page the sets of equilibria of a new game, and now and then how far play is from them."""
-        told = 0
+    async def _send_equilibria(self) -> None:
+        """Send the equilibrium sets of every new game, and regularly the distances of play from them."""
+        sent = 0
         while True:
             await self._news.wait()
             self._news.clear()
             shape, runs = self._shape, self.runs
             if runs and why_left_out(runs[0].game, 1, runs[0].scenario.measure.distance) is None:
                 try:
-                    if told != shape:
-                        told = shape
-                        await self._tell_sets(runs[0].game, shape)
+                    if sent != shape:
+                        sent = shape
+                        await self._send_sets(runs[0].game, shape)
                     for number, run in enumerate(runs):
-                        await self._tell_nearest(run.record, number, shape)
+                        await self._send_nearest(run.record, number, shape)
                 except ArithmeticError:
-                    log.exception("a linear program was not solved")  # the next one may be
+                    log.exception("a linear program could not be solved")  # continue with the next one
             await asyncio.sleep(NEAREST)
 
-    async def _tell_sets(self, game: Game, shape: int) -> None:
-        """Tell the page the CE and the CCE of a small game: their corners, and what they pay."""
+    async def _send_sets(self, game: Game, shape: int) -> None:
+        """Send the CE and CCE polytopes of a small game: their vertices and the payoffs in them."""
         if game.cells <= OUTLINED:
             sets = await self._slowly(lambda: {kind: _set(game, kind) for kind in ("ce", "cce")})
-            await self._say("sets", shape=shape, **sets)
+            await self._send("sets", shape=shape, **sets)
 
-    async def _tell_nearest(self, record: Record | None, number: int, shape: int) -> None:
-        """Tell the page how far the joint of one run is from the equilibria, and the nearest CE."""
+    async def _send_nearest(self, record: Record | None, number: int, shape: int) -> None:
+        """Send the distances of the joint distribution of a run from the equilibria, and the nearest CE."""
         if record is not None and shape == self._shape:
             found = await self._slowly(partial(_nearest, record))
-            await self._say("nearest", shape=shape, run=number, rounds=record.rounds, **found)
+            await self._send("nearest", shape=shape, run=number, rounds=record.rounds, **found)
 
 
 def _set(game: Game, kind: EquilibriumKind) -> dict[str, Any]:
-    """Return the corners of a set where it can be drawn, and the outline of what it pays two players."""
+    """Return the vertices of an equilibrium set if the game is 2×2, and its payoff outline for two players."""
     equilibria = equilibrium.polytope(game, kind)
     found: dict[str, Any] = {}
     if game.sizes == (2, 2):
@@ -388,7 +390,7 @@ def _set(game: Game, kind: EquilibriumKind) -> dict[str, Any]:
 
 
 def _nearest(record: Record) -> dict[str, Any]:
-    """Return both distances, and the CE that is nearest in total variation."""
+    """Return the distances to the CE and CCE, and the nearest CE in total variation."""
     equilibria = {kind: equilibrium.polytope(record.game, kind) for kind in ("ce", "cce")}
     joint = record.joint
     if joint is None:
@@ -412,9 +414,9 @@ _COMMANDS: dict[str, Callable[..., Any]] = {
 
 
 def _known(do: str, content: dict[str, Any]) -> dict[str, Any]:
-    """Return what a message holds besides its word, or refuse keys that the word does not take."""
+    """Return the arguments of a command; reject unknown keys."""
     takes = list(signature(_COMMANDS[do]).parameters)[1:]
     for key in content:
         if key not in takes:
-            raise InputError(f"{do} takes {' and '.join(takes) or 'nothing else'}, and {key[:40]!r} came")
+            raise InputError(f"{do} takes {' and '.join(takes) or 'no arguments'}, got {key[:40]!r}")
     return content

@@ -1,5 +1,5 @@
-"""The theorem, tested: what the wavelet learner's paper proves, measured beside its rivals, claim by claim.
+"""An empirical study of the theorems behind the wavelet learner, claim by claim, in comparison with other learners.
 
-`gamesim theorem` runs every claim's points, keeps them in a store that survives a kill, and writes the page with its
-tables and figures from that store alone.
+`gamesim theorem` runs the points of every claim, saves them in a store from which an interrupted run resumes, and
+generates the page, its tables and its figures from that store alone.
 """

@@ -1,4 +1,4 @@
-"""The claims of the study, each a module, and what runs their points in a worker."""
+"""The claims of the study, one module per claim, and the function that runs their points in a worker."""
 
 import json
 from collections.abc import Sequence
@@ -14,29 +14,29 @@ from gamesim.wavelet_theorem.points import Labels, Point, Values
 
 
 class Claim(Protocol):
-    """What the module of a claim has."""
+    """The interface of a claim module."""
 
     NAME: str
 
     def points(self, small: bool) -> list[Point]:
-        """Return all runs, or those of the small version."""
+        """Return the points of the full or the small version."""
 
     def measure(self, labels: Labels, seed: int) -> Values:
         """Run one point."""
 
     def section(self, results: Results) -> Section:
-        """Tell what came of it."""
+        """Summarise the results."""
 
     def draw(self, results: Results, folder: Path) -> None:
-        """Draw its figures into a folder."""
+        """Draw the figures into a folder."""
 
 
 CLAIMS: tuple[Claim, ...] = (interpolation, order, rates, quantile, play, cost)  # in the order of the page
-TIMED: Claim = cost  # its points are run alone
+TIMED: Claim = cost  # its points run one at a time
 
 
 def run(jobs: Sequence[Job]) -> list[Outcome]:
-    """Run these points and return an outcome for each."""
+    """Run points and return one outcome per point."""
     return [_run(job) for job in jobs]
 
 

@@ -1,7 +1,7 @@
-"""Claim 6, cost: time and memory of a round against the number of actions.
+"""Claim 6, cost: time and memory per round as a function of the number of actions.
 
-The paper counts O(d²) and a fixed point for each round, O(d³) when it is solved anew, for its learner and for Blum and
-Mansour's alike. Here the fixed point is refined from kept factors (players/fixed_point.py), for both.
+Per round, the paper counts O(d²) operations and one fixed point, O(d³) if solved from scratch, both for its learner
+and for that of Blum and Mansour. Here both refine the fixed point from cached factors (players/fixed_point.py).
 """
 
 from pathlib import Path
@@ -36,21 +36,27 @@ NAME = "cost"
 SOLVED = "blum-mansour, one solve a round"
 POINT, ANEW = "fixed point alone, of Blum-Mansour's φ", "fixed point alone, of Blum-Mansour's φ, solved anew"
 SPARSE = "fixed point alone, of the wavelet's φ"
+TITLES = {  # the labels above are part of the keys in the store and stay as they are
+    SOLVED: "blum-mansour, one solve per round",
+    POINT: "fixed point only, Blum-Mansour's φ",
+    ANEW: "fixed point only, Blum-Mansour's φ, full solve",
+    SPARSE: "fixed point only, wavelet's φ",
+}
 KINDS = (PAPER, OURS, FIRST_ORDER, PRIOR, SOLVED, POINT, ANEW, SPARSE)
 FULL = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 SMALL = (4, 16, 64)
-FITTED = 64  # actions from which exponents are fitted
-WARM = 100  # rounds before any is timed
-REPETITIONS = 5  # the least time counts
-WORK = 4_000_000  # entries of φ that one repetition passes over
-MARK = 2.2  # what the exponent of the flagship's time should not exceed: O(d²), and something for the cache
-MATRICES = 5  # successive φ that the fixed point alone is timed on
+FITTED = 64  # minimum number of actions in the fits
+WARM = 100  # untimed warm-up rounds
+REPETITIONS = 5  # the minimum time is reported
+WORK = 4_000_000  # entries of φ visited per repetition
+MARK = 2.2  # threshold for the exponent of the wavelet learners: O(d²), with some slack for cache effects
+MATRICES = 5  # number of successive φ on which the fixed point alone is timed
 
 _scratch = SCRATCH.view
 
 
 def points(small: bool) -> list[Point]:
-    """Return what is timed, the small sizes first."""
+    """Return the points, small sizes first."""
     return [
         Point(NAME, {"d": d, "kind": kind}, seed)
         for d in (SMALL if small else FULL)
@@ -63,7 +69,7 @@ def points(small: bool) -> list[Point]:
 def run_rounds(
     play: int, observe: int, settings: Vector, state: Vector, strategy: Vector, losses: Vector, forget: bool
 ) -> None:
-    """Play rounds with given losses; a matrix learner may be made to forget the factors of earlier rounds."""
+    """Play rounds with given losses; optionally discard the cached factors before each round."""
     d = strategy.size
     for first in range(0, losses.size, d):
         if forget:
@@ -74,7 +80,7 @@ def run_rounds(
 
 @kernel
 def solve_all(matrices: Vector, default: Vector, strategy: Vector, scratch: Vector, anew: bool) -> None:
-    """Find the fixed points of some matrices in turn, with or without what was kept from the one before."""
+    """Find the fixed points of successive matrices, with or without cached factors."""
     cells = default.size * default.size
     for first in range(0, matrices.size, cells):
         if anew:
@@ -83,7 +89,7 @@ def solve_all(matrices: Vector, default: Vector, strategy: Vector, scratch: Vect
 
 
 def measure(labels: Labels, seed: int) -> Values:
-    """Time one kind of round: processor time, and the least of several repetitions, since the machine may be busy."""
+    """Time one kind of round: the minimum processor time over repetitions, as the machine may be busy."""
     d, kind = labels["d"], labels["kind"]
     if kind in (POINT, ANEW, SPARSE):
         return _fixed_point(OURS if kind == SPARSE else FIRST_ORDER, d, seed, anew=kind == ANEW)
@@ -102,7 +108,7 @@ def measure(labels: Labels, seed: int) -> Values:
 
 
 def _fixed_point(name: str, actions: int, seed: int, anew: bool) -> Values:
-    """Time the fixed point of the matrices that a learner goes through."""
+    """Time the fixed points of the matrices of a learner."""
     learner = _Running(LEARNERS[name](), actions)
     losses = walk(WARM + MATRICES, actions, seed)
     learner.run(losses[:WARM])
@@ -125,7 +131,7 @@ def _fixed_point(name: str, actions: int, seed: int, anew: bool) -> Values:
 
 
 class _Running:
-    """A learner at work, driven by its kernels' addresses."""
+    """A learner driven through the addresses of its kernels."""
 
     def __init__(self, player: Learner, actions: int) -> None:
         self.player = player
@@ -138,20 +144,20 @@ class _Running:
 
 
 def walk(rounds: int, actions: int, seed: int) -> Vector:
-    """Return losses that drift, as in a game that does not settle: random walks reflected at ±1."""
+    """Return drifting losses, as in a game that does not converge: random walks reflected at ±1."""
     steps = np.random.default_rng([seed, actions]).normal(scale=0.1, size=(rounds, actions))
     return np.asarray(np.abs((np.cumsum(steps, axis=0) + 1) % 4 - 2) - 1)
 
 
 def fitted(results: Results, kind: str, measure: str = "microseconds") -> Mean | None:
-    """Return the exponent in d from `FITTED` actions on, with its interval over the residuals."""
+    """Return the exponent in d, fitted from `FITTED` actions, with the interval of the fit."""
     sizes = [d for d in results.labels("d", kind=kind) if d >= FITTED]
     found = [results.mean(measure, d=d, kind=kind) for d in sizes]
     return slope(sizes, [one.value if one else None for one in found])
 
 
 def section(results: Results) -> Section:
-    """Tell what a round costs."""
+    """Report the cost per round."""
     sizes = results.labels("d")
     exponents = {kind: fitted(results, kind) for kind in KINDS}
     spaces = {kind: fitted(results, kind, "bytes") for kind in KINDS}
@@ -163,8 +169,8 @@ def section(results: Results) -> Section:
             apart = direction_from(found, MARK)
             findings.append(
                 Finding(
-                    f"{span.capitalize()}, the time of a round of `{kind}` grows like d^{mean_text(found)}, an "
-                    f"exponent that is {COMPARED[apart]} our mark of {MARK}.",
+                    f"{span.capitalize()}, the time per round of `{kind}` grows as d^s with s = {mean_text(found)}, "
+                    f"which is {COMPARED[apart]} our threshold of {MARK}.",
                     held=None if apart == 0 else apart < 0,
                 )
             )
@@ -175,11 +181,11 @@ def section(results: Results) -> Section:
         steepest = mean(exponents_along(results, "microseconds", "d", widest, {"kind": SOLVED}).values())
         findings.append(
             Finding(
-                f"Blum and Mansour's learner with one full solve a round grows like d^{mean_text(solved)} over the "
-                f"same sizes, an interval that {'holds' if held else 'stays below'} the 3 of a full solve; with the "
-                f"kept factors that this package uses for all its learners it grows like d^{mean_text(kept)}. The "
-                f"rows, O(d²), weigh less as d grows: from d = {widest[0]} to {widest[-1]} alone, one full solve a "
-                f"round grows like d^{mean_text(steepest)}.",
+                f"Over the same sizes, the time of Blum and Mansour's learner with one full solve per round grows as "
+                f"d^s with s = {mean_text(solved)}, an interval that {'reaches' if held else 'stays below'} the "
+                "exponent 3 of a full solve. With the cached factors that this package uses for all its learners, s = "
+                f"{mean_text(kept)}. The O(d²) rows matter less as d grows: from d = {widest[0]} to {widest[-1]} "
+                f"alone, one full solve per round has s = {mean_text(steepest)}.",
                 held,
             )
         )
@@ -190,8 +196,8 @@ def section(results: Results) -> Section:
         if own is not None and rival is not None:
             findings.append(
                 rival_finding(
-                    f"At d = {last} a round of `{OURS}` takes {mean_text(own)} µs, {COMPARED[apart]} the "
-                    f"{mean_text(rival)} µs of `{kind}`{' with kept factors' if kind == FIRST_ORDER else ''}.",
+                    f"At d = {last}, `{OURS}` takes {mean_text(own)} µs per round, {COMPARED[apart]} the "
+                    f"{mean_text(rival)} µs of `{kind}`{' with cached factors' if kind == FIRST_ORDER else ''}.",
                     apart,
                 )
             )
@@ -200,14 +206,18 @@ def section(results: Results) -> Section:
         less = sparse.value < dense.value
         findings.append(
             Finding(
-                f"At d = {last} the fixed point of the wavelet's φ takes {mean_text(sparse)} µs and that of Blum and "
-                f"Mansour's φ {mean_text(dense)} µs: under these losses {'few' if less else 'not fewer'} of the "
-                "wavelet's actions keep mass.",
+                f"At d = {last}, the fixed point takes {mean_text(sparse)} µs for the wavelet learner's φ and "
+                f"{mean_text(dense)} µs for Blum and Mansour's φ: under these losses, "
+                f"{'few' if less else 'no fewer'} actions of the wavelet learner retain mass.",
                 held=less,
             )
         )
     rows = [
-        [kind, *(mean_text(results.mean("microseconds", d=d, kind=kind)) for d in sizes), mean_text(exponents[kind])]
+        [
+            TITLES.get(kind, kind),
+            *(mean_text(results.mean("microseconds", d=d, kind=kind)) for d in sizes),
+            mean_text(exponents[kind]),
+        ]
         for kind in KINDS
     ]
     memory = [
@@ -217,13 +227,13 @@ def section(results: Results) -> Section:
     headings = ["", *(f"d = {d}" for d in sizes), "exponent"]
     return Section(
         "Cost",
-        "What does a round cost, in time and memory, as the number of actions grows? Times are processor time, the "
-        f"least of {REPETITIONS} repetitions, each over some rounds of drifting losses after the first {WARM}, on one "
-        "thread; their intervals are over seeds, and wide where a machine is busy; exponents are fitted "
-        f"{span}, with the interval of the fit. *One solve a round* throws away, before each round, "
-        "the factors that the fixed point keeps from earlier rounds, so that each round eliminates anew.",
+        "How do time and memory per round grow with the number of actions? Times are processor times on one thread: "
+        f"the minimum of {REPETITIONS} repetitions over rounds with drifting losses, after {WARM} warm-up rounds. "
+        "Their intervals are over seeds, and wide if the machine was busy. Exponents are fitted "
+        f"{span}, with the interval of the fit. *One solve per round* discards the cached factors of the fixed point "
+        "before each round, so that every round performs a full elimination.",
         findings,
-        [table("Microseconds a round", headings, rows), table("Memory, in kilobytes", headings, memory)],
+        [table("Microseconds per round", headings, rows), table("Memory, in kilobytes", headings, memory)],
         ["cost"],
     )
 
@@ -234,11 +244,17 @@ def _kilobytes(found: Mean | None) -> str:
 
 @styled
 def draw(results: Results, folder: Path) -> None:
-    """Draw the time of a round against d."""
-    figure, panels = canvas("Time of a round against the number of actions")
+    """Draw the time per round against d."""
+    figure, panels = canvas("Time per round against the number of actions")
     for index, kind in enumerate(KINDS):
         sizes = results.labels("d", kind=kind)
-        draw_line(panels[0], sizes, [results.mean("microseconds", d=d, kind=kind) for d in sizes], index, kind)
+        draw_line(
+            panels[0],
+            sizes,
+            [results.mean("microseconds", d=d, kind=kind) for d in sizes],
+            index,
+            TITLES.get(kind, kind),
+        )
     log_axes(panels[0], ticks=results.labels("d"))
     panels[0].set(xlabel="actions d", ylabel="microseconds")
     panels[0].legend(fontsize=7)

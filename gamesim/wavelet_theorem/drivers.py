@@ -1,13 +1,13 @@
-"""Compiled drivers: a learner against drawn losses, without a line of Python for each round.
+"""Compiled drivers that run a learner against random losses.
 
-Both settings share one adversary. Each round has a context i; action j's loss is then -1 or +1 with mean `means[i, j]`.
+Both settings use the same adversary. Each round has a context i; the loss of action j is ±1 with mean `means[i, j]`.
 
-In the *game*, the context is an action drawn from the learner's own strategy p, and the learner is told the losses:
-regret against φ is Σ <p, l> - <pφ, l>. The adversary sees p, as the theorem lets it.
+In the *game*, the context is an action sampled from the strategy p of the learner, which observes the losses. The
+regret against φ is Σ <p, l> - <pφ, l>. The adversary sees p, as the theorem allows.
 
-*Alone*, contexts are drawn uniformly, row i of the matrix learner's φ plays, and the matrix learner is fed e_i ⊗ l in
-place of p ⊗ l: the regret is Σ <φ_i - φ*_i, l>, which the same theorem bounds. The fixed point, which would let the
-learner dodge contexts, has no say here.
+*Alone*, contexts are drawn uniformly, row i of the matrix learner's φ is played, and the matrix learner observes
+e_i ⊗ l in place of p ⊗ l. The regret is Σ <φ_i - φ*_i, l>, which the same theorem bounds. The fixed point, with which
+the learner could avoid contexts, is not used.
 """
 
 from collections.abc import Iterator
@@ -24,14 +24,14 @@ from gamesim.players.adahedge import AdaHedge
 from gamesim.players.hedge import Hedge
 from gamesim.players.wavelet import Wavelet
 
-CHUNK = 2**20  # random numbers that are drawn at once
+CHUNK = 2**20  # random numbers per batch
 
 Matrix = NDArray[np.float64]
 
 
 @kernel
 def draw(strategy: Vector, point: float) -> int:
-    """Return the action that a number drawn from [0, 1) falls on."""
+    """Return the action sampled by a uniform number in [0, 1)."""
     for i in range(strategy.size):
         point -= strategy[i]
         if point < 0:
@@ -41,14 +41,14 @@ def draw(strategy: Vector, point: float) -> int:
 
 @kernel
 def flip(means: Vector, points: Vector, loss: Vector) -> None:
-    """Write losses of ±1 with these means."""
+    """Sample losses of ±1 with these means."""
     for j in range(loss.size):
         loss[j] = -1.0 if 2 * points[j] < 1 - means[j] else 1.0
 
 
 @kernel
 def add_outer(strategy: Vector, loss: Vector, matrix: Vector) -> None:
-    """Add p ⊗ l to a matrix that stands row by row."""
+    """Add p ⊗ l to a matrix in row-major order."""
     d = loss.size
     for i in range(d):
         if strategy[i] > 0:
@@ -98,10 +98,10 @@ def run_alone(
     suffered: Vector,
     expected: Vector,
 ) -> None:
-    """Play a chunk of rounds with given contexts; add what row i of φ lost, in truth and in the mean, to entry i.
+    """Play a chunk of rounds with given contexts; add the sampled and the mean loss of row i of φ to entry i.
 
-    `owner` gives the action of each row and column of φ; of a learner without a matrix, which is blind to contexts, it
-    is empty. `suffered` and `expected` continue, after the d losses by context, with Σ e_i ⊗ l and its mean.
+    `owner` gives the action of each row and column of φ; it is empty for a learner without a matrix, which ignores
+    contexts. After the d losses by context, `suffered` and `expected` hold Σ e_i ⊗ l and its mean.
     """
     d = strategy.size
     for t in range(contexts.size):
@@ -129,10 +129,10 @@ def run_alone(
 
 @dataclass(frozen=True)
 class Played:
-    """What came of a run: counterfactual losses, drawn and in the mean, and the learner's last state.
+    """The result of a run: counterfactual losses, sampled and in the mean, and the final state of the learner.
 
-    The loss of context (or action) i, had it played j, is `suffered[i, j]`, and `expected[i, j]` with the mean in place
-    of the drawn loss. `own` holds the same two for what was played in truth, in total.
+    `suffered[i, j]` is the total sampled loss in context (or of action) i had j been played, and `expected[i, j]` its
+    mean. `own` holds both totals for the actual play.
     """
 
     suffered: Matrix
@@ -141,16 +141,16 @@ class Played:
     state: Vector
 
     def regret(self, phi: Matrix) -> float:
-        """Regret against φ, with the losses as drawn: what the theorem bounds."""
+        """Return the regret against φ with the sampled losses, which the theorem bounds."""
         return self.own[0] - float((phi * self.suffered).sum())
 
     def mean_regret(self, phi: Matrix) -> float:
-        """Regret against φ with each loss replaced by its mean: the same expectation, without the noise of losses."""
+        """Return the regret against φ with every loss replaced by its mean: same expectation, less noise."""
         return self.own[1] - float((phi * self.expected).sum())
 
 
 def play_game(player: Learner, means: Matrix, rounds: int, seed: list[int]) -> Played:
-    """Let a learner play the game."""
+    """Run a learner in the game."""
     d = len(means)
     learner, play, observe = _start(player, d, rounds)
     suffered, expected = np.zeros(d * d), np.zeros(d * d)
@@ -164,7 +164,7 @@ def play_game(player: Learner, means: Matrix, rounds: int, seed: list[int]) -> P
 
 
 def play_alone(player: Learner, means: Matrix, rounds: int, seed: list[int]) -> Played:
-    """Let a matrix learner play alone, with contexts drawn uniformly; Hedge and AdaHedge play blind to them."""
+    """Run a matrix learner alone, with uniform contexts, which Hedge and AdaHedge ignore."""
     d = len(means)
     learner, play, observe = _start(player, d, rounds)
     owner = _owner(player, d)
@@ -185,12 +185,12 @@ def _start(player: Learner, actions: int, rounds: int) -> tuple[tuple[Vector, Ve
 
 
 def _owner(player: Learner, actions: int) -> Integers:
-    """Return the action of each row of the learner's φ, or nothing for a learner without one."""
+    """Return the action of each row of the learner's φ, or an empty array if it has none."""
     if isinstance(player, Hedge | AdaHedge):
         return np.zeros(0, dtype=np.int64)
     owner = owners(actions, player.order) if isinstance(player, Wavelet) else np.arange(actions)
     if owner.size != actions:
-        raise ValueError(f"a row for each context needs a power of two of actions, and {actions} came")
+        raise ValueError(f"the number of actions must be a power of two for one row per context, got {actions}")
     return owner
 
 

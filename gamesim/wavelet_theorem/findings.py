@@ -1,4 +1,4 @@
-"""How results are told: sentences that turn with the numbers, tables with intervals, and figures of one look."""
+"""Report results: sentences that depend on the numbers, tables with intervals, and figures in one style."""
 
 import re
 from collections.abc import Sequence
@@ -19,10 +19,10 @@ LINE_MARKERS = f"{MARKERS}X"
 
 @dataclass(frozen=True)
 class Finding:
-    """A sentence with its numbers, and where on the page it belongs.
+    """A sentence that states a result, and its place on the page.
 
-    `held` says whether what the sentence asks about held, or None where the numbers do not decide; `loss`, whether it
-    tells where the flagship loses; `under`, the beginning that it shares with others, which are listed below it.
+    `held` is whether the claim held, or None if the data are inconclusive; `loss` marks results where the wavelet
+    learner does worse than a rival; `under` is the opening shared with other findings, listed together below it.
     """
 
     text: str
@@ -33,7 +33,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Section:
-    """What one claim came to: its findings, its tables, the names of its figures, and a table for the page's top."""
+    """The results of one claim: findings, tables, names of figures, and a summary table for the top of the page."""
 
     title: str
     question: str
@@ -44,7 +44,7 @@ class Section:
 
 
 def mean_text(found: Mean | None) -> str:
-    """Write a mean with its interval."""
+    """Format a mean with its interval."""
     if found is None:
         return "–"
     if abs(found.value) < ROUNDING and np.nan_to_num(found.half) < ROUNDING:
@@ -55,40 +55,40 @@ def mean_text(found: Mean | None) -> str:
 
 
 def table(title: str, headings: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Write a table in Markdown."""
+    """Format a table in Markdown."""
     lines = [headings, ["---"] * len(headings), *rows]
     return f"**{title}**\n\n" + "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
 
 def direction(difference: Mean | None) -> int:
-    """Say whether a difference is below (-1) or above (1) 0 beyond its interval, or neither (0)."""
+    """Return the sign of a difference if its interval excludes 0, otherwise 0."""
     if difference is None or np.isnan(difference.half) or abs(difference.value) <= difference.half:
         return 0
     return 1 if difference.value > 0 else -1
 
 
 def direction_from(found: Mean, fixed: float) -> int:
-    """Say whether a mean is below (-1) or above (1) a number beyond its interval, or neither (0)."""
+    """Return the sign of `found - fixed` if the interval of the mean excludes `fixed`, otherwise 0."""
     return direction(Mean(found.value - fixed, found.half, found.count))
 
 
-COMPARED = {-1: "less than", 0: "not told apart from", 1: "more than"}  # for what `direction` returns
+COMPARED = {-1: "less than", 0: "not significantly different from", 1: "more than"}  # for what `direction` returns
 
 
 def rival_finding(text: str, apart: int, under: str = "") -> Finding:
-    """Return a finding on whether the flagship has less than a rival, by what `direction` says of their difference."""
+    """Return a finding for a comparison with a rival, given the `direction` of the difference."""
     return Finding(text, held=None if apart == 0 else apart < 0, loss=apart > 0, under=under)
 
 
 def titled(measure: str) -> str:
-    """Write the name of a measure as the page does: CE and CCE in capitals."""
+    """Return the name of a measure with CE and CCE in capitals."""
     return re.sub(r"^c?ce\b", lambda found: found[0].upper(), measure)
 
 
 def exponents(
     results: Results, measure: str, along: str, values: Sequence[float], labels: Labels
 ) -> dict[int, float]:  # fmt: skip
-    """Return the slopes of a measure along a label on logarithmic axes, by seed."""
+    """Return the log-log slopes of a measure along a label, by seed."""
     by_value = [results.values(measure, **{**labels, along: value}) for value in values]
     seeds = set.intersection(*(set(found) for found in by_value)) if by_value else set()
     fitted = {seed: slope(values, [found[seed] for found in by_value]) for seed in sorted(seeds)}
@@ -103,13 +103,16 @@ def compare(
     where: str,
     measure: str = "regret",
 ) -> list[Finding]:
-    """Say against which rivals, and in how many cells, a flagship loses, wins, or is not told apart.
+    """Report in how many cells a learner does significantly worse or better than each rival, or neither.
 
-    Each rival comes with the clearest cell: the one whose difference is largest beside its interval.
+    For each rival, quote the cell with the largest ratio of the difference to its interval.
     """
     name = titled(measure)
-    begin = {sign: f"{where}: `{flagship}` has {word} {name} than" for sign, word in ((1, "more"), (-1, "less"))}
-    begin[0] = f"{where}: in no cell is the {name} of `{flagship}` told apart from that of"
+    begin = {
+        sign: f"{where}: the {name} of `{flagship}` is {word} than that of"
+        for sign, word in ((1, "larger"), (-1, "smaller"))
+    }
+    begin[0] = f"{where}: in no cell is the {name} of `{flagship}` significantly different from that of"
     findings = []
     for rival in rivals:
         pairs = [({**cell, "learner": flagship}, {**cell, "learner": rival}) for cell in cells]
@@ -120,7 +123,7 @@ def compare(
                 own, other, difference = max(picked, key=lambda one: abs(one[2].value) / max(one[2].half, ROUNDING))
                 text = (
                     f"`{rival}` in {len(picked)} of {len(known)} cells; at {describe(own)}: "
-                    f"{mean_text(results.mean(measure, **own))} against {mean_text(results.mean(measure, **other))}, "
+                    f"{mean_text(results.mean(measure, **own))} versus {mean_text(results.mean(measure, **other))}, "
                     f"difference {mean_text(difference)}"
                 )
                 findings.append(rival_finding(text, sign, begin[sign]))
@@ -132,7 +135,7 @@ def compare(
 
 
 def describe(cell: Labels) -> str:
-    """Write labels as a sentence takes them."""
+    """Format labels for a sentence."""
     hidden = ("setting", "learner", "part", "along", "T")
     return ", ".join(f"{key} = {value}" for key, value in cell.items() if key not in hidden)
 
@@ -161,7 +164,7 @@ def draw_line(
 
 
 def log_axes(panel: Axes, axes: str = "xy", ticks: Sequence[float] = ()) -> None:
-    """Make axes logarithmic, with powers of ten written out, or these `ticks` of the x axis."""
+    """Make axes logarithmic, with ticks at powers of ten, or at `ticks` on the x axis."""
     for name in axes:
         axis, scale = (panel.xaxis, panel.set_xscale) if name == "x" else (panel.yaxis, panel.set_yscale)
         scale("log")

@@ -1,4 +1,4 @@
-"""What is played and against what: the learners, the comparators φ*, and the mean losses that favour them."""
+"""The learners of the study, the comparators φ*, and the mean losses that favour them."""
 
 from collections.abc import Callable
 from math import log, sqrt
@@ -32,21 +32,21 @@ LEARNERS: dict[str, Callable[[], Learner]] = {
     HEDGE: Hedge,
     ADAHEDGE: AdaHedge,
 }
-# φ of internal regret matching is defined up to a factor that its fixed point does not see: alone, it is no learner.
+# φ of internal regret matching is defined only up to scaling, which the fixed point ignores: its rows cannot be played.
 ALONE = tuple(name for name in LEARNERS if name != MATCHING)
 
 
 def seed_of(seed: int, *about: object) -> list[int]:
-    """Return a seed for the random numbers of an instance: all learners meet the same ones."""
+    """Return the seed of an instance; it is the same for all learners."""
     return [seed, crc32(repr(about).encode())]
 
 
 def rule(family: str, actions: int, k: int, seed: int) -> Matrix:
-    """Return φ* of a family: one action, drawn at random, for each action.
+    """Draw a modification rule φ* from a family.
 
-    "unif": d - k + 1 rows share one target and k - 1 rows, at random places, have targets of their own, so that
-    unif(φ*) = d - k + 1. "self": all but k rows, at random places, stay, so that self(φ*) = d - k. "blocks": k blocks
-    of neighbouring rows, a target for each. "permutation": a random one, whatever k is.
+    "unif": d - k + 1 rows share one target and k - 1 random rows have distinct other targets: unif(φ*) = d - k + 1.
+    "self": k random rows move and the others stay: self(φ*) = d - k. "blocks": k blocks of adjacent rows, with one
+    target per block. "permutation": a random permutation, for any k.
     """
     random = np.random.default_rng(seed_of(seed, family, actions, k))
     if family == "unif":
@@ -65,18 +65,18 @@ def rule(family: str, actions: int, k: int, seed: int) -> Matrix:
 
 
 def edge(actions: int, rounds: int, rows: int | None = None) -> float:
-    """How much better the right action is on average: √(rows ln d / T), by default with d rows.
+    """Return the mean advantage of the right action: √(rows ln d / T), by default with d rows.
 
-    It is then hard to learn if T rounds are shared by so many rows of φ* that have nothing to do with one another.
+    This is the scale at which learning is hard if T rounds are shared by `rows` unrelated rows of φ*.
     """
     return min(1.0, sqrt((rows or actions) * log(actions) / rounds))
 
 
 def favouring(phi: Matrix, rounds: int, rows: int | None = None) -> Matrix:
-    """Return mean losses that are 0, and less by the edge where φ* puts its mass."""
+    """Return mean losses of minus the edge where φ* puts its mass, and 0 elsewhere."""
     return -edge(len(phi), rounds, rows) * phi
 
 
 def uniform_regret(actions: int, rounds: int, rows: int | None = None) -> float:
-    """Return what uniform play regrets on average, alone or against a constant φ*."""
+    """Return the mean regret of uniform play, alone or against a constant φ*."""
     return (1 - 1 / actions) * rounds * edge(actions, rounds, rows)

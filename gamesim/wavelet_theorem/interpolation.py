@@ -1,7 +1,7 @@
-"""Claim 1, interpolation: regret against φ* grows with how many rows of φ* are special, not with d.
+"""Claim 1, interpolation: regret against φ* grows with the number of special rows of φ*, not with d.
 
-Theorem 1 of Lu, Sun and Zhang: regret against φ is at most of the order √(k T), up to logarithms, where
-k = d - unif(φ) + 1 or k = d - self(φ), whichever is less; swap-regret learners promise √(d T).
+Theorem 1 of Lu, Sun and Zhang: the regret against φ is of order at most √(k T), up to logarithms, where
+k is the smaller of d - unif(φ) + 1 and d - self(φ); swap-regret learners guarantee √(d T).
 """
 
 from pathlib import Path
@@ -53,13 +53,13 @@ FULL = {
     "alone": {16: (20_000, 10, (1, 2, 4, 8, 16)), 64: (20_000, 6, (1, 4, 16, 64)), 256: (4000, 4, (1, 16, 256))},
     "game": {16: (20_000, 10, (1, 2, 4, 8, 16)), 64: (20_000, 6, (1, 4, 16)), 256: (4000, 4, (1, 16))},
 }
-GROWTH = {-1: "falls", 0: "is not told to grow", 1: "grows"}
+GROWTH = {-1: "decreases", 0: "does not grow significantly", 1: "grows"}
 SMALL = {"alone": {32: (8000, 4, (1, 16))}, "game": {8: (2000, 3, (1, 4))}}
-FEW = (PAPER, OURS, FIRST_ORDER, HEDGE)  # learners of the small version
+FEW = (PAPER, OURS, FIRST_ORDER, HEDGE)  # learners in the small version
 
 
 def points(small: bool) -> list[Point]:
-    """Return all runs, the cheapest first."""
+    """Return all points, the cheapest first."""
     plan = SMALL if small else FULL
     sizes = sorted({d for setting in plan.values() for d in setting})
     return [
@@ -77,7 +77,7 @@ def points(small: bool) -> list[Point]:
 
 
 def measure(labels: Labels, seed: int) -> Values:
-    """Run one learner against one comparator; the certificate is the wavelet learner's own bound for this run."""
+    """Run one learner against one comparator; wavelet learners also certify a bound for the run."""
     d, rounds, family, k = (labels[name] for name in ("d", "T", "family", "k"))
     phi = rule(family, d, k, seed)
     player = LEARNERS[labels["learner"]]()
@@ -90,7 +90,7 @@ def measure(labels: Labels, seed: int) -> Values:
 
 
 def holds(results: Results, flagship: str = PAPER) -> list[Finding]:
-    """Say whether the interpolation shows, with the matrix learner alone: what swapping the flagship must break."""
+    """Test interpolation for the matrix learner alone; replacing the learner by another must break it."""
     findings = []
     for d in results.labels("d", setting="alone"):
         for family in FAMILIES:
@@ -98,7 +98,7 @@ def holds(results: Results, flagship: str = PAPER) -> list[Finding]:
             difference = results.difference(
                 "regret", {**cell, "learner": flagship}, {**cell, "learner": FIRST_ORDER}
             )  # fmt: skip
-            if difference is None or difference.count < 2:  # no interval, nothing to say
+            if difference is None or difference.count < 2:  # no interval
                 continue
             own, rival = (results.mean("regret", **cell, learner=name) for name in (flagship, FIRST_ORDER))
             apart = direction(difference)
@@ -106,7 +106,7 @@ def holds(results: Results, flagship: str = PAPER) -> list[Finding]:
             rounds = results.labels("T", **cell)[0]
             findings.append(
                 rival_finding(
-                    f"d = {d}, T = {rounds:,}, {kind}: {mean_text(own)} against {mean_text(rival)}, difference "
+                    f"d = {d}, T = {rounds:,}, {kind}: {mean_text(own)} versus {mean_text(rival)}, difference "
                     f"{mean_text(difference)}",
                     apart,
                     f"Alone, against the simplest φ\\*, k = 1, the regret of `{flagship}` is {COMPARED[apart]} that of "
@@ -125,20 +125,20 @@ def holds(results: Results, flagship: str = PAPER) -> list[Finding]:
             still = mean(exponents(results, "regret", "k", ks, {**cell, "learner": FIRST_ORDER}).values())
             findings.append(
                 Finding(
-                    f"d = {d}, family {family}, from k = {first} to {last}: by {mean_text(growth)}; the exponent of "
-                    f"`{FIRST_ORDER}` in k is {mean_text(still)}",
+                    f"d = {d}, family {family}, from k = {first} to {last}: change {mean_text(growth)}; the exponent "
+                    f"of `{FIRST_ORDER}` in k is {mean_text(still)}",
                     held=None if grown == 0 else grown > 0,
-                    under=f"Alone, the regret of `{flagship}` {GROWTH[grown]} with k, while the bound of "
-                    f"`{FIRST_ORDER}` has d in place of k",
+                    under=f"Alone, the regret of `{flagship}` {GROWTH[grown]} with k, whereas the bound of "
+                    f"`{FIRST_ORDER}` depends on d",
                 )
             )
     return findings
 
 
 def powers(results: Results) -> list[Finding]:
-    """Say how the paper's learner's regret grows with k, beside the bound's square root, in both settings.
+    """Fit the growth of the regret of the paper's learner in k, in both settings; the bound grows as √k.
 
-    k = d is left out: there regret is about that of uniform play, which no power of k leads up to.
+    k = d is excluded: there the regret is close to that of uniform play and follows no power of k.
     """
     findings = []
     for setting, where in SETTINGS.items():
@@ -153,8 +153,7 @@ def powers(results: Results) -> list[Finding]:
                 held, words = _growth(*against)
                 findings.append(
                     Finding(
-                        f"{where}, d = {d}, family {family}, from k = {ks[0]} to {ks[-1]}: the exponent "
-                        f"{mean_text(power)}",
+                        f"{where}, d = {d}, family {family}, from k = {ks[0]} to {ks[-1]}: exponent {mean_text(power)}",
                         held=held,
                         under=f"The regret of `{PAPER}` {words}",
                     )
@@ -163,39 +162,39 @@ def powers(results: Results) -> list[Finding]:
 
 
 def _growth(zero: int, half: int) -> tuple[bool | None, str]:
-    """Say what an exponent in k comes to that lies so beside 0 and beside 1/2."""
+    """Classify an exponent in k by its directions from 0 and from 1/2."""
     if half > 0:
         return (
             False,
-            "grows faster than √k over these k, which a bound of that form allows as long as its constant is larger",
+            "grows faster than √k over this range, which the bound permits if its constant is large enough",
         )
     if zero < 0:
-        return False, "falls with k"
+        return False, "decreases with k"
     if zero > 0 and half < 0:
-        return True, "grows with k, and slower than √k"
-    return None, "has an exponent in k that is not told apart from 0 or from 1/2"
+        return True, "grows with k, but more slowly than √k"
+    return None, "has an exponent in k that is not significantly different from 0 or from 1/2"
 
 
 def staying_regret(actions: int, rounds: int, k: int) -> float:
-    """Return what φ = identity regrets on average, alone, against a φ* of the family self: k rows are wrong."""
+    """Return the mean regret of φ = identity, alone, against a φ* of the family self: k rows are wrong."""
     return k / actions * rounds * edge(actions, rounds)
 
 
 def no_better(results: Results) -> list[Finding]:
-    """Say where the flagships, alone, regret no less than uniform play would, or than staying put would."""
+    """List where the wavelet learners, alone, do not beat uniform play or the identity."""
     findings = []
     for cell in _cells(results, "alone"):
         rounds = results.labels("T", **cell)[0]
         fixed = {"uniform play": uniform_regret(cell["d"], rounds)}
         if cell["family"] == "self":
-            fixed["φ = identity, which stays put whatever happens"] = staying_regret(cell["d"], rounds, cell["k"])
+            fixed["φ = identity"] = staying_regret(cell["d"], rounds, cell["k"])
         for learner in (PAPER, OURS):
             own = results.mean("regret", **cell, learner=learner)
             for what, regret in fixed.items():
                 if own is not None and own.count > 1 and (apart := direction_from(own, regret)) >= 0:
                     findings.append(
                         Finding(
-                            f"{describe(cell)}, T = {rounds:,}: {mean_text(own)} against {number(regret)}",
+                            f"{describe(cell)}, T = {rounds:,}: {mean_text(own)} versus {number(regret)}",
                             held=False,
                             loss=True,
                             under=f"Alone, the regret of `{learner}` is {COMPARED[apart]} that of {what}",
@@ -205,7 +204,7 @@ def no_better(results: Results) -> list[Finding]:
 
 
 def summary(results: Results) -> str:
-    """Return the table of how many cells are lost to and won from each rival."""
+    """Return the table of cells lost and won against each rival."""
     rows = []
     for rival in (name for name in LEARNERS if name not in (PAPER, OURS)):
         row = [rival]
@@ -219,11 +218,13 @@ def summary(results: Results) -> str:
                 row.append(f"{signs.count(1)} lost, {signs.count(-1)} won of {len(signs)}" if signs else "–")
         rows.append(row)
     headings = ["", *(f"{flagship}, {setting}" for flagship in (PAPER, OURS) for setting in SETTINGS)]
-    return table("Interpolation: cells that the flagships lose to a rival, and win from it", headings, rows)
+    return table(
+        "Interpolation: number of cells that the wavelet learners lose and win against each rival", headings, rows
+    )
 
 
 def certificates(results: Results) -> list[Finding]:
-    """Say whether the regret with the losses as drawn stayed within the run-time certificate."""
+    """Report whether the regret with sampled losses stayed below the certificate of the run."""
     findings = []
     for learner in (PAPER, OURS):
         runs = [
@@ -238,9 +239,9 @@ def certificates(results: Results) -> list[Finding]:
             share = max(regret / proved for regret, proved, _ in runs)
             findings.append(
                 Finding(
-                    f"In {len(runs)} runs of `{learner}`, regret as drawn exceeded the run-time certificate in {over}; "
-                    f"its largest share of the certificate was {number(share)}. In {sharp} of them the certificate is "
-                    "less than what uniform play regrets alone: only there does it say much.",
+                    f"In {over} of {len(runs)} runs of `{learner}`, the regret with sampled losses exceeded the "
+                    f"certificate; the largest ratio of regret to certificate was {number(share)}. In {sharp} of the "
+                    "runs the certificate is below the regret of uniform play alone; only there is it informative.",
                     held=over == 0,
                 )
             )
@@ -248,7 +249,7 @@ def certificates(results: Results) -> list[Finding]:
 
 
 def section(results: Results) -> Section:
-    """Tell how regret depends on k and on d."""
+    """Report how regret depends on k and d."""
     findings = no_better(results) + holds(results) + powers(results)
     for setting, where in SETTINGS.items():
         cells = _cells(results, setting)
@@ -258,16 +259,16 @@ def section(results: Results) -> Section:
     findings += certificates(results)
     return Section(
         "Interpolation",
-        "Does regret against φ\\* follow the number k of its special rows, and not d? In the family *unif*, d - k + 1 "
-        "rows of φ\\* share one target and the other k - 1 have targets of their own; in *self*, all rows but k stay. "
-        "Losses are ±1 with mean 0, and "
-        "the action that φ\\* names for the context is better by √(d ln d / T) on average. *Alone*, contexts are drawn "
-        "uniformly and row i of φ plays; in *the full game*, the context is drawn from the learner's own strategy, the "
-        "fixed point. Hedge and AdaHedge have no matrix; alone, they play blind to the context. Internal regret "
-        "matching has a matrix only up to a factor and is left out there. Regret is told with each loss replaced by "
-        "its mean, which has the same expectation and less noise. Two yardsticks learn nothing: uniform play, and in "
-        "*self* the identity, which is wrong in k rows only, so that its regret grows like k itself; who regrets more "
-        "than it has not found φ\\*.",
+        "Does the regret against φ\\* depend on the number k of its special rows rather than on d? In the family "
+        "*unif*, d - k + 1 rows of φ\\* share one target and the other k - 1 rows have distinct targets; in *self*, "
+        "all but k rows stay. Losses are ±1 with mean 0, except that the action to which φ\\* maps the context is "
+        "better by √(d ln d / T) on average. *Alone*, contexts are drawn uniformly and row i of φ is played. In *the "
+        "full game*, the context is drawn from the learner's strategy, the fixed point. Hedge and AdaHedge have no "
+        "matrix; alone, they ignore the context. The matrix of internal regret matching is defined only up to scaling, "
+        "so it is excluded there. We report the regret with every loss replaced by its mean, which has the same "
+        "expectation and less noise. Two baselines do not learn: uniform play and, in *self*, the identity. The "
+        "identity is wrong in k rows only, so its regret is proportional to k; a learner with more regret "
+        "has not found φ\\*.",
         findings,
         [_table(results, setting, d) for setting in SETTINGS for d in results.labels("d", setting=setting)],
         ["interpolation"],
@@ -307,7 +308,7 @@ def draw(results: Results, folder: Path) -> None:
     sizes = results.labels("d")
     rows = [(setting, family) for setting in SETTINGS for family in FAMILIES]
     figure, panels = canvas(
-        "Regret against φ* with k special rows, beside guides √k and √d",
+        "Regret against φ* with k special rows, with √k and √d for reference",
         len(sizes), len(rows), size=(max(3.2 * len(sizes) + 1, 7.2), 2.6 * len(rows)),
     )  # fmt: skip
     for at, (setting, family) in enumerate(rows):

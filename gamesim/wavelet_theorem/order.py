@@ -1,7 +1,7 @@
-"""Claim 2, order: with neighbours that are modified alike, the wavelet learner pays for the switches between rows.
+"""Claim 2, order: if adjacent actions are modified alike, the regret depends on the switches between rows.
 
-Remark on relabelling and Theorem 3 of Lu, Sun and Zhang: the bound is of the order √(RowSwitch(φ) T), and RowSwitch
-depends on the order of the actions, the user's prior; the main theorem holds for every order.
+Remark on relabelling and Theorem 3 of Lu, Sun and Zhang: the bound is of order √(RowSwitch(φ) T). RowSwitch depends on
+the order of the actions, which encodes prior knowledge; the main theorem holds for every order.
 """
 
 from pathlib import Path
@@ -34,7 +34,7 @@ SMALL = {32: (8000, 3)}
 
 
 def points(small: bool) -> list[Point]:
-    """Return all runs: the two flagships in each order, and learners that no order touches."""
+    """Return all points: the wavelet learners in each order, and learners that ignore the order."""
     orders = ("right", "shuffled") if small else ORDERS
     chosen = [*((name, order) for name in (PAPER, OURS) for order in orders)]
     chosen += [(name, "any") for name in ((FIRST_ORDER,) if small else (FIRST_ORDER, ADAPTIVE))]
@@ -48,7 +48,7 @@ def points(small: bool) -> list[Point]:
 
 
 def measure(labels: Labels, seed: int) -> Values:
-    """Run one learner alone, with contexts drawn uniformly, knowing the actions in this order."""
+    """Run one learner alone, with uniform contexts and the given order of the actions."""
     d, rounds = labels["d"], labels["T"]
     family, k = RULES[labels["rule"]]
     phi = rule(family, d, k, seed)
@@ -65,7 +65,7 @@ def measure(labels: Labels, seed: int) -> Values:
 
 
 def section(results: Results) -> Section:
-    """Tell what the right order is worth, and what a wrong one costs."""
+    """Report the benefit of the right order and the cost of a wrong one."""
     findings = []
     for d in results.labels("d"):
         for learner in (PAPER, OURS):
@@ -73,10 +73,10 @@ def section(results: Results) -> Section:
                 findings += _findings(results, {"d": d, "rule": name}, learner)
     return Section(
         "Order",
-        "Is it worth telling the learner which actions are neighbours? φ\\* sends each of two or four blocks of "
-        "neighbouring actions to a place of its own, or is a random permutation, which has no order to use. The "
-        "learner is told the right order, its reverse (in which blocks are still blocks) or a shuffled one. Alone, "
-        "contexts drawn uniformly.",
+        "Does it help to specify which actions are adjacent? φ\\* maps each of two or four blocks of adjacent actions "
+        "to a different target, or is a random permutation, for which no order is informative. The learner is given "
+        "the right order, its reverse (which preserves the blocks) or a shuffled order. Setting: alone, with uniform "
+        "contexts.",
         findings,
         [_table(results, d) for d in results.labels("d")],
         ["order"],
@@ -91,14 +91,15 @@ def _findings(results: Results, cell: Labels, learner: str) -> list[Finding]:
     ordered = cell["rule"] != "permutation"
     return [
         Finding(
-            f"{describe(cell)}: {mean_text(means[0])} against {mean_text(means[1])}, difference {mean_text(gain)}",
+            f"{describe(cell)}: {mean_text(means[0])} versus {mean_text(means[1])}, difference {mean_text(gain)}",
             held=direction(gain) == 0 if not ordered else None if direction(gain) == 0 else direction(gain) < 0,
-            under=f"The regret of `{learner}` in the right order is {COMPARED[direction(gain)]} that in a shuffled one",
+            under=f"The regret of `{learner}` with the right order is {COMPARED[direction(gain)]} that with a shuffled "
+            "order",
         ),
         rival_finding(
-            f"{describe(cell)}: {mean_text(means[0])} against {mean_text(means[2])}, difference {mean_text(lead)}",
+            f"{describe(cell)}: {mean_text(means[0])} versus {mean_text(means[2])}, difference {mean_text(lead)}",
             direction(lead),
-            f"The regret of `{learner}` in the right order is {COMPARED[direction(lead)]} that of `{FIRST_ORDER}`",
+            f"The regret of `{learner}` with the right order is {COMPARED[direction(lead)]} that of `{FIRST_ORDER}`",
         ),
     ]
 
@@ -122,7 +123,7 @@ def _table(results: Results, d: int) -> str:
 def draw(results: Results, folder: Path) -> None:
     """Draw regret by rule and order."""
     sizes = results.labels("d")
-    figure, panels = canvas("Regret when actions that are modified alike are neighbours, or are not", len(sizes))
+    figure, panels = canvas("Regret by modification rule and order of the actions", len(sizes))
     for panel, d in zip(panels, sizes, strict=True):
         for index, (learner, order) in enumerate(_series(results, d)):
             found = [results.mean("regret", d=d, rule=name, learner=learner, order=order) for name in RULES]

@@ -1,7 +1,7 @@
-"""Claim 5, games: what learners that play each other reach, and a game that tells the two kinds of no regret apart.
+"""Claim 5, games: the equilibria that learners reach in self-play, and a game that separates CE from CCE.
 
 No external regret leads to coarse correlated equilibria (CCE), no swap regret to correlated equilibria (CE). In
-"feeble-twin", bad rock-paper-scissors with a strictly dominated copy of scissors, CE never play the copy and CCE may.
+"feeble-twin", bad rock-paper-scissors with a strictly dominated copy of scissors, a CCE may play the copy; no CE does.
 """
 
 from pathlib import Path
@@ -26,14 +26,14 @@ CLASSICS = ("shapley", "bad-rps", "chicken", "matching-pennies")
 FAMILIES = {"uniform 4×4": ("uniform", 4), "uniform 8×8": ("uniform", 8), "zero-sum 8×8": ("zero-sum", 8)}
 FULL = (10_000, 100_000, 10)  # rounds, rounds of the separation, seeds
 SMALL = (1000, 20_000, 2)
-KEPT = 0.05  # an action played this much in the second half of a long run has been kept
-STILL = 0.05  # who stays this near to uniform strategies, on average, has not moved
-APART = 0.05  # a gap beyond this, in payoff units, is not about to close
+KEPT = 0.05  # minimum frequency in the second half of a run for an action to count as kept
+STILL = 0.05  # mean distance from uniform strategies below which a learner has not moved
+APART = 0.05  # gaps above this, in payoff units, count as not closing
 EVERYONE = (*LEARNERS, *OTHERS)
 
 
 def points(small: bool) -> list[Point]:
-    """Return the runs of every learner against itself."""
+    """Return the self-play runs of every learner."""
     rounds, longer, seeds = SMALL if small else FULL
     chosen = (SEPARATION, "shapley", "uniform 4×4") if small else (SEPARATION, *CLASSICS, *FAMILIES)
     return [
@@ -45,7 +45,7 @@ def points(small: bool) -> list[Point]:
 
 
 def measure(labels: Labels, seed: int) -> Values:
-    """Let all players run one learner, from a perturbed first round; a family's game is drawn by the seed."""
+    """Run one learner in self-play from a perturbed first round; the seed draws the game of a family."""
     name, rounds = labels["game"], labels["T"]
     family, actions = FAMILIES.get(name, (name, 0))
     game = games.make(family, actions=actions, seed=seed) if actions else games.make(family)
@@ -70,7 +70,7 @@ def measure(labels: Labels, seed: int) -> Values:
 
 
 def keepers(results: Results) -> list[str]:
-    """Return the learners that still play the dominated action, in what is a CCE and no CE."""
+    """Return the learners that keep playing the dominated action, in a CCE that is not a CE."""
     found = []
     for learner in EVERYONE:
         share, ce, cce = (
@@ -82,7 +82,7 @@ def keepers(results: Results) -> list[str]:
 
 
 def section(results: Results) -> Section:
-    """Tell what learners reach when they play each other."""
+    """Report the equilibria that learners reach in self-play."""
     findings = [_separation(results)] if results.labels("T", game=SEPARATION) else []
     for learner in (PAPER, OURS):
         found = {name: results.mean(name, game=SEPARATION, learner=learner) for name in ("dominated", "ce gap")}
@@ -91,9 +91,9 @@ def section(results: Results) -> Section:
             held = share.value <= KEPT and gap.value <= APART
             findings.append(
                 Finding(
-                    f"In {SEPARATION} `{learner}` plays the dominated action {mean_text(share)} of the time in the "
-                    f"second half, with a CE gap of {mean_text(gap)}: {'' if held else 'not '}within {KEPT:g} and "
-                    f"{APART:g}.",
+                    f"In {SEPARATION}, `{learner}` plays the dominated action with frequency {mean_text(share)} in the "
+                    f"second half and has a CE gap of {mean_text(gap)}; the thresholds of {KEPT:g} and {APART:g} are "
+                    f"{'met' if held else 'not met'}.",
                     held,
                     loss=not held,
                 )
@@ -105,9 +105,9 @@ def section(results: Results) -> Section:
             listed = ", ".join(f"{game} ({mean_text(found)})" for game, found in resting.items())
             findings.append(
                 Finding(
-                    f"`{flagship}` hardly leaves the uniform strategies that it starts from in {listed}: mean distance "
-                    "in total variation over the run. Where they are an equilibrium, its gap says nothing about "
-                    "learning; these games are left out of its comparisons.",
+                    f"`{flagship}` hardly leaves its initial uniform strategies in {listed}; the numbers are mean "
+                    "total variation distances over the run. Where uniform play is an equilibrium, the gap carries no "
+                    "information about learning, so these games are excluded from its comparisons.",
                     held=None,
                 )
             )
@@ -117,11 +117,12 @@ def section(results: Results) -> Section:
     tables = [_table(results, kind, measure) for measure in ("gap", "distance") for kind in ("ce", "cce")]
     return Section(
         "Games",
-        "What do learners reach that play themselves? All start from a perturbed first round; a family's game is drawn "
-        "anew for each seed. The gap is the most that a player gains by deviating, in payoff units; the distance is "
-        f"in total variation, and ill-conditioned where the gap is not. {SEPARATION} is bad rock-paper-scissors with a "
-        "copy of scissors that is worse by 0.05 whatever the other plays. A learner that rests at the uniform "
-        "strategies has a small gap where these are an equilibrium, which says nothing about learning.",
+        "Which equilibria do learners reach in self-play? All runs start from a perturbed first round; for a family of "
+        "games, each seed draws a new game. The gap is the maximum gain from a deviation, in payoff units. The "
+        "distance is in total variation; unlike the gap, it can be ill-conditioned. "
+        f"{SEPARATION} is bad rock-paper-scissors with a copy of scissors that is worse by 0.05 against every action. "
+        "A learner that stays at uniform strategies has a small gap where these are an equilibrium, which carries no "
+        "information about learning.",
         findings,
         [_separation_table(results), *tables],
         ["games"],
@@ -131,15 +132,16 @@ def section(results: Results) -> Section:
 def _separation(results: Results) -> Finding:
     kept = keepers(results)
     shares = ", ".join(
-        f"`{name}` ({mean_text(results.mean('dominated', game=SEPARATION, learner=name))} of the time, CE gap "
+        f"`{name}` (frequency {mean_text(results.mean('dominated', game=SEPARATION, learner=name))}, CE gap "
         f"{mean_text(results.mean('ce gap', game=SEPARATION, learner=name))}, CCE gap "
         f"{mean_text(results.mean('cce gap', game=SEPARATION, learner=name))})"
         for name in kept
     )
     text = (
-        f"Learners that still play the strictly dominated action in the second half, in a CCE that is no CE: {shares}."
+        "Learners that keep playing the strictly dominated action in the second half, in an approximate CCE that is "
+        f"not an approximate CE: {shares}."
         if kept
-        else "No learner keeps playing the strictly dominated action in a CCE that is no CE."
+        else "No learner keeps playing the dominated action in an approximate CCE that is not an approximate CE."
     )
     return Finding(text, held=bool(kept))
 
@@ -151,7 +153,7 @@ def _separation_table(results: Results) -> str:
         for learner in EVERYONE
     ]
     rounds = max(results.labels("T", game=SEPARATION), default=0)
-    title = f"{SEPARATION}, T = {rounds:,}: share of the dominated action in the second half, gaps, distances"
+    title = f"{SEPARATION}, T = {rounds:,}: frequency of the dominated action in the second half, gaps and distances"
     return table(title, ["", *map(titled, names)], rows)
 
 

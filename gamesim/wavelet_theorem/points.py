@@ -1,4 +1,4 @@
-"""The points of the study: each one run of a claim, with its seed."""
+"""The points of the study: single runs of a claim."""
 
 import hashlib
 import json
@@ -7,7 +7,7 @@ from typing import Any
 
 from gamesim.study.canonical import canonical
 
-REVISION = 1  # of the learners and claims: points of another one do not count
+REVISION = 1  # of the learners and claims; points of other revisions are ignored
 
 Labels = dict[str, Any]
 Values = dict[str, float]
@@ -23,11 +23,11 @@ class Point:
 
     @property
     def text(self) -> str:
-        """The claim and the labels: what to run, but for the seed."""
+        """The claim and the labels: everything but the seed."""
         return canonical([self.claim, self.labels])
 
     @property
     def key(self) -> str:
-        """The hash of all that decides the run."""
+        """A hash of everything that determines the run."""
         whole = json.dumps([REVISION, self.claim, self.labels, self.seed], sort_keys=True)
         return hashlib.sha256(whole.encode()).hexdigest()[:32]

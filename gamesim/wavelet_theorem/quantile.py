@@ -1,8 +1,8 @@
-"""Claim 4, quantile regret: loss beyond that of the ⌈εd⌉-th best action, at most of the order √(T log(1 + 1/ε)).
+"""Claim 4, quantile regret: the regret to the ⌈εd⌉-th best action is of order at most √(T log(1 + 1/ε)).
 
-Theorem 2 of Lu, Sun and Zhang is printed with √(T log(1/ε)), which is 0 at ε = 1: no learner that learns at all can
-hold to that. `excess` shows it with two actions: an adversary that sees the strategy makes the learner lose more than
-both.
+Theorem 2 of Lu, Sun and Zhang is printed with √(T log(1/ε)), which is 0 at ε = 1. No learner that learns at all can
+satisfy this. `excess` shows it for two actions: an adversary that sees the strategy makes the learner lose more than
+both actions.
 """
 
 from math import ceil, log, sqrt
@@ -59,15 +59,15 @@ def measure(labels: Labels, seed: int) -> Values:
 
 
 def excess(player: Learner, rounds: int = ENOUGH) -> float:
-    """Return the most that a learner of two actions ever loses beyond the worse one, to an adversary that sees p.
+    """Return the maximum loss in excess of the worse of two actions, against an adversary that sees p.
 
-    The action that is played more loses 1 and the other gains 1, so that every round costs |p_1 - p_2|. At a tie one
-    and the same action loses until it has lost 2 in total, then the other: a block of the paper's clock has to be
-    filled before that learner learns anything. The adversary also decides when the game ends.
+    The action with the larger probability loses 1 and the other gains 1, so every round costs |p_1 - p_2|. At a tie,
+    one action loses until it has lost 2 in total, then the other, because the paper's learner learns nothing before a
+    block of its clock is full. The adversary also decides when the game ends.
     """
     learner = player.with_horizon(rounds).start(actions=2)
     lost = largest = 0.0
-    total, turn = 0.0, 1.0  # of the first action, that of the second is its negative; and whose turn to lose it is
+    total, turn = 0.0, 1.0  # total loss of the first action (minus that of the second), and which action loses at a tie
     for _ in range(rounds):
         strategy = learner.play()
         lead = strategy[0] - strategy[1]
@@ -81,7 +81,7 @@ def excess(player: Learner, rounds: int = ENOUGH) -> float:
 
 
 def section(results: Results) -> Section:
-    """Tell how quantile regret follows ε, and what becomes of the theorem as it is printed."""
+    """Report how quantile regret depends on ε, and test the theorem as printed."""
     findings = []
     for learner in (PAPER, OURS):
         found = results.values("excess", part="counterexample", learner=learner)
@@ -89,9 +89,9 @@ def section(results: Results) -> Section:
             most = max(found.values())
             findings.append(
                 Finding(
-                    f"ε = 1, the theorem as printed: within {ENOUGH} rounds `{learner}` loses {number(most)} more than "
-                    "the worse of two actions, where √(T log 1) = 0 allows nothing (one run, nothing in it is "
-                    f"random): {'a counterexample' if most > 0 else 'no counterexample was found'}.",
+                    f"At ε = 1, the theorem as printed permits no excess, since √(T log 1) = 0. Within {ENOUGH} "
+                    f"rounds, `{learner}` loses {number(most)} more than the worse of two actions (one deterministic "
+                    f"run): {'a counterexample' if most > 0 else 'no counterexample was found'}.",
                     held=most <= 0,
                 )
             )
@@ -106,9 +106,9 @@ def section(results: Results) -> Section:
             worst, cell = max(constants, key=lambda one: one[0].value if one[0] else 0.0)
             findings.append(
                 Finding(
-                    f"Read with log(1 + 1/ε), the constant c in regret ≤ c √(T log(1 + 1/ε)) has to be at least "
-                    f"{mean_text(worst)} for `{learner}` on these instances, over all ε at once: where {cell['good']} "
-                    f"of {cell['d']} actions are good.",
+                    f"With log(1 + 1/ε) in place of log(1/ε), the bound c √(T log(1 + 1/ε)) on the regret of "
+                    f"`{learner}` requires c of at least {mean_text(worst)} over all ε; the worst instance has "
+                    f"{cell['good']} good actions out of {cell['d']}.",
                     held=None,
                 )
             )
@@ -126,14 +126,14 @@ def section(results: Results) -> Section:
     headings = [
         "",
         *(f"ε = {cell['good']}/{cell['d']}" for cell in cells),
-        f"ε = 1 of 2 actions, {ENOUGH} rounds: excess over the worse",
+        f"ε = 1, 2 actions, {ENOUGH} rounds: excess over the worse action",
     ]
     return Section(
         "Quantile regret",
         "How much more does a learner lose than the ⌈εd⌉-th best action? For each ε, ⌈εd⌉ of the actions are better by "
-        "2 √(log(1 + 1/ε) / T) on average; regret is to the ⌈εd⌉-th best of the losses as drawn. At ε = 1 that is the "
-        "worst action, which drawn losses leave far behind; there the last column has an adversary that sees the "
-        "strategy.",
+        "2 √(log(1 + 1/ε) / T) on average. The regret is to the ⌈εd⌉-th best action under the sampled losses. At ε = 1 "
+        "this is the worst action, which every learner beats by far under sampled losses; the last column therefore "
+        "uses an adversary that sees the strategy.",
         findings,
         [table(f"{about}: quantile regret, mean and 95 % interval", headings, rows)],
         ["quantile"],
@@ -152,7 +152,7 @@ def _cells(results: Results) -> list[Labels]:
 @styled
 def draw(results: Results, folder: Path) -> None:
     """Draw quantile regret against ε."""
-    figure, panels = canvas("Quantile regret against ε, beside √(T log(1 + 1/ε))")
+    figure, panels = canvas("Quantile regret against ε, with √(T log(1 + 1/ε)) for reference")
     cells = _cells(results)
     shares = [cell["good"] / cell["d"] for cell in cells]
     for index, learner in enumerate(CHOSEN):

@@ -1,4 +1,4 @@
-"""Claim 3, rates: how regret grows with the rounds and with the actions."""
+"""Claim 3, rates: the growth of regret with the number of rounds and the number of actions."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -40,16 +40,16 @@ from gamesim.wavelet_theorem.points import Labels, Point, Values
 NAME = "rates"
 ACTIONS = 8  # of the runs along T
 ROUNDS = 4000  # of the runs along d
-ONE_ROW = "d, one row"  # runs along d with an edge at which one row is hard to learn, and not each of d rows
-LABEL = {"T": "T", "d": "d", ONE_ROW: "d"}  # what changes along a line
+ONE_ROW = "d, one row"  # runs along d with the edge at which a single row, rather than d rows, is hard to learn
+LABEL = {"T": "T", "d": "d", ONE_ROW: "d"}  # the quantity varied
 EDGES = {"T": "√(d ln d / T)", "d": "√(d ln d / T)", ONE_ROW: "√(ln d / T)"}
 FULL = {"T": (100, 1000, 10_000, 100_000, 1_000_000), "d": (4, 8, 16, 32, 64, 128, 256)}
 SMALL = {"T": (100, 1000, 10_000), "d": (4, 8, 16)}
-FEW = (PAPER, OURS, FIRST_ORDER, HEDGE)  # learners of the small version
+FEW = (PAPER, OURS, FIRST_ORDER, HEDGE)  # learners in the small version
 
 
 def points(small: bool) -> list[Point]:
-    """Return all runs along T and along d, against a constant φ*, in both settings."""
+    """Return all points along T and along d, against a constant φ*, in both settings."""
     plan = SMALL if small else FULL
     chosen = [("T", ACTIONS, T) for T in plan["T"]]
     chosen += [(along, d, ROUNDS) for along in ("d", ONE_ROW) for d in plan["d"]]
@@ -63,7 +63,7 @@ def points(small: bool) -> list[Point]:
 
 
 def _seeds(actions: int, rounds: int) -> int:
-    """Fewer where a run takes long."""
+    """Return the number of seeds, smaller for long runs."""
     return 8 if actions**2 * rounds <= 10**7 else 5
 
 
@@ -82,7 +82,7 @@ def _rows(along: str) -> int | None:
 
 
 def slopes(results: Results, along: str, setting: str, learner: str) -> dict[int, float]:
-    """Return the exponents of regret along T (from 1000 rounds on) or along d, by seed."""
+    """Return the exponents of regret in T (from 1000 rounds) or in d, by seed."""
     label = LABEL[along]
     values = sorted(results.labels(label, along=along, setting=setting, learner=learner))
     kept = [value for value in values if label == "d" or value >= 1000]
@@ -90,7 +90,7 @@ def slopes(results: Results, along: str, setting: str, learner: str) -> dict[int
 
 
 def section(results: Results) -> Section:
-    """Tell how regret grows."""
+    """Report how regret grows."""
     findings = []
     for setting in ("alone", "game"):
         for learner in (PAPER, OURS):
@@ -101,12 +101,12 @@ def section(results: Results) -> Section:
                     Finding(
                         f"{setting}, d = {ACTIONS}: `{learner}` has s = {mean_text(found)}",
                         held,
-                        under="From 1,000 rounds on, regret against a constant φ\\* grows like T^s, "
+                        under="From 1,000 rounds, regret against a constant φ\\* grows as T^s, "
                         + (
-                            "in keeping with the square root"
+                            "consistent with the square root"
                             if held
-                            else "over these rounds faster than the square root, which a bound of that form allows as "
-                            "long as its constant is larger"
+                            else "faster than the square root over this range, which the bound permits if its "
+                            "constant is large enough"
                         ),
                     )
                 )
@@ -121,13 +121,13 @@ def section(results: Results) -> Section:
             findings += compare(results, cells, flagship, rivals, where)
     return Section(
         "Rates",
-        "How does regret against a constant φ\\* grow with the rounds T and with the actions d? φ\\* is planted, so "
-        "that this is at most external regret on average. With the edge √(d ln d / T), at most 1, of the better "
-        "action, a row of φ\\* can just be learnt in the T / d rounds that it has to itself: hard for learners with "
-        "separate rows, easy for those that take all rows together, whose regret need not grow with d then. With "
-        "√(ln d / T) it is hard for these too, and hopeless for the others. Slopes are fitted seed by seed, and say "
-        "little where regret follows no power: see the tables. The random numbers are others than those of the first "
-        "claim.",
+        "How does the regret against a constant φ\\* grow with the number of rounds T and the number of actions d? "
+        "Since φ\\* is planted, this regret is at most the external regret on average. If the better action has the "
+        "edge √(d ln d / T), capped at 1, a row of φ\\* can just be learnt in its T / d rounds: this is hard for "
+        "learners with separate rows and easy for learners that pool all rows, whose regret then need not grow with d. "
+        "With the edge √(ln d / T) the problem is hard for the latter too, and hopeless for the former. Slopes are "
+        "fitted seed by seed and mean little where regret follows no power law; see the tables. The random numbers "
+        "differ from those of the first claim.",
         findings,
         [_table(results, along, setting) for along in LABEL for setting in ("alone", "game")],
         ["rates"],
@@ -135,7 +135,7 @@ def section(results: Results) -> Section:
 
 
 def _along_d(results: Results, along: str, setting: str) -> list[Finding]:
-    """Compare the paper's learner's exponents along d with its rivals'."""
+    """Compare the exponent in d of the paper's learner with those of its rivals."""
     findings = []
     own = slopes(results, along, setting, PAPER)
     for name in (FIRST_ORDER, ADAPTIVE, PRIOR, HEDGE):
@@ -144,17 +144,17 @@ def _along_d(results: Results, along: str, setting: str) -> list[Finding]:
         if own and rival:
             findings.append(
                 rival_finding(
-                    f"{setting}, T = {ROUNDS:,}, edge {EDGES[along]}: {mean_text(mean(own.values()))} against the "
-                    f"{mean_text(mean(rival.values()))} of `{name}`",
+                    f"{setting}, T = {ROUNDS:,}, edge {EDGES[along]}: {mean_text(mean(own.values()))} versus "
+                    f"{mean_text(mean(rival.values()))} for `{name}`",
                     apart,
-                    f"Along d, the fitted exponent of the regret of `{PAPER}` is {COMPARED[apart]} that of a rival",
+                    f"The fitted exponent in d of the regret of `{PAPER}` is {COMPARED[apart]} that of a rival",
                 )
             )
     return findings
 
 
 def _beside_uniform(results: Results, cells: Sequence[Labels], learner: str) -> list[Finding]:
-    """Say where, with the smaller edge, a flagship regrets less than uniform play, or does not."""
+    """Report where, with the smaller edge, a wavelet learner beats uniform play."""
     findings = []
     for cell in cells:
         own = results.mean("regret", **cell, learner=learner)
@@ -163,7 +163,7 @@ def _beside_uniform(results: Results, cells: Sequence[Labels], learner: str) -> 
             apart = direction_from(own, uniform)
             findings.append(
                 Finding(
-                    f"{cell['setting']}, d = {cell['d']}: {mean_text(own)} against {number(uniform)}",
+                    f"{cell['setting']}, d = {cell['d']}: {mean_text(own)} versus {number(uniform)}",
                     held=apart < 0,
                     loss=apart >= 0,
                     under=f"With the edge {EDGES[ONE_ROW]}, T = {ROUNDS:,}, the regret of `{learner}` is "
@@ -195,9 +195,9 @@ def _table(results: Results, along: str, setting: str) -> str:
 
 @styled
 def draw(results: Results, folder: Path) -> None:
-    """Draw regret along T and along d."""
+    """Draw regret against T and against d."""
     figure, panels = canvas(
-        "Regret against a constant φ* along the rounds and along the actions", 2, 3, size=(8.5, 10.5)
+        "Regret against a constant φ* by number of rounds and number of actions", 2, 3, size=(8.5, 10.5)
     )
     chosen = [(along, setting) for along in LABEL for setting in ("alone", "game")]
     for panel, (along, setting) in zip(panels, chosen, strict=True):

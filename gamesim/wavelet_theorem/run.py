@@ -1,4 +1,4 @@
-"""Running the claims and writing the page: what `gamesim theorem` does."""
+"""Run the claims and write the page, as `gamesim theorem` does."""
 
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -18,22 +18,22 @@ from gamesim.wavelet_theorem.points import Point
 
 FILE = "points.sqlite"
 DESCRIPTION = Description("theorem", "The theorem, tested")
-STEPS = 20  # in which progress is reported
+STEPS = 20  # number of progress reports
 
 Say = Callable[[str], object]
 
 
 def theorem(folder: Path, small: bool, workers: int, again: Sequence[str], say: Say) -> Path:
-    """Run the study and write its page into a folder; `again` names claims whose points run anew.
+    """Run the study and write its page into a folder; `again` names claims to run again.
 
-    The page stands in the folder itself, the store and the figures in a folder beside the page.
+    The page is written to the folder itself, the store and the figures to a subfolder.
     """
     names = [claim.NAME for claim in CLAIMS]
     for name in again:
         if name not in names:
             raise unknown("claim", name, names)
     if workers < 1:
-        raise InputError(f"workers are at least 1, and {workers} came")
+        raise InputError(f"workers must be at least 1, got {workers}")
     page = folder / "theorem.md"
     with Store(folder / FOLDER / FILE, write=True) as store:
         store.forget(point.key for claim in CLAIMS if claim.NAME in again for point in claim.points(small))
@@ -49,12 +49,12 @@ def theorem(folder: Path, small: bool, workers: int, again: Sequence[str], say: 
 
 
 def work(point: Point) -> float:
-    """About how long a point takes: to be run in this order, the cheap ones first."""
+    """Estimate the relative cost of a point; cheap points run first."""
     return float(point.labels.get("d", 8) ** 2 * point.labels.get("T", 100))
 
 
 def run_claims(store: Store, small: bool, workers: int, say: Say) -> None:
-    """Run what is missing; what is timed comes last and runs alone."""
+    """Run the missing points; timed points run last, one at a time."""
     untimed = sorted((point for claim in CLAIMS if claim is not TIMED for point in claim.points(small)), key=work)
     timed = TIMED.points(small)
     store.register([*untimed, *timed], DESCRIPTION)
@@ -70,13 +70,13 @@ def _run_jobs(store: Store, jobs: Sequence[Job], workers: int, watch: Watch) -> 
     if failed:
         first = failed[0]
         raise InputError(
-            f"{len(failed):,} points failed, and the same command tries them again; the first, {first.labels} with "
+            f"{len(failed):,} points failed; run the same command to retry. The first is {first.labels} with "
             f"seed {first.seed}: {first.error}"
         )
 
 
 def _in_steps(what: str, done: int, total: int, say: Say) -> Watch:
-    """Return what says, at every twentieth of the way, how far it is."""
+    """Return a callback that reports progress in `STEPS` steps."""
     reached = -1
 
     def watch(outcomes: Sequence[Outcome]) -> None:
@@ -93,7 +93,7 @@ def _in_steps(what: str, done: int, total: int, say: Say) -> Watch:
 
 
 def write_page_and_figures(store: Store, small: bool, page: Path, command: str) -> list[tuple[Section, Results]]:
-    """Write the page and its figures from what there is in the store."""
+    """Write the page and its figures from the points in the store."""
     figures = page.parent / FOLDER
     figures.mkdir(parents=True, exist_ok=True)
     found = _found(store, small)
@@ -105,32 +105,32 @@ def write_page_and_figures(store: Store, small: bool, page: Path, command: str) 
 
 
 def text(store: Store, small: bool, command: str) -> str:
-    """Return the page alone, without drawing."""
+    """Return the text of the page without drawing figures."""
     return page_text([(claim.section(results), results) for claim, results in _found(store, small)], command)
 
 
 def _found(store: Store, small: bool) -> list[tuple[Claim, Results]]:
-    """Return the claims that have finished points, with all their points in the order of the claim."""
+    """Return the claims with finished points, and all their points in the order of the claim."""
     rows = {row.key: row for row in store.rows()}
     found = [(claim, results_of(claim, small, rows)) for claim in CLAIMS]
     return [(claim, results) for claim, results in found if results.done]
 
 
 def results_of(claim: Claim, small: bool, rows: Mapping[str, Row]) -> Results:
-    """Return what there is of a claim's points among the rows of a store, by key."""
+    """Return the results of a claim, given the rows of a store by key."""
     points = claim.points(small)
     missing = {point.key: Row(point.key, point.labels, point.seed, "todo", {}, None, None) for point in points}
     return Results(Description(claim.NAME), [rows.get(key, row) for key, row in missing.items()])
 
 
 def summary(sections: Sequence[tuple[Section, Results]]) -> str:
-    """Say how many findings there are of each kind."""
+    """Count the findings of each kind."""
     findings = [finding for section, _ in sections for finding in section.findings]
     lost = sum(finding.loss for finding in findings)
     held, failed, undecided = (
         sum(finding.held is one and not finding.loss for finding in findings) for one in (True, False, None)
     )
     return (
-        f"{lost} findings tell where the flagship loses; of the others {held} held, {failed} did not, and "
-        f"{undecided} are not decided"
+        f"{lost} findings where the wavelet learners lose; of the others, {held} held, {failed} did not hold, and "
+        f"{undecided} are inconclusive"
     )

@@ -1,4 +1,4 @@
-// The state of the page in its address: a reload, a bookmark or a link brings it back.
+// Store the state of the page in its URL, so that reloads, bookmarks and links restore it.
 
 export function readAddress() {
   const text = location.hash.replace(/^#/, "");

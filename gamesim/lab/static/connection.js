@@ -1,4 +1,4 @@
-// The WebSocket to the lab's server: JSON messages both ways, and binary frames whose layout gamesim/lab/frames.py says.
+// The WebSocket connection to the server: JSON messages both ways, and binary frames (layout: gamesim/lab/frames.py).
 
 const HEAD = 7; // shape, status, curve_start, curve_rows, path_stride, path_start, path_rows
 
@@ -7,7 +7,7 @@ export const PAUSED = 0,
   DONE = 2;
 
 export class Connection {
-  /** `on` has a function for each kind of message, `frame` for frames, and `state` for "open" and "closed". */
+  /** `on` has one handler per kind of message, `frame` for binary frames, and `closed` for a lost connection. */
   constructor(on) {
     this.on = on;
     this.patience = 500;
@@ -43,7 +43,7 @@ export class Connection {
 
 const length = (fields) => fields.reduce((sum, [, size]) => sum + size, 0);
 
-/** Give names to the numbers of a row: views into it, and plain numbers where there is one or a pair. */
+/** Split a row into named fields: subarrays, or the sum for a field stored as a pair. */
 function named(fields, numbers, pairs) {
   const result = {};
   let at = 0;
@@ -57,8 +57,8 @@ function named(fields, numbers, pairs) {
 
 const PAIRS = new Set(["rounds", "gap_ce", "gap_cce", "gap_nash"]);
 
-/** What the page knows of one run: its last state, its curve, its path and the nearest equilibrium. */
-export class Film {
+/** The data received for one run: latest state, curve, path and nearest equilibrium. */
+export class Feed {
   constructor(shape, run) {
     this.shape = shape;
     this.run = run;
@@ -70,7 +70,7 @@ export class Film {
     this.actions = shape.game.actions.reduce((sum, labels) => sum + labels.length, 0);
   }
 
-  /** Take in this run's part of a frame that starts at `at`; return where the part ends. */
+  /** Read this run's part of a frame, starting at `at`; return the index after it. */
   take(numbers, at) {
     const { fields, row_fields: rowFields } = this.shape;
     const [, status, curveStart, curveRows, stride, pathStart, pathRows] = numbers.subarray(at, at + HEAD);
@@ -91,10 +91,10 @@ export class Film {
   }
 }
 
-/** Read a frame into the films of all runs; false if it belongs to an earlier shape. */
-export function takeFrame(numbers, films) {
-  if (!films.length || numbers[0] !== films[0].shape.shape) return false;
+/** Read a frame into the feeds of all runs; return false if it belongs to an earlier shape. */
+export function takeFrame(numbers, feeds) {
+  if (!feeds.length || numbers[0] !== feeds[0].shape.shape) return false;
   let at = 0;
-  for (const film of films) at = film.take(numbers, at);
+  for (const feed of feeds) at = feed.take(numbers, at);
   return true;
 }

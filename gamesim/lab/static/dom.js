@@ -1,6 +1,6 @@
-// Making elements.
+// Create DOM elements.
 
-/** Make an element: attributes by name (on… are listeners, true and false set or leave out), then children. */
+/** Create an element with attributes (on… adds a listener; true sets a flag, false omits it) and children. */
 export function h(tag, attributes = {}, ...children) {
   const element = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {

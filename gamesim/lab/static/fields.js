@@ -1,14 +1,14 @@
-// Fields that are typed into: what is wrong with one is told below it, and it keeps what was typed until it is right.
+// Input fields that validate: an error is shown below its field, and the typed text stays until it is valid.
 
 import { h } from "./dom.js";
 import { readNumber } from "./numbers.js";
 
 export class Fields {
   constructor() {
-    this.mistakes = new Map(); // by the id of the field: what was typed, and what is wrong with it
+    this.mistakes = new Map(); // field id → typed text and error
   }
 
-  /** Fields for settings; one that is left empty is left to the default. */
+  /** Fields for settings; an empty field means the default. */
   settings(prefix, known, given, use) {
     const put = (name, value) => {
       const { [name]: _, ...others } = given;
@@ -54,7 +54,7 @@ export class Fields {
         }
         const placeholder =
           one.default === null
-            ? "left to the learner"
+            ? "chosen by the learner"
             : Array.isArray(one.default)
               ? one.default.join(" ") || "uniform"
               : String(one.default);
@@ -69,7 +69,7 @@ export class Fields {
           const wrong = read.find((part) => part.mistake);
           if (wrong) return { mistake: wrong.mistake };
           const single = one.kind !== "list" || (read.length === 1 && typeof one.default === "number");
-          if (single && read.length !== 1) return { mistake: "expected one number" };
+          if (single && read.length !== 1) return { mistake: "expected a single number" };
           return { use: () => put(one.name, single ? read[0].value : read.map((part) => part.value)) };
         });
       }),
@@ -83,7 +83,7 @@ export class Fields {
     });
   }
 
-  /** A field whose text is read by `read`: to a mistake, told below it, or to something to use. */
+  /** A text field; `read` parses its text and returns { mistake } to show below it, or { use } to apply it. */
   text(id, label, value, placeholder, read) {
     const wrong = this.mistakes.get(id);
     const below = h("span", { id: `${id}-mistake`, class: "mistake", role: "alert" }, wrong ? wrong.mistake : "");

@@ -1,16 +1,16 @@
-// The page: what is simulated, how fast, and what is shown. The server says what is true; this draws it.
+// The page: simulation controls, numbers and views. The server holds the state; the page draws it.
 
 import { byId, h } from "./dom.js";
 import { readAddress, writeAddress } from "./address.js";
-import { Connection, DONE, Film, PLAYING, takeFrame } from "./connection.js";
+import { Connection, DONE, Feed, PLAYING, takeFrame } from "./connection.js";
 import { shown, short, whole } from "./numbers.js";
 import { Setup, inALine } from "./setup.js";
 import { Cards, FIRST, VIEWS } from "./views/cards.js";
-import { forgetTheme } from "./views/sheet.js";
+import { forgetTheme } from "./views/canvas.js";
 
-const FASTEST = 61; // the slider's last place: as fast as possible
-const STILL = 10; // rounds after which play that has not moved is said to rest
-const PUSH = 0.1; // the random share of everybody's first strategy that sets such play going
+const FASTEST = 61; // the last position of the slider: as fast as possible
+const STILL = 10; // rounds after which play that has not moved is reported as stationary
+const PUSH = 0.1; // perturbation of the initial strategies that makes such play move
 const DIALS = [
   ["gap_ce", "CE gap"],
   ["gap_cce", "CCE gap"],
@@ -19,11 +19,14 @@ const DIALS = [
   ["cce", "distance to CCE"],
 ];
 const HELP = {
-  gap_ce: "what somebody gains a round by the best change of its actions: 0 in a correlated equilibrium",
-  gap_cce: "what somebody gains a round by one action throughout: 0 in a coarse correlated equilibrium",
-  gap_nash: "what somebody gains by leaving its average strategy while the others keep to theirs",
-  ce: "the share of play that would have to change to be a correlated equilibrium",
-  cce: "the share of play that would have to change to be a coarse correlated equilibrium",
+  gap_ce:
+    "The most that any player could gain per round by swapping actions in hindsight; 0 exactly at a correlated equilibrium",
+  gap_cce:
+    "The most that any player could gain per round by a single fixed action; 0 exactly at a coarse correlated equilibrium",
+  gap_nash:
+    "The most that any player could gain by deviating from the average strategies; 0 exactly at a Nash equilibrium",
+  ce: "Total variation distance from the joint distribution of play to the nearest correlated equilibrium",
+  cce: "Total variation distance from the joint distribution of play to the nearest coarse correlated equilibrium",
 };
 
 const page = {
@@ -32,43 +35,43 @@ const page = {
   scenario: null,
   beside: null,
   speed: 30,
-  views: FIRST, // the state in the address
-  wanted: [], // the scenarios that were sent and not yet answered, in this order
+  views: FIRST, // the state in the URL
+  wanted: [], // scenarios sent but not yet answered, in order
   shape: null,
-  films: [],
+  feeds: [],
   sets: null,
   playing: false,
   dirty: false,
   undrawn: 0,
-  patience: 0, // the timer that says why an answer takes long
+  patience: 0, // timer that explains a slow answer
   frames: [],
 };
 
 const choices = await (await fetch("choices.json")).json();
 page.choices = choices;
 
-// What is asked of the server.
+// Messages from and to the server.
 
 const connection = new Connection({
   hello({ session }) {
     page.session = session;
     page.wanted = [];
-    say("ready");
+    showStatus("ready");
     begin(page.scenario, page.beside);
   },
   closed() {
     page.playing = false;
     clearTimeout(page.patience);
     showTransport();
-    say("connection lost, trying again");
+    showStatus("connection lost, reconnecting");
   },
   error({ message, about }) {
     notify(message, true);
     if (about !== "begin") return;
     page.wanted.shift();
     answered();
-    if (page.wanted.length) return; // the last answer decides what is shown
-    if (page.shape) setup.show(page.scenario, page.beside, page.shape.game); // what is running is what is shown
+    if (page.wanted.length) return; // only the last answer determines what is shown
+    if (page.shape) setup.show(page.scenario, page.beside, page.shape.game); // show what is running
     else if (page.scenario !== choices.scenario) begin(choices.scenario, null);
   },
   game({ asked, game }) {
@@ -78,7 +81,7 @@ const connection = new Connection({
   },
   shape(message) {
     Object.assign(page, page.wanted.shift(), { shape: message, sets: null, playing: false });
-    page.films = message.runs.map((run) => new Film(message, run));
+    page.feeds = message.runs.map((run) => new Feed(message, run));
     answered();
     cards.shape(message);
     showDials();
@@ -90,25 +93,25 @@ const connection = new Connection({
     if (byId("notice").classList.contains("wrong")) notify("");
   },
   frame(numbers) {
-    if (!takeFrame(numbers, page.films)) {
+    if (!takeFrame(numbers, page.feeds)) {
       connection.send({ do: "drawn" });
       return;
     }
-    const playing = page.films.some((film) => film.status === PLAYING);
-    if (page.playing && !playing) tellResult();
-    if (!playing || page.films[0].state.rounds) answered();
+    const playing = page.feeds.some((feed) => feed.status === PLAYING);
+    if (page.playing && !playing) announceResult();
+    if (!playing || page.feeds[0].state.rounds) answered();
     page.playing = playing;
     page.undrawn += 1;
     redraw();
   },
   sets(message) {
     if (message.shape !== page.shape?.shape) return;
-    for (const film of page.films) film.sets = message;
+    for (const feed of page.feeds) feed.sets = message;
     redraw();
   },
   nearest(message) {
     if (message.shape !== page.shape?.shape) return;
-    page.films[message.run].nearest = message;
+    page.feeds[message.run].nearest = message;
     redraw();
   },
   toml({ texts }) {
@@ -122,18 +125,18 @@ function begin(scenario, beside) {
   awaitAnswer();
 }
 
-/** Say why an answer may take long, when it does. */
+/** Explain a slow answer after a short delay. */
 function awaitAnswer() {
   clearTimeout(page.patience);
-  page.patience = setTimeout(() => say("getting ready: a learner is compiled when it is first used"), 700);
+  page.patience = setTimeout(() => showStatus("getting ready: compiling a learner on first use"), 700);
 }
 
 function answered() {
   clearTimeout(page.patience);
-  if (!page.wanted.length && byId("status").textContent.startsWith("getting ready")) say("ready");
+  if (!page.wanted.length && byId("status").textContent.startsWith("getting ready")) showStatus("ready");
 }
 
-/** What was asked for last, whether or not it has been answered. */
+/** The scenario requested last, answered or not. */
 const latest = () => page.wanted.at(-1) ?? page;
 
 function beginAgain() {
@@ -150,7 +153,7 @@ function play() {
     connection.send({ do: "pause" });
     return;
   }
-  if (page.films[0]?.status === DONE) beginAgain();
+  if (page.feeds[0]?.status === DONE) beginAgain();
   connection.send({ do: "play", speed: roundsPerSecond() });
   awaitAnswer();
 }
@@ -162,7 +165,7 @@ function setSpeed(place) {
   remember();
 }
 
-// What is shown.
+// Display.
 
 const cards = new Cards(byId("views"), byId("view-switches"), {
   redraw,
@@ -177,7 +180,7 @@ const setup = new Setup(byId("setup-content"), choices, {
   askGame: (game) => connection.send({ do: "game", game }),
 });
 
-/** Draw soon: what is on screen, and when no rounds are played, what is not as well. */
+/** Schedule drawing: views on screen, and while paused also the others. */
 function redraw() {
   if (page.dirty) return;
   page.dirty = true;
@@ -185,7 +188,7 @@ function redraw() {
     page.dirty = false;
     const now = performance.now();
     if (page.undrawn) page.frames = [...page.frames.filter((time) => time > now - 1000), now];
-    cards.draw(page.films, !page.playing);
+    cards.draw(page.feeds, !page.playing);
     showTransport();
     showRest();
     showNumbers();
@@ -202,27 +205,27 @@ function put(id, words) {
 }
 
 function showTransport() {
-  const [film] = page.films;
-  const done = film?.status === DONE;
+  const [feed] = page.feeds;
+  const done = feed?.status === DONE;
   put("play-word", page.playing ? "Pause" : done ? "Again" : "Play");
   put("play-sign", page.playing ? "❚❚" : done ? "↻" : "▶");
   for (const id of ["play", "reset", "save", "copy"]) byId(id).disabled = !page.shape;
   byId("step").disabled = !page.shape || done;
-  if (!film?.state) return;
-  put("round", whole(film.state.rounds));
+  if (!feed?.state) return;
+  put("round", whole(feed.state.rounds));
   put("rounds", whole(page.shape.rounds));
-  byId("progress").value = film.state.rounds / page.shape.rounds;
-  put("rate", page.playing ? `· ${short(film.state.speed[0])} rounds/s · ${page.frames.length} frames/s` : "");
+  byId("progress").value = feed.state.rounds / page.shape.rounds;
+  put("rate", page.playing ? `· ${short(feed.state.speed[0])} rounds/s · ${page.frames.length} frames/s` : "");
 }
 
-/** Say so where nothing moves: play that begins in an equilibrium, and is not pushed, looks like a broken page. */
+/** Explain play that does not move: unperturbed play that starts at an equilibrium looks like a broken page. */
 function showRest() {
-  const still = page.films.length > 0 && page.films.every(rests);
+  const still = page.feeds.length > 0 && page.feeds.every(rests);
   const pushed = still && [...page.scenario.players, ...(page.beside ?? [])].some((entry) => entry.perturb > 0);
   byId("rest").hidden = !still || pushed;
 }
 
-/** Whether everybody still plays what it began with, and nobody gains by anything else. */
+/** Whether all players still play their initial strategies and none gains by deviating. */
 function rests({ state, path }) {
   if (!(state?.rounds >= STILL) || !path.rows.length || state.gap_ce > 1e-9 * payoffRange()) return false;
   const still = (row) => row.every((share, k) => Math.abs(share - path.rows[0][k]) < 1e-6);
@@ -265,11 +268,11 @@ function payoffRange() {
 }
 
 function showNumbers() {
-  page.films.forEach((film, k) => {
+  page.feeds.forEach((feed, k) => {
     const range = payoffRange();
     for (const [name] of DIALS) {
       const distance = name === "ce" || name === "cce";
-      const value = distance ? film.nearest?.distance[name] : film.state?.[name];
+      const value = distance ? feed.nearest?.distance[name] : feed.state?.[name];
       put(`${name}-${k}`, shown(value ?? NaN));
       const share = value > 0 ? Math.max(0, Math.min(1, 1 + Math.log10(value / (distance ? 1 : range)) / 5)) : 0;
       byId(`${name}-${k}-meter`).style.transform = `scaleX(${share.toFixed(3)})`;
@@ -279,18 +282,18 @@ function showNumbers() {
 }
 
 function showKeep() {
-  const ready = page.films.some((film) => film.state?.rounds > 0);
-  const key = `${page.session} ${page.films.length} ${ready}`;
+  const ready = page.feeds.some((feed) => feed.state?.rounds > 0);
+  const key = `${page.session} ${page.feeds.length} ${ready}`;
   const place = byId("keep-runs");
   if (place.dataset.key === key) return;
   place.dataset.key = key;
   place.replaceChildren(
-    ...page.films.flatMap((_, k) =>
+    ...page.feeds.flatMap((_, k) =>
       [
         ["report.html", "Open report"],
         ["record.zip", "Download record"],
       ].map(([file, words]) => {
-        const numbered = page.films.length > 1 ? `${words} ${k + 1}` : words;
+        const numbered = page.feeds.length > 1 ? `${words} ${k + 1}` : words;
         if (!ready) return h("a", { class: "button", role: "link", "aria-disabled": "true" }, numbered);
         const to = file === "report.html" ? { target: "_blank", rel: "noopener" } : { download: "" };
         return h("a", { class: "button", href: `runs/${page.session}/${k}/${file}`, ...to }, numbered);
@@ -313,10 +316,10 @@ function showLesson() {
     lesson?.look ??
     (about?.teaches
       ? `${about.about} ${about.teaches[0].toUpperCase()}${about.teaches.slice(1)}`
-      : "Press play, and watch which regrets fall and which stay.");
+      : "Press Play and watch which regrets vanish and which persist.");
 }
 
-function say(words) {
+function showStatus(words) {
   byId("status").textContent = words;
 }
 
@@ -329,12 +332,12 @@ function notify(words, wrong = false) {
   if (words) noticed = setTimeout(() => notify(""), 12000);
 }
 
-/** Tell a screen reader what a run came to, once it stops. */
-function tellResult() {
-  byId("spoken").textContent = page.films
+/** Announce the result to screen readers when a run stops. */
+function announceResult() {
+  byId("spoken").textContent = page.feeds
     .map(
-      (film, k) =>
-        `${page.films.length > 1 ? `Run ${k + 1}: ` : ""}after ${whole(film.state.rounds)} rounds the CE gap is ${shown(film.state.gap_ce)}, the CCE gap ${shown(film.state.gap_cce)}.`,
+      (feed, k) =>
+        `${page.feeds.length > 1 ? `Run ${k + 1}: ` : ""}After ${whole(feed.state.rounds)} rounds, the CE gap is ${shown(feed.state.gap_ce)} and the CCE gap is ${shown(feed.state.gap_cce)}.`,
     )
     .join(" ");
 }
@@ -376,7 +379,7 @@ function download(text, name) {
 byId("play").addEventListener("click", play);
 byId("step").addEventListener("click", () => connection.send({ do: "step" }));
 byId("reset").addEventListener("click", beginAgain);
-byId("push").append(`perturb everyone = ${PUSH}, and play`);
+byId("push").append(`perturb all players by ${PUSH} and play`);
 byId("push").addEventListener("click", () => {
   setup.perturbEveryone(PUSH);
   connection.send({ do: "play", speed: roundsPerSecond() });
@@ -387,9 +390,9 @@ byId("save").addEventListener("click", () => connection.send({ do: "toml" }));
 byId("copy").addEventListener("click", async () => {
   try {
     await navigator.clipboard.writeText(location.href);
-    say("link copied");
+    showStatus("link copied");
   } catch {
-    say("the link is in the address bar");
+    showStatus("the link is in the address bar");
   }
 });
 byId("notice-close").addEventListener("click", () => notify(""));
@@ -420,10 +423,10 @@ function nextLesson() {
 }
 
 const THEMES = ["system", "light", "dark"];
-/** Draw everything anew, on screen or not, in the colours and sizes that the page has now. */
+/** Redraw all views, on screen or not, in the current colours and sizes. */
 function repaint() {
   forgetTheme();
-  cards.draw(page.films, true);
+  cards.draw(page.feeds, true);
 }
 function setTheme(name) {
   document.documentElement.dataset.theme = name;

@@ -1,6 +1,6 @@
-// Numbers as people read and write them. `shown` writes the same digits as `gamesim run`.
+// Format and parse numbers. `shown` prints the same digits as `gamesim run`.
 
-/** A number with three digits that count, exactly as Python's format ".3g" rounds: halves to even. */
+/** Format a number to three significant digits, rounding half to even like Python's ".3g". */
 export function shown(value) {
   if (value === null || value === undefined || Number.isNaN(value)) return "–";
   if (Math.abs(value) < 1e-12) return "0";
@@ -17,7 +17,7 @@ export function shown(value) {
 }
 
 function threeDigits(value) {
-  const [mantissa, exponent] = value.toExponential(60).split("e"); // all digits of most doubles: ties are seen
+  const [mantissa, exponent] = value.toExponential(60).split("e"); // enough digits to detect ties
   const all = mantissa.replace(".", "");
   let head = Number(all.slice(0, 3));
   const rest = all.slice(3);
@@ -28,7 +28,7 @@ function threeDigits(value) {
 
 const trimmed = (text) => (text.includes(".") ? text.replace(/0+$/, "").replace(/\.$/, "") : text);
 
-/** A probability with at most `digits` decimals. */
+/** Format a probability with at most `digits` decimals. */
 export function share(value, digits = 3) {
   if (Number.isNaN(value)) return "–";
   const text = value.toFixed(digits);
@@ -37,7 +37,7 @@ export function share(value, digits = 3) {
 
 export const whole = (value) => Math.round(value).toLocaleString("en-US");
 
-/** A large number in a few letters: 4.6k, 8.9M. */
+/** Abbreviate a large number: 4.6k, 8.9M. */
 export function short(value) {
   for (const [unit, size] of [
     ["G", 1e9],
@@ -49,19 +49,19 @@ export function short(value) {
   return value >= 10 ? value.toFixed(0) : value.toFixed(1).replace(".0", "");
 }
 
-/** Read a number that somebody typed; a mistake is told in the words that the scenario check uses. */
+/** Parse a typed number; return its value, or a mistake in the wording of the scenario checks. */
 export function readNumber(text, { integer = false, least = -Infinity, most = Infinity } = {}) {
-  const exact = integer ? Number.MAX_SAFE_INTEGER : Infinity; // beyond it, digits get lost
+  const exact = integer ? Number.MAX_SAFE_INTEGER : Infinity; // larger integers lose digits
   const [low, high] = [Math.max(least, -exact), Math.min(most, exact)];
   const typed = text.trim().replace("−", "-");
-  const came = typed === "" ? "nothing" : `‘${typed.length > 24 ? `${typed.slice(0, 23)}…` : typed}’`;
-  const expected = (what) => ({ mistake: `expected ${what}, and ${came} came` });
-  const wanted = integer ? "a whole number" : "a number";
+  const given = typed === "" ? "nothing" : `‘${typed.length > 24 ? `${typed.slice(0, 23)}…` : typed}’`;
+  const expected = (what) => ({ mistake: `expected ${what}, got ${given}` });
+  const wanted = integer ? "an integer" : "a number";
   if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(typed)) return expected(wanted);
   const value = Number(typed);
   if (value < low || value > high) {
     const [lowest, highest] = [low, high].map((limit) => limit.toLocaleString("en-US"));
-    return expected(`${wanted} of at least ${lowest}, at most ${highest}`);
+    return expected(`${wanted} from ${lowest} to ${highest}`);
   }
   if (!Number.isFinite(value)) return expected("a finite number");
   return integer && !Number.isInteger(value) ? expected(wanted) : { value };

@@ -1,22 +1,22 @@
-// Choosing the game, its payoffs, the players' learners and how they start. Nothing here simulates: every change becomes
-// a new scenario, which the server checks and begins.
+// Choose the game, its payoffs, the learners and their initial strategies. Nothing is simulated here: every change makes
+// a new scenario, which the server validates and starts.
 
 import { h, byId } from "./dom.js";
 import { Fields } from "./fields.js";
 import { readNumber, whole } from "./numbers.js";
 import { PayoffTable } from "./table.js";
 
-const OWN = "own table";
+const OWN = "custom table";
 const FEEDBACK = {
-  expected: "expected: every action's mean loss",
-  sampled: "sampled: losses against drawn actions",
-  bandit: "bandit: the played action's loss only",
+  expected: "expected: expected loss of every action",
+  sampled: "sampled: losses against the opponents' sampled actions",
+  bandit: "bandit: loss of the played action only",
 };
 
 export class Setup {
   /**
-   * `begin(scenario, beside)` starts a scenario; `askGame(game)` asks the server for a game's table; `notify(words)`
-   * tells what a change brought with it.
+   * `begin(scenario, beside)` starts a scenario; `askGame(game)` requests the table of a game from the server;
+   * `notify(words)` reports the side effects of a change.
    */
   constructor(place, choices, { begin, askGame, notify }) {
     Object.assign(this, { place, choices, begin, askGame, notify });
@@ -27,13 +27,13 @@ export class Setup {
     place.addEventListener("pointerdown", () => (this.pressed = true));
     place.addEventListener("change", ({ target }) => {
       this.typing = false;
-      if (target.matches("select")) this.pressed = false; // its list is not the page's, and may have kept the release
+      if (target.matches("select")) this.pressed = false; // the browser's own list may swallow the pointerup
     });
     place.addEventListener("focusout", () => this.settle("typing"));
     for (const end of ["pointerup", "pointercancel"]) addEventListener(end, () => this.settle("pressed"));
   }
 
-  /** Show a scenario and its game; fields that hold a mistake keep what was typed. */
+  /** Show a scenario and its game; fields with a mistake keep the typed text. */
   show(scenario, beside, game) {
     const sameGame = this.game && JSON.stringify(this.game.actions) === JSON.stringify(game.actions);
     if (!sameGame) this.fields.mistakes.clear();
@@ -41,7 +41,7 @@ export class Setup {
     if (!sameGame || !(this.typing || this.pressed)) this.build();
   }
 
-  /** Once nobody types or presses any longer, and the focus has arrived where it goes, show what came meanwhile. */
+  /** Show pending changes once typing and clicking have ended and the focus has moved. */
   settle(what) {
     this[what] = false;
     setTimeout(() => this.late && !this.typing && !this.pressed && this.build());
@@ -58,7 +58,7 @@ export class Setup {
     if (typeof selectionStart === "number") focused.setSelectionRange?.(selectionStart, selectionEnd);
   }
 
-  /** Begin what is shown with a change; the next change builds on it, whether or not the server has answered. */
+  /** Start the shown scenario with a change; later changes build on it even before the server answers. */
   change(update, beside = this.beside) {
     Object.assign(this, { scenario: { ...this.scenario, ...update }, beside });
     this.begin(this.scenario, beside);
@@ -90,7 +90,7 @@ export class Setup {
         h("option", { value: OWN, selected: !name }, OWN),
         ...options,
       ),
-      h("p", { class: "about" }, chosen ? chosen.about : "Type your own payoffs and labels below."),
+      h("p", { class: "about" }, chosen ? chosen.about : "Enter payoffs and labels below."),
       chosen?.teaches ? h("p", { class: "about dim" }, `Teaches: ${chosen.teaches}`) : null,
       chosen?.settings.length
         ? this.fields.settings("game", chosen.settings, this.scenario.game.settings ?? {}, (settings) =>
@@ -106,10 +106,10 @@ export class Setup {
     else this.askGame({ name });
   }
 
-  /** Begin with payoffs written out; the players keep their learners. */
+  /** Start a game given by its payoffs; the players keep their learners. */
   useTable(payoffs, actions = this.game.actions, players = this.game.players) {
     const { name } = this.scenario.game;
-    const title = name ? `${name}, changed` : this.scenario.title;
+    const title = name ? `${name}, modified` : this.scenario.title;
     const fitting = ({ start, ...entry }, i) => {
       const kept = start?.length === actions[i].length ? { start } : {};
       return cleaned({ ...entry, ...kept, name: undefined });
@@ -133,7 +133,7 @@ export class Setup {
       "section",
       { "aria-labelledby": "players-heading" },
       h("h2", { id: "players-heading" }, "Players"),
-      h("label", { class: "check" }, both, " two runs side by side: same game, same seed"),
+      h("label", { class: "check" }, both, " compare two runs with the same game and seed"),
       this.game.players.map((name, i) => this.playerPart(name, i, open)),
     );
   }
@@ -168,19 +168,19 @@ export class Setup {
       h(
         "details",
         { id: `${id}-more`, open: open.has(`${id}-more`) },
-        h("summary", {}, "settings and first strategy"),
+        h("summary", {}, "settings and initial strategy"),
         this.learnerSettings(`${id}-learner`, entry.learner, entry, put),
         this.beside
           ? this.learnerSettings(`${id}-beside`, `${this.beside[i].learner}, second run`, this.beside[i], putBeside)
           : null,
         this.fields.number(
           `${id}-perturb`,
-          "random share of it (perturb)",
+          "perturbation of the initial strategy (perturb)",
           entry.perturb ?? 0,
           { least: 0, most: 1 },
           (perturb) => putBoth({ perturb: perturb || undefined }),
         ),
-        this.fields.text(`${id}-start`, "given probabilities (start)", start, "left to the learner", (text) => {
+        this.fields.text(`${id}-start`, "initial strategy (start)", start, "chosen by the learner", (text) => {
           if (!text) return { use: () => putBoth({ start: undefined }) };
           const read = text
             .split(/[\s,;]+/)
@@ -269,7 +269,7 @@ export class Setup {
         ),
         this.fields.number(
           "scenario-perturb",
-          "perturb everyone",
+          "perturb all players",
           Math.max(...scenario.players.map((one) => one.perturb ?? 0)),
           { least: 0, most: 1 },
           (perturb) => this.perturbEveryone(perturb),
@@ -295,10 +295,10 @@ export class Setup {
     this.change({ players: all(this.scenario.players) }, all(this.beside));
   }
 
-  /** Learners that do not work with this feedback give way to one that does, and the page says so. */
+  /** Change the feedback; replace learners that do not support it, and notify the user. */
   changeFeedback(feedback) {
     const [instead] = usual(feedback);
-    const unfit = new Map(); // from a learner to its players
+    const unfit = new Map(); // learner → its players
     const fit = (entries) =>
       entries &&
       entries.map((entry, i) => {
@@ -308,20 +308,20 @@ export class Setup {
         return { ...withoutSettings(entry), learner: instead };
       });
     this.change({ feedback, players: fit(this.scenario.players) }, fit(this.beside));
-    this.build(); // the lists of learners now say which of them fit
-    const place = (who) => `${instead} takes its place for ${new Intl.ListFormat("en-GB").format(who)}`;
-    this.notify([...unfit].map(([old, who]) => `${old.name} ${needs(old)}: ${place(who)}.`).join(" "));
+    this.build(); // the lists of learners depend on the feedback
+    const replaced = (who) => `replaced by ${instead} for ${new Intl.ListFormat("en-GB").format(who)}`;
+    this.notify([...unfit].map(([old, who]) => `${old.name} ${needs(old)}: ${replaced(who)}.`).join(" "));
   }
 }
 
-/** Two learners that work with a feedback, for where the page has to choose. */
+/** Two default learners for a feedback. */
 const usual = (feedback) => (feedback === "bandit" ? ["exp3-ix", "exp3"] : ["hedge", "wavelet"]);
 const needs = ({ feedback }) => `needs ${feedback.join(" or ")} feedback`;
 const withoutSettings = ({ settings: _, ...entry }) => entry;
 const cleaned = (entry) => Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined));
 const plain = (value) => String(value);
 
-/** A scenario in a line. */
+/** Return a one-line summary of a scenario. */
 export function inALine(scenario, beside, game) {
   const named = (entries) => [...new Set(entries.map((one) => one.learner))].join(", ");
   return `${game.name}: ${named(scenario.players)}${beside ? ` | ${named(beside)}` : ""}, ${whole(scenario.rounds)} rounds, seed ${scenario.seed ?? 0}`;

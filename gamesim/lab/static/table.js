@@ -1,20 +1,20 @@
-// The payoff table: a table of the first two players' actions for each choice of the others', with every payoff and every
-// label a field.
+// The payoff table editor: one table of the first two players' actions per action profile of the others. All payoffs and
+// labels are editable.
 
 import { h, byId } from "./dom.js";
 import { readNumber } from "./numbers.js";
 
-const EDITABLE = 200; // payoff fields up to which a table can be edited
-const LARGEST = 8; // actions up to which a player can be given one more
+const EDITABLE = 200; // maximum number of payoff fields in an editable table
+const LARGEST = 8; // maximum number of actions per player that the editor can reach
 
 export class PayoffTable {
-  /** `use(payoffs, actions, players)` is called with what an edit makes of the game. */
+  /** `use(payoffs, actions, players)` is called with the edited game. */
   constructor(mistakes, use) {
     this.mistakes = mistakes;
     this.use = use;
   }
 
-  /** The section with the tables of a game; very large ones are not shown. */
+  /** Return the section with the tables of a game, unless they are too large. */
   part(game) {
     this.game = game;
     const fields = (game.payoffs?.flat(Infinity) ?? []).length;
@@ -44,10 +44,10 @@ export class PayoffTable {
     const found = [...this.mistakes]
       .filter(([id]) => id.startsWith(prefix))
       .map(([, { where, mistake }]) => `${where}: ${mistake}`);
-    return found.length ? `${found.join("; ")}. The run keeps the last good value.` : "";
+    return found.length ? `${found.join("; ")}. The run keeps the last valid value.` : "";
   }
 
-  /** One table of the first two players' actions, for one choice of the others'. */
+  /** Return the table of the first two players' actions for one action profile of the others. */
   grid(rest) {
     const { game } = this;
     const [rows, columns] = [game.actions[0], game.actions[1] ?? [""]];
@@ -167,7 +167,7 @@ export class PayoffTable {
       "aria-describedby": "table-mistake",
       onchange: change,
       onfocus: ({ target }) => {
-        if (target.value === brief(now())) target.value = plain(now()); // all its digits, while it may be edited
+        if (target.value === brief(now())) target.value = plain(now()); // show all digits while editing
         target.select();
       },
       onblur: ({ target }) => {
@@ -200,7 +200,7 @@ export class PayoffTable {
           id: `size-${player}-${by > 0 ? "more" : "less"}`,
           class: "small",
           disabled: game.actions[player].length + by < 1 || game.actions[player].length + by > LARGEST,
-          "aria-label": `${by > 0 ? "Add an action to" : "Take an action from"} ${game.players[player]}`,
+          "aria-label": `${by > 0 ? "Add an action for" : "Remove an action of"} ${game.players[player]}`,
           onclick: resize(player, by),
         },
         by > 0 ? "+" : "−",
@@ -223,7 +223,7 @@ function combinations(sizes) {
   );
 }
 
-/** A copy of nested arrays with one entry replaced. */
+/** Return a copy of nested arrays with one entry replaced. */
 function replaced(table, [first, ...rest], value) {
   return table.map((one, k) => (k !== first ? one : rest.length ? replaced(one, rest, value) : value));
 }

@@ -1,12 +1,12 @@
-// Axes for curves: linear or logarithmic, with a few round ticks.
+// Linear and logarithmic axes with a few round ticks.
 
-import { font, line, text, theme } from "./sheet.js";
+import { font, line, text, theme } from "./canvas.js";
 import { short } from "../numbers.js";
 
 const SUPERSCRIPT = "⁰¹²³⁴⁵⁶⁷⁸⁹";
 const power = (k) => `10${k < 0 ? "⁻" : ""}${[...String(Math.abs(k))].map((digit) => SUPERSCRIPT[digit]).join("")}`;
 
-/** A logarithmic scale from data to pixels. */
+/** Return a logarithmic scale from data to pixels. */
 export function logScale(low, high, from, to) {
   const [a, b] = [Math.log10(low), Math.log10(high)];
   const span = b - a || 1;
@@ -17,7 +17,7 @@ export function logScale(low, high, from, to) {
   return scale;
 }
 
-/** A linear scale from data to pixels, with about `count` ticks. */
+/** Return a linear scale from data to pixels, with about `count` ticks. */
 export function linearScale(low, high, from, to, count = 5) {
   const span = high - low || 1;
   const scale = (value) => from + ((value - low) / span) * (to - from);
@@ -32,7 +32,7 @@ export function linearScale(low, high, from, to, count = 5) {
   return scale;
 }
 
-/** Draw both axes with their grid and names around a place. */
+/** Draw both axes around an area, with grid lines and names. */
 export function axes(context, place, x, y, names) {
   font(context, 0.72);
   for (const [value, label] of x.ticks) {
@@ -67,7 +67,7 @@ export function axes(context, place, x, y, names) {
   font(context);
 }
 
-/** The place for a drawing inside its axes. */
+/** Return the area inside the axes. */
 export function inside(x, y, width, height) {
   const size = theme().size;
   return {

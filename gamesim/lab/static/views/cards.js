@@ -1,5 +1,5 @@
-// The cards of the views: one for each, with a drawing for each run. While rounds are played, only what is on screen is
-// drawn; once they rest, whatever is open, for who prints the page or takes a picture of all of it.
+// One card per view, with one drawing per run. During play only the cards on screen are drawn; when play stops, all open
+// cards are, so that printouts and screenshots of the whole page are complete.
 
 import { PLAYING } from "../connection.js";
 import { h } from "../dom.js";
@@ -12,10 +12,10 @@ import * as payoffs from "./payoffs.js";
 
 export const VIEWS = { strategies, tetrahedron, regrets, joint, payoffs, profile };
 export const FIRST = ["strategies", "tetrahedron", "regrets", "joint", "payoffs"];
-const SPOKEN = 1500; // milliseconds between two descriptions of a drawing
+const SPOKEN = 1500; // milliseconds between two updates of the aria labels
 
 export class Cards {
-  /** `redraw` asks for a drawing soon; `changed(names)` tells which views are open. */
+  /** `redraw` schedules drawing; `changed(names)` reports the open views. */
   constructor(place, switches, { redraw, changed }) {
     this.place = place;
     this.redraw = redraw;
@@ -73,7 +73,7 @@ export class Cards {
     this.redraw();
   }
 
-  /** Fit the cards to a new shape: as many drawings as there are runs, under the learners' names. */
+  /** Fit the cards to a new shape: one drawing per run, captioned with its learners. */
   shape(shape) {
     const captions = shape.runs.map((run) => [...new Set(run.learners)].join(", "));
     if (shape.runs.length !== this.runs) this.build(shape.runs.length, captions);
@@ -117,17 +117,17 @@ export class Cards {
   }
 
   /** Draw the open views that are on screen, or all of them. */
-  draw(films, all) {
-    if (!films.length || films.some((film) => film.state === null)) return;
+  draw(feeds, all) {
+    if (!feeds.length || feeds.some((feed) => feed.state === null)) return;
     const now = performance.now();
-    const describe = now - this.described > SPOKEN || films.every((film) => film.status !== PLAYING);
+    const describe = now - this.described > SPOKEN || feeds.every((feed) => feed.status !== PLAYING);
     if (describe) this.described = now;
     for (const [name, { card, figures }] of this.cards) {
       if (card.hidden || !(all || this.onScreen.has(name))) continue;
-      films.forEach((film, k) => {
-        VIEWS[name].draw(figures[k].canvas, film);
-        if (describe && film.state.rounds > 0)
-          figures[k].canvas.setAttribute("aria-label", `${VIEWS[name].title}: ${VIEWS[name].say(film)}`);
+      feeds.forEach((feed, k) => {
+        VIEWS[name].draw(figures[k].canvas, feed);
+        if (describe && feed.state.rounds > 0)
+          figures[k].canvas.setAttribute("aria-label", `${VIEWS[name].title}: ${VIEWS[name].describe(feed)}`);
       });
     }
   }

@@ -1,6 +1,6 @@
-// Convex hulls: of points in the plane, and of a few points in space.
+// Convex hulls in the plane, and of a few points in space.
 
-/** The corners of the convex hull of points in the plane, in order (Andrew 1979). */
+/** Return the vertices of the convex hull of points in the plane, in order (Andrew 1979). */
 export function hull(points) {
   const sorted = [...new Map(points.map((point) => [point.map((one) => one.toFixed(9)).join(), point])).values()].sort(
     (a, b) => a[0] - b[0] || a[1] - b[1],
@@ -24,8 +24,8 @@ const cross = (a, b) => [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a
 const NEAR = 1e-6;
 
 /**
- * The faces of the convex hull of a few points in space, each a list of corners in order: every plane through three
- * points with all others on one side. Flat sets give one face twice over, a segment or a point gives its ends.
+ * Return the faces of the convex hull of a few points in space, each as an ordered list of vertices: every plane through
+ * three points that has all others on one side. A planar set gives one face; a segment or a point gives its ends.
  */
 export function faces(points) {
   const found = new Map();
@@ -53,7 +53,7 @@ export function faces(points) {
   return found.size ? [...found.values()] : [points];
 }
 
-/** Points of one plane in the order of their angle around the middle. */
+/** Sort coplanar points by their angle around the centroid. */
 function around(points, unit) {
   const middle = points[0].map((_, axis) => points.reduce((sum, point) => sum + point[axis], 0) / points.length);
   const across = minus(points[0], middle);

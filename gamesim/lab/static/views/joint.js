@@ -1,20 +1,20 @@
-// How often each action profile was played, beside the nearest correlated equilibrium.
+// The joint distribution of play next to the nearest correlated equilibrium.
 
-import { begin, font, line, text, theme } from "./sheet.js";
+import { begin, font, line, text, theme } from "./canvas.js";
 import { share as written, shown } from "../numbers.js";
 
-export const title = "Joint and nearest CE";
+export const title = "Joint distribution and nearest CE";
 export const about =
-  "How often each pair of actions came up, and the correlated equilibrium that is nearest to it where the game is not too large for that.";
+  "Frequency of each action profile so far, and the nearest correlated equilibrium in total variation (small games only).";
 export const fits = () => true;
 
-export function draw(canvas, film) {
+export function draw(canvas, feed) {
   const { context, width, height } = begin(canvas);
-  const { joint } = film.state;
-  const nearest = film.nearest?.joint ?? null;
+  const { joint } = feed.state;
+  const nearest = feed.nearest?.joint ?? null;
   const top = Math.max(...joint, ...(nearest ?? [0]), 1e-9);
-  if (film.shape.no_distance !== null) {
-    heatmap(context, { x: 0, y: 0, width, height }, film, joint, top, "played so far; the nearest CE is left out");
+  if (feed.shape.no_distance !== null) {
+    heatmap(context, { x: 0, y: 0, width, height }, feed, joint, top, "play so far (nearest CE not computed)");
     return;
   }
   const stacked = width < height * 2;
@@ -27,14 +27,14 @@ export function draw(canvas, film) {
         { x: 0, y: 0, width: width / 2, height },
         { x: width / 2, y: 0, width: width / 2, height },
       ];
-  heatmap(context, places[0], film, joint, top, "played so far");
-  const words = nearest ? `nearest CE, at distance ${shown(film.nearest.distance.ce)}` : "nearest CE";
-  heatmap(context, places[1], film, nearest, top, words);
+  heatmap(context, places[0], feed, joint, top, "play so far");
+  const words = nearest ? `nearest CE, distance ${shown(feed.nearest.distance.ce)}` : "nearest CE";
+  heatmap(context, places[1], feed, nearest, top, words);
 }
 
-/** Rows are the first player's actions; columns are the second's, for each choice of the others'. */
-function heatmap(context, place, film, joint, top, heading) {
-  const { game } = film.shape;
+/** Draw a heatmap: rows are the first player's actions, columns the action profiles of the others. */
+function heatmap(context, place, feed, joint, top, heading) {
+  const { game } = feed.shape;
   const rows = game.actions[0];
   const columns = game.actions
     .slice(1)
@@ -104,9 +104,9 @@ function mixed(share) {
   return `rgb(${low.map((one, k) => Math.round(one + (high[k] - one) * share)).join(" ")})`;
 }
 
-export function say(film) {
-  const { game } = film.shape;
-  const { joint } = film.state;
+export function describe(feed) {
+  const { game } = feed.shape;
+  const { joint } = feed.state;
   let most = joint.indexOf(Math.max(...joint));
   const where = [...game.actions]
     .reverse()
@@ -116,5 +116,5 @@ export function say(film) {
       return label;
     })
     .reverse();
-  return `${where.join(", ")} is played most, ${shown(Math.max(...joint))} of the time${film.nearest ? `; the nearest correlated equilibrium is ${shown(film.nearest.distance.ce)} away` : ""}`;
+  return `${where.join(", ")} is the most frequent action profile, with frequency ${shown(Math.max(...joint))}${feed.nearest ? `; the nearest correlated equilibrium is at distance ${shown(feed.nearest.distance.ce)}` : ""}`;
 }

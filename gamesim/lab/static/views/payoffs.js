@@ -1,23 +1,23 @@
-// What the players are paid on average: for two players the plane of payoffs, with what the equilibria pay.
+// The average payoffs: for two players in the payoff plane, with the payoffs of the equilibria.
 
-import { begin, dot, key, line, polygon, text, theme } from "./sheet.js";
+import { begin, dot, key, line, polygon, text, theme } from "./canvas.js";
 import { axes, inside, linearScale } from "./axes.js";
 import { shown } from "../numbers.js";
 import { hull } from "./hull.js";
 
 export const title = "Payoffs";
 export const about =
-  "The average payoffs so far, within what can be paid. Shaded in small games of two: what correlated (CE) and coarse correlated (CCE) equilibria pay.";
+  "Average payoffs so far, and the range of feasible payoffs. Shaded, in small two-player games: payoffs of correlated (CE) and coarse correlated (CCE) equilibria.";
 export const fits = () => true;
 
-export function draw(canvas, film) {
+export function draw(canvas, feed) {
   const { context, width, height } = begin(canvas);
-  if (film.shape.game.players.length === 2) plane(context, width, height, film);
-  else bars(context, width, height, film);
+  if (feed.shape.game.players.length === 2) plane(context, width, height, feed);
+  else bars(context, width, height, feed);
 }
 
-function plane(context, width, height, film) {
-  const { game } = film.shape;
+function plane(context, width, height, feed) {
+  const { game } = feed.shape;
   const legend = theme().size * 1.25;
   const place = inside(0, 0, width, height - legend);
   const [x, y] = [0, 1].map((i) => {
@@ -33,7 +33,7 @@ function plane(context, width, height, film) {
     ["cce", theme().cce],
     ["ce", theme().ce],
   ]) {
-    const known = film.sets?.[kind]?.payoffs;
+    const known = feed.sets?.[kind]?.payoffs;
     if (!known) continue;
     const outline = hull(known);
     polygon(context, outline.map(at), {
@@ -46,21 +46,21 @@ function plane(context, width, height, film) {
     if (outline.length <= 2) dot(context, at(outline[0]), 5, { fill: null, stroke: colour });
   }
   cells.forEach((cell) => dot(context, at(cell), 2.5, { fill: theme().dim }));
-  if (!Number.isNaN(film.state.payoffs[0])) {
-    const path = [...film.curve.map((row) => at(row.payoffs)), at(film.state.payoffs)];
+  if (!Number.isNaN(feed.state.payoffs[0])) {
+    const path = [...feed.curve.map((row) => at(row.payoffs)), at(feed.state.payoffs)];
     line(context, path, { colour: theme().path, width: 2 });
     dot(context, path.at(-1), 5.5, { fill: theme().path, stroke: theme().paper });
   }
   key(context, place.x, height - legend / 2, [
     ["average", theme().path],
-    ...(film.sets?.ce?.payoffs ? [["CE", theme().ce]] : []),
-    ...(film.sets?.cce?.payoffs ? [["CCE", theme().cce]] : []),
-    ["possible", theme().dim],
+    ...(feed.sets?.ce?.payoffs ? [["CE", theme().ce]] : []),
+    ...(feed.sets?.cce?.payoffs ? [["CCE", theme().cce]] : []),
+    ["feasible", theme().dim],
   ]);
 }
 
-function bars(context, width, height, film) {
-  const { game } = film.shape;
+function bars(context, width, height, feed) {
+  const { game } = feed.shape;
   const size = theme().size;
   const high = Math.min(size * 4, (height - 10) / game.players.length);
   const [low, top] = [Math.min(...game.low), Math.max(...game.high)];
@@ -74,7 +74,7 @@ function bars(context, width, height, film) {
     });
     context.fillStyle = theme().line;
     context.fillRect(x(game.low[i]), y + high * 0.3, x(game.high[i]) - x(game.low[i]), high * 0.4);
-    const payoff = film.state.payoffs[i];
+    const payoff = feed.state.payoffs[i];
     if (Number.isNaN(payoff)) return;
     dot(context, [x(payoff), y + high / 2], Math.min(7, high * 0.3), {
       fill: theme().players[i % 6],
@@ -84,6 +84,6 @@ function bars(context, width, height, film) {
   });
 }
 
-export function say(film) {
-  return film.shape.game.players.map((name, i) => `${name} is paid ${shown(film.state.payoffs[i])} a round`).join("; ");
+export function describe(feed) {
+  return feed.shape.game.players.map((name, i) => `${name} earns ${shown(feed.state.payoffs[i])} per round`).join("; ");
 }

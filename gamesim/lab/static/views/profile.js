@@ -1,21 +1,21 @@
-// The regret profile: from external over internal to swap regret, one step of freedom at a time.
+// The regret profile: from external or internal regret to swap regret, one more action at a time.
 
-import { begin, byPlayer, dot, font, line, panels, text, theme } from "./sheet.js";
+import { begin, byPlayer, dot, font, line, panels, text, theme } from "./canvas.js";
 import { axes, inside, linearScale } from "./axes.js";
 import { shown } from "../numbers.js";
 
 export const title = "Regret profile";
 export const about =
-  "Total regret as more actions may change: discs, all but k − 1 sent to one action (k = 1 is external regret); squares, k actions changed (k = 1 is internal). Both end in swap regret.";
+  "Total regret against swaps of growing size. Discs: all but k − 1 actions are mapped to one action (k = 1: external regret). Squares: k actions are changed (k = 1: internal regret). Both end at swap regret.";
 export const fits = () => true;
 
 const FEW = 4;
 
-export function draw(canvas, film) {
+export function draw(canvas, feed) {
   const { context, width, height } = begin(canvas);
-  const { game } = film.shape;
-  const together = byPlayer(film.state.together, game);
-  const alone = byPlayer(film.state.alone, game);
+  const { game } = feed.shape;
+  const together = byPlayer(feed.state.together, game);
+  const alone = byPlayer(feed.state.alone, game);
   const count = Math.min(game.players.length, FEW);
   panels(count, width, height, 170).forEach((box, i) => {
     const place = inside(box.x, box.y + theme().size * 0.9, box.width, box.height - theme().size * 0.9);
@@ -28,7 +28,7 @@ export function draw(canvas, film) {
     font(context);
     const known = [...together[i], ...alone[i]].filter((one) => !Number.isNaN(one));
     const most = Math.max(0, ...known);
-    const [low, high] = [Math.min(0, ...known), most > 1e-9 ? most : 1]; // no regret at all is not drawn as 1e-16 of it
+    const [low, high] = [Math.min(0, ...known), most > 1e-9 ? most : 1]; // do not scale the axis to rounding errors
     const x = linearScale(
       1,
       Math.max(2, game.actions[i].length),
@@ -61,9 +61,9 @@ export function draw(canvas, film) {
   });
 }
 
-export function say(film) {
-  const { game } = film.shape;
-  const together = byPlayer(film.state.together, game);
+export function describe(feed) {
+  const { game } = feed.shape;
+  const together = byPlayer(feed.state.together, game);
   return game.players
     .slice(0, FEW)
     .map((name, i) => `${name}: from ${shown(together[i][0])} (external) to ${shown(together[i].at(-1))} (swap)`)

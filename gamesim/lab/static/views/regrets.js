@@ -1,28 +1,28 @@
-// Every player's regret a round, over the rounds, on logarithmic axes, with what the learner promises.
+// Regret per round of every player over time, on logarithmic axes, with the guarantees of the learners.
 
-import { begin, dot, font, line, text, theme } from "./sheet.js";
+import { begin, dot, font, line, text, theme } from "./canvas.js";
 import { axes, inside, logScale } from "./axes.js";
 import { shown } from "../numbers.js";
 
-export const title = "Regret a round";
+export const title = "Regret per round";
 export const about =
-  "Solid: swap. Dashed: external. Thin and dotted: the learner's promise. The highest swap curve is the CE gap, the highest external one the CCE gap.";
+  "Solid: swap regret. Dashed: external regret. Dotted: guarantee of the learner. The highest swap curve is the CE gap, the highest external curve the CCE gap.";
 export const fits = () => true;
 
-const FEW = 4; // players that are told apart
+const FEW = 4; // maximum number of players shown
 const KINDS = [
   ["swap", []],
   ["external", [7, 5]],
 ];
 
-export function draw(canvas, film) {
+export function draw(canvas, feed) {
   const { context, width, height } = begin(canvas);
-  const { game, rounds } = film.shape;
+  const { game, rounds } = feed.shape;
   const size = theme().size;
   const count = Math.min(game.players.length, FEW);
   const legend = size * 1.25;
   const place = inside(0, 0, width, height - legend);
-  const rows = points(film);
+  const rows = points(feed);
   const scale = Math.max(...game.high.map((high, i) => high - game.low[i]), 1e-9);
   const values = rows
     .flatMap((row) => KINDS.flatMap(([kind]) => [...row[kind].slice(0, count)].map((one) => one / row.round)))
@@ -31,13 +31,13 @@ export function draw(canvas, film) {
   const low = 10 ** Math.floor(Math.log10(Math.max(Math.min(...values, scale / 100), 1e-9 * scale)));
   const x = logScale(1, Math.max(rounds, 10), place.x, place.x + place.width);
   const y = logScale(low, top, place.y + place.height, place.y);
-  axes(context, place, x, y, ["round", "payoff units a round"]);
+  axes(context, place, x, y, ["round", "payoff units per round"]);
   context.save();
   context.beginPath();
   context.rect(place.x - 2, place.y - 2, place.width + 6, place.height + 4);
   context.clip();
   for (let i = 0; i < count; i += 1) {
-    const bound = film.run.bounds[i];
+    const bound = feed.run.bounds[i];
     if (bound)
       line(
         context,
@@ -58,7 +58,7 @@ export function draw(canvas, film) {
   }
   context.restore();
   font(context, 0.74);
-  const names = game.players.slice(0, count).map((name, i) => `${name} (${film.run.learners[i]})`);
+  const names = game.players.slice(0, count).map((name, i) => `${name} (${feed.run.learners[i]})`);
   const natural = names.map((words) => context.measureText(words).width + 36);
   const fits = natural.reduce((sum, one) => sum + one) <= width - 8;
   let at = 8;
@@ -77,16 +77,16 @@ export function draw(canvas, film) {
   }
 }
 
-/** The checkpoints, and the last round. */
-function points(film) {
-  const { state } = film;
-  const rows = film.curve.map((row) => ({ ...row, round: row.round[0] }));
+/** Return the checkpoints and the last round. */
+function points(feed) {
+  const { state } = feed;
+  const rows = feed.curve.map((row) => ({ ...row, round: row.round[0] }));
   if (state.rounds > 0 && state.rounds > (rows.at(-1)?.round ?? 0))
     rows.push({ round: state.rounds, swap: state.swap, external: state.external });
   return rows;
 }
 
-/** Cut a curve where it is not positive: there is no place for that on a logarithmic axis. */
+/** Split a curve into its positive pieces, which a logarithmic axis can show. */
 function positive(known, low) {
   const pieces = [[]];
   for (const point of known) {
@@ -96,14 +96,14 @@ function positive(known, low) {
   return pieces;
 }
 
-export function say(film) {
-  const { game } = film.shape;
-  const { state } = film;
+export function describe(feed) {
+  const { game } = feed.shape;
+  const { state } = feed;
   return game.players
     .slice(0, FEW)
     .map(
       (name, i) =>
-        `${name}: swap regret ${shown(state.swap[i] / state.rounds)} a round, external ${shown(state.external[i] / state.rounds)}`,
+        `${name}: swap regret ${shown(state.swap[i] / state.rounds)} per round, external regret ${shown(state.external[i] / state.rounds)}`,
     )
     .join("; ");
 }

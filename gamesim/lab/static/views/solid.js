@@ -1,7 +1,7 @@
-// Two ways to draw one scene of faces, lines and dots in space: raw WebGL2, and a plain canvas where that is missing.
+// Draw a scene of faces, lines and dots in space, with WebGL2 or, if that is unavailable, on a 2D canvas.
 //
 // A scene is { faces: [{ points, colour, alpha }], lines: [{ points, colour, alpha, width }], dots: [{ point, colour,
-// radius }] } with points in space; a colour is "#rrggbb". `matrix` is 4 × 4, column by column, as WebGL takes it.
+// radius }] } with points in space; a colour is "#rrggbb". `matrix` is 4 × 4 in column-major order.
 
 const FACE_VERTEX = `#version 300 es
 uniform mat4 matrix; in vec3 position; void main() { gl_Position = matrix * vec4(position, 1.0); }`;
@@ -34,7 +34,7 @@ const CORNERS = new Float32Array([0, -1, 0, 1, 1, -1, 1, -1, 0, 1, 1, 1]);
 
 const parts = (colour, alpha) => [1, 3, 5].map((k) => parseInt(colour.slice(k, k + 2), 16) / 255).concat(alpha);
 
-/** A renderer by WebGL2 on its own canvas, or null where there is none. */
+/** Return a WebGL2 renderer for a canvas, or null if WebGL2 is unavailable. */
 export function webgl(canvas) {
   const gl = canvas.getContext("webgl2", { antialias: true, alpha: true });
   if (!gl) return null;
@@ -144,13 +144,13 @@ function program(gl, vertex, fragment) {
   return { program: linked, uniform };
 }
 
-/** Where a point in space is seen, in CSS pixels. */
+/** Project a point in space to CSS pixels. */
 export function seen(matrix, [x, y, z], width, height) {
   const row = (k) => matrix[k] * x + matrix[4 + k] * y + matrix[8 + k] * z + matrix[12 + k];
   return [((row(0) / row(3) + 1) / 2) * width, ((1 - row(1) / row(3)) / 2) * height, row(2) / row(3)];
 }
 
-/** Draw the same scene on a plain canvas. */
+/** Draw the scene on a 2D canvas. */
 export function flat(context, scene, matrix, width, height) {
   const at = (point) => seen(matrix, point, width, height);
   const trace = (points) => {

@@ -1,18 +1,18 @@
-// What the players play now, and on average: a triangle for three actions, bars otherwise.
+// Current and average strategies: a triangle for three actions, bars otherwise.
 
-import { begin, byPlayer, dot, font, line, panels, polygon, text, theme } from "./sheet.js";
+import { begin, byPlayer, dot, font, line, panels, polygon, text, theme } from "./canvas.js";
 import { share, shown } from "../numbers.js";
 
 export const title = "Strategies";
-export const about = "Dot or bar: this round. Ring or mark: the average so far.";
+export const about = "Filled: current round. Outline: average so far.";
 export const fits = () => true;
 
-export function draw(canvas, film) {
+export function draw(canvas, feed) {
   const { context, width, height } = begin(canvas);
-  const { game } = film.shape;
-  const now = byPlayer(film.state.strategy, game);
-  const average = byPlayer(film.state.average, game);
-  const path = film.path.rows.map((row) => byPlayer(row, game));
+  const { game } = feed.shape;
+  const now = byPlayer(feed.state.strategy, game);
+  const average = byPlayer(feed.state.average, game);
+  const path = feed.path.rows.map((row) => byPlayer(row, game));
   panels(game.players.length, width, height).forEach((place, i) => {
     font(context, 0.78, "600");
     text(context, game.players[i], place.x + place.width / 2, place.y + theme().size * 0.7, {
@@ -115,13 +115,13 @@ function bars(context, place, labels, now, average, colour) {
   });
 }
 
-export function say(film) {
-  const { game } = film.shape;
-  const average = byPlayer(film.state.average, game);
+export function describe(feed) {
+  const { game } = feed.shape;
+  const average = byPlayer(feed.state.average, game);
   return game.players
     .map((name, i) => {
       const most = average[i].indexOf(Math.max(...average[i]));
-      return `${name} plays ${game.actions[i][most]} most, ${shown(average[i][most])} on average`;
+      return `${name} plays ${game.actions[i][most]} most often, with average probability ${shown(average[i][most])}`;
     })
     .join("; ");
 }

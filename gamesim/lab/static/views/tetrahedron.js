@@ -1,16 +1,17 @@
-// All joints of a 2×2 game are a tetrahedron: its corners are the four action profiles. In it the equilibria, the saddle
-// of independent play, and the path that the empirical joint takes. With two actions, "always play b" changes something
-// only where a was played, so each coarse constraint is a constraint of the CE: the two polytopes are one.
+// The joint distributions of a 2×2 game form a tetrahedron whose vertices are the four action profiles. It contains the
+// equilibria, the surface of independent play, and the path of the empirical joint distribution. With two actions,
+// "always play b" differs from play only where a was played, so every CCE constraint is a CE constraint: the two
+// polytopes coincide.
 
-import { begin, key, text, theme } from "./sheet.js";
+import { begin, key, text, theme } from "./canvas.js";
 import { faces } from "./hull.js";
 import { flat, seen, webgl } from "./solid.js";
 import { h } from "../dom.js";
 import { shown } from "../numbers.js";
 
-export const title = "All joints, and the equilibria";
+export const title = "Joint distributions and equilibria";
 export const about =
-  "Each point is a distribution over the four outcomes. With two actions each, the CE and the CCE are the same points. Drag, or use the arrow keys, to turn it.";
+  "Each point is a joint distribution over the four action profiles. With two actions per player, CE and CCE coincide. Drag or use the arrow keys to rotate.";
 export const fits = (shape) =>
   shape.game.actions.length === 2 && shape.game.actions.every((labels) => labels.length === 2);
 
@@ -36,7 +37,7 @@ const inSpace = (joint) =>
   [0, 1, 2].map((axis) => CORNERS.reduce((sum, corner, k) => sum + joint[k] * corner[axis], 0));
 const independent = (p, q) => inSpace([p * q, p * (1 - q), (1 - p) * q, (1 - p) * (1 - q)]);
 
-/** Make a canvas ready to be turned; `redraw` is called when it was. All runs turn together. */
+/** Make a canvas rotatable; `redraw` is called after each rotation. All runs rotate together. */
 export function attach(canvas, redraw) {
   const below = h("canvas", { class: "below", "aria-hidden": "true" });
   canvas.before(below);
@@ -72,10 +73,10 @@ export function detach(canvas) {
   renderers.get(canvas)?.dispose();
 }
 
-/** A switch that lets it turn by itself; never where less motion is wished. */
+/** Return a button for continuous rotation, disabled if the user prefers reduced motion. */
 export function controls(redraw) {
   const still = matchMedia("(prefers-reduced-motion: reduce)");
-  const button = h("button", { type: "button", class: "small", "aria-pressed": "false" }, "turn slowly");
+  const button = h("button", { type: "button", class: "small", "aria-pressed": "false" }, "rotate");
   const step = () => {
     if (!turned.turning) return;
     turned.yaw += 0.006;
@@ -91,27 +92,27 @@ export function controls(redraw) {
   return button;
 }
 
-export function draw(canvas, film) {
+export function draw(canvas, feed) {
   const { context, width, height } = begin(canvas);
   const matrix = camera(width, height);
-  const scene = sceneOf(film);
+  const scene = sceneOf(feed);
   const renderer = renderers.get(canvas);
   if (renderer) renderer.draw(scene, matrix, width, height, Math.min(window.devicePixelRatio || 1, 2));
   else flat(context, scene, matrix, width, height);
-  const { actions } = film.shape.game;
+  const { actions } = feed.shape.game;
   const names = CORNERS.map((_, k) => `${actions[0][k >> 1]}, ${actions[1][k & 1]}`);
   const corners = CORNERS.map((corner) => seen(matrix, corner, width, height));
   labelCorners(context, corners, names, width, height - theme().size * 1.4);
   key(context, 8, height - 9, [
-    ["joint so far", theme().path],
-    ...(film.sets?.ce?.vertices ? [["CE = CCE", theme().ce]] : []),
+    ["play so far", theme().path],
+    ...(feed.sets?.ce?.vertices ? [["CE = CCE", theme().ce]] : []),
     ["independent play", theme().dim],
   ]);
 }
 
-/** Write each corner's name beside it, away from the middle, where the edges are. */
+/** Label the vertices on the outer side, away from the edges. */
 function labelCorners(context, corners, names, width, height) {
-  const high = theme().size * 0.6; // half the height of a name
+  const high = theme().size * 0.6; // half the height of a label
   const most = width * 0.48;
   const middle = [0, 1].map((axis) => corners.reduce((sum, corner) => sum + corner[axis] / corners.length, 0));
   corners.forEach(([x, y], k) => {
@@ -127,7 +128,7 @@ function labelCorners(context, corners, names, width, height) {
   });
 }
 
-function sceneOf(film) {
+function sceneOf(feed) {
   const colours = theme();
   const scene = { faces: [], lines: [], dots: [] };
   for (const [a, b] of EDGES)
@@ -140,13 +141,13 @@ function sceneOf(film) {
     ])
       scene.lines.push({ points, colour: colours.dim, alpha: 0.22, width: 1 });
   }
-  for (const points of faces((film.sets?.ce?.vertices ?? []).map(inSpace))) {
+  for (const points of faces((feed.sets?.ce?.vertices ?? []).map(inSpace))) {
     if (points.length > 2) scene.faces.push({ points, colour: colours.ce, alpha: 0.3 });
     if (points.length > 1)
       scene.lines.push({ points: [...points, points[0]], colour: colours.ce, alpha: 0.9, width: 2 });
     if (points.length === 1) scene.dots.push({ point: points[0], colour: colours.ce, radius: 7 });
   }
-  const { state, curve, path } = film;
+  const { state, curve, path } = feed;
   if (Number.isNaN(state.joint[0])) return scene;
   const play = path.rows.map((row) => independent(row[0], row[2]));
   scene.lines.push({ points: play, colour: colours.players[5], alpha: 0.55, width: 1.2 });
@@ -159,13 +160,13 @@ function sceneOf(film) {
   return scene;
 }
 
-/** Turn, then look from in front with a little perspective. */
+/** Return the camera matrix: rotation, then a weak perspective. */
 function camera(width, height) {
   const { yaw, pitch } = turned;
   const [cy, sy, cp, sp] = [Math.cos(yaw), Math.sin(yaw), Math.cos(pitch), Math.sin(pitch)];
   const distance = 5;
   const zoom = distance * Math.min(1, width / height, 1.2);
-  const up = 0.08; // the key is below
+  const up = 0.08; // leave room for the legend below
   const [sx, sz] = [zoom * Math.min(1, height / width), zoom * Math.min(1, width / height)];
   const rows = [
     [sx * cy, 0, sx * sy, 0],
@@ -176,9 +177,9 @@ function camera(width, height) {
   return new Float32Array([0, 1, 2, 3].flatMap((column) => rows.map((row) => row[column])));
 }
 
-export function say(film) {
-  const { ce, cce } = film.nearest?.distance ?? {};
+export function describe(feed) {
+  const { ce, cce } = feed.nearest?.distance ?? {};
   return ce === undefined
-    ? "The tetrahedron of all joints"
-    : `The joint is ${shown(ce)} from the correlated and ${shown(cce)} from the coarse correlated equilibria`;
+    ? "The tetrahedron of all joint distributions"
+    : `The joint distribution of play is at distance ${shown(ce)} from the correlated and ${shown(cce)} from the coarse correlated equilibria`;
 }

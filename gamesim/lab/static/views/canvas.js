@@ -1,8 +1,8 @@
-// A canvas that is sharp on every screen, and the colours of the page's theme.
+// Drawing on canvases at the resolution of the screen, in the colours of the theme.
 
 let colours = null;
 
-/** The theme's colours, read once: players, sets and the parts of a drawing. */
+/** Return the colours of the theme, read once from the CSS variables. */
 export function theme() {
   if (colours === null) {
     const style = getComputedStyle(document.documentElement);
@@ -28,7 +28,7 @@ export function forgetTheme() {
   colours = null;
 }
 
-/** Begin a drawing: fit the canvas to its place, clear it, and return its context and size in CSS pixels. */
+/** Resize and clear the canvas; return its context and its size in CSS pixels. */
 export function begin(canvas) {
   const ratio = Math.min(window.devicePixelRatio || 1, 2);
   const [width, height] = [canvas.clientWidth, canvas.clientHeight];
@@ -59,7 +59,7 @@ export function text(
   context.fillText(most ? fitted(context, words, most) : words, x, y);
 }
 
-/** Words cut to a width. */
+/** Truncate a text to a width. */
 export function fitted(context, words, most) {
   if (context.measureText(words).width <= most) return words;
   let cut = words;
@@ -112,7 +112,7 @@ export function dot(context, [x, y], radius, { fill = theme().text, stroke = nul
   }
 }
 
-/** A key to colours in a line, from x on; only what is drawn belongs into it. */
+/** Draw a one-line legend of colours, starting at x. */
 export function key(context, x, y, entries) {
   font(context, 0.74);
   for (const [words, colour] of entries) {
@@ -123,13 +123,13 @@ export function key(context, x, y, entries) {
   }
 }
 
-/** Cut a row over all players' actions into one part for each player. */
+/** Split a row over all actions of all players into one part per player. */
 export function byPlayer(row, game) {
   let at = 0;
   return game.actions.map((labels) => row.subarray(at, (at += labels.length)));
 }
 
-/** Places for `count` panels in a row-by-row grid that suits a width. */
+/** Return the areas of `count` panels in a grid that fits the width. */
 export function panels(count, width, height, least = 150) {
   const columns = Math.max(1, Math.min(count, Math.floor(width / least)));
   const rows = Math.ceil(count / columns);

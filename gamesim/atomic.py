@@ -1,4 +1,4 @@
-"""Files and folders that are written whole or not at all: beside their place first, then renamed."""
+"""Write files and folders atomically: to a temporary path beside the target, which is then renamed."""
 
 import os
 import shutil
@@ -11,15 +11,15 @@ from typing import IO, Any
 
 from gamesim.errors import InputError
 
-WriteInto = Callable[[Path], list[Path]]  # writes files into a folder, and returns their paths
+WriteInto = Callable[[Path], list[Path]]  # writes files into a folder and returns their paths
 
 
 def write_file(path: Path, write: Callable[[IO[bytes]], Any]) -> None:
-    """Write one file."""
+    """Write one file atomically."""
     try:
         handle, temporary = tempfile.mkstemp(prefix=f".{path.name[:50]}-", dir=path.parent)
     except OSError as error:
-        raise InputError(f"{path}: cannot be written: {error.strerror}") from None
+        raise InputError(f"cannot write {path}: {error.strerror}") from None
     try:
         with os.fdopen(handle, "wb") as out:
             write(out)
@@ -28,12 +28,12 @@ def write_file(path: Path, write: Callable[[IO[bytes]], Any]) -> None:
     except BaseException as error:
         os.unlink(temporary)
         if isinstance(error, OSError):
-            raise InputError(f"{path}: cannot be written: {error.strerror}") from None
+            raise InputError(f"cannot write {path}: {error.strerror}") from None
         raise
 
 
 def write_files(parts: Sequence[tuple[Path, WriteInto]], *, force: bool) -> list[Path]:
-    """Write files into several folders; nothing is written if one of them is in the way."""
+    """Write files into several folders, or none at all if one of them would be overwritten without `force`."""
     with ExitStack() as stack:
         moves: dict[Path, Path] = {}
         for place, write in parts:
@@ -48,10 +48,10 @@ def write_files(parts: Sequence[tuple[Path, WriteInto]], *, force: bool) -> list
 
 
 def write_folder(path: str | os.PathLike[str], write: Callable[[Path], None], *, force: bool) -> Path:
-    """Write a folder."""
+    """Write a folder atomically."""
     target = Path(path)
     if target.exists() and not force:
-        raise InputError(f"{target} exists already: choose another place, or overwrite it with force")
+        raise InputError(f"{target} already exists; choose another path, or set force to overwrite it")
     target.parent.mkdir(parents=True, exist_ok=True)
     temporary = Path(tempfile.mkdtemp(prefix=f".{target.name}-", dir=target.parent))
     try:
@@ -71,8 +71,8 @@ def write_folder(path: str | os.PathLike[str], write: Callable[[Path], None], *,
 
 
 def refuse_to_overwrite(path: Path, *, force: bool) -> None:
-    """Refuse a place at which a file is to be written and something stands already."""
+    """Raise an InputError if a path is a folder, or an existing file and `force` is not set."""
     if path.is_dir():
-        raise InputError(f"{path} is a folder, and a file is to be written there: choose another place")
+        raise InputError(f"cannot write {path}: it is a folder; choose another path")
     if path.exists() and not force:
-        raise InputError(f"{path} exists already: overwrite it with --force, or choose another place")
+        raise InputError(f"{path} already exists; choose another path, or overwrite it with --force")

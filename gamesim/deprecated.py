@@ -1,4 +1,4 @@
-"""Names of version 0.1 that have changed: they still work, with a DeprecationWarning, until version 0.3."""
+"""Deprecated names of version 0.1: they work until version 0.3, with a DeprecationWarning."""
 
 import warnings
 from collections.abc import Callable, Mapping
@@ -7,12 +7,12 @@ from typing import Any
 
 
 def warn(old: str, new: str) -> None:
-    """Warn the caller's caller that a name has changed."""
+    """Issue a DeprecationWarning that points at the caller's caller."""
     warnings.warn(f"{old} is deprecated; use {new} instead", DeprecationWarning, stacklevel=3)
 
 
 class Renamed:
-    """A method or property under its old name.
+    """A method or property that is available under its old name.
 
     >>> class Clock:
     ...     def seconds(self):
@@ -37,7 +37,7 @@ class Renamed:
 
 
 def moved(old: str, new: str, renamed: Mapping[str, str] | None = None) -> Callable[[str], Any]:
-    """Return the `__getattr__` of a module `old` whose names live in the module `new`, some of them renamed."""
+    """Return the `__getattr__` of a module `old` whose names have moved to the module `new`, some of them renamed."""
 
     def find(name: str) -> Any:
         if name.startswith("__"):

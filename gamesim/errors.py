@@ -1,4 +1,4 @@
-"""What went wrong with something a person gave us, in one clear message."""
+"""Exceptions for invalid input, and the hints in their messages."""
 
 import difflib
 from collections.abc import Iterable
@@ -7,9 +7,9 @@ __all__ = ["InputError"]
 
 
 class InputError(ValueError):
-    """A mistake in what a person gave: what came, what was expected, what to do.
+    """Raised for invalid input; the message states what was expected and what was given.
 
-    The command line prints the message and ends with exit code 2; nothing has been written by then.
+    The command line prints the message and exits with code 2, before anything is written.
 
     >>> import gamesim
     >>> gamesim.simulate("chicken", "hegde", rounds=100)
@@ -20,7 +20,7 @@ class InputError(ValueError):
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """Return a hint for a misspelt word, or the words there are.
+    """Return a hint for a misspelt word: the closest known word, or all of them.
 
     >>> did_you_mean("hegde", ["hedge", "uniform"])
     "did you mean 'hedge'?"

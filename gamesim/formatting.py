@@ -1,4 +1,4 @@
-"""Numbers, times and sizes as people read them."""
+"""Format numbers, times and sizes for display."""
 
 from decimal import Decimal
 from math import isfinite
@@ -7,7 +7,7 @@ SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def number(value: float | None, *, typeset: bool = False) -> str:
-    """Format a number to three significant digits; `typeset` has a minus sign and powers of ten, as figures do.
+    """Format a number to three significant digits; with `typeset`, use a minus sign and powers of ten, for figures.
 
     >>> number(0.0012345), number(12.0), number(1773.9), number(-1e-16), number(None)
     ('0.00123', '12', '1,774', '0', '–')
@@ -16,7 +16,7 @@ def number(value: float | None, *, typeset: bool = False) -> str:
     """
     if value is None:
         return "–"
-    if abs(value) < 1e-12:  # rounding
+    if abs(value) < 1e-12:  # a rounding error
         return "0"
     if typeset and isfinite(value) and not 1e-4 <= abs(value) < 1e7:
         digits, power = f"{value:.1e}".split("e")
@@ -27,7 +27,7 @@ def number(value: float | None, *, typeset: bool = False) -> str:
 
 
 def superscript(power: int) -> str:
-    """Return a whole number as an exponent.
+    """Format an integer as a superscript exponent.
 
     >>> superscript(-12)
     '⁻¹²'
@@ -59,7 +59,7 @@ def rate(value: float) -> str:
 
 
 def duration(seconds: float) -> str:
-    """Format a time in the unit that suits it.
+    """Format a time in seconds, minutes, hours or days, depending on its length.
 
     >>> [duration(s) for s in (0.4, 59, 600, 7300, 260000)]
     ['1 s', '59 s', '10 min', '2.0 h', '3.0 days']

@@ -1,6 +1,6 @@
-"""Records on disk: a folder in which `manifest.json` says what it is, and each array is a .npy file beside it.
+"""Read and write records: a record is a folder with a `manifest.json` and one .npy file per array.
 
-Nothing in such a folder is executed when it is read.
+Reading a record never executes code.
 """
 
 import json
@@ -18,11 +18,11 @@ from gamesim.game import Game
 from gamesim.learner import Feedback, Learner
 
 FORMAT = 1
-VERSIONS = ("gamesim", "numpy", "scipy", "numba")  # of what a record was made with
+VERSIONS = ("gamesim", "numpy", "scipy", "numba")  # packages whose versions a record keeps
 
 
 class Fields(TypedDict):
-    """All that a record consists of."""
+    """The fields of a record."""
 
     game: Game
     learners: tuple[Any, ...]
@@ -36,7 +36,7 @@ class Fields(TypedDict):
 
 
 def write(folder: Path, record: Fields) -> None:
-    """Write manifest and arrays into an existing folder."""
+    """Write a record's manifest and arrays into an existing folder."""
     game, arrays = record["game"], record["arrays"]
     for name, part in arrays.items():
         np.save(folder / f"{name}.npy", part, allow_pickle=False)
@@ -65,15 +65,15 @@ def write(folder: Path, record: Fields) -> None:
 
 
 def read(folder: Path) -> Fields:
-    """Read back what was written into a folder."""
+    """Read the record in a folder."""
     try:
         manifest = json.loads((folder / "manifest.json").read_text())
     except FileNotFoundError:
-        raise InputError(f"there is no record at {folder}: a record is a folder with a manifest.json in it") from None
+        raise InputError(f"there is no record at {folder}; a record is a folder with a manifest.json") from None
     except (json.JSONDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{folder / 'manifest.json'} is not valid JSON ({error})") from None
     if manifest.get("format") != FORMAT:
-        raise InputError(f"{folder} has record format {manifest.get('format')}, and this version reads {FORMAT}")
+        raise InputError(f"{folder} must have record format {FORMAT}, got {manifest.get('format')}")
     try:
         return Fields(
             game=_game(folder, manifest["game"]),
@@ -90,18 +90,18 @@ def read(folder: Path) -> Fields:
             settings=manifest["settings"],
         )
     except (KeyError, OSError, ValueError, TypeError) as error:
-        raise InputError(f"{folder} is not a whole record ({type(error).__name__}: {error})") from None
+        raise InputError(f"{folder} is not a complete record ({type(error).__name__}: {error})") from None
 
 
 def described(learner: Any) -> dict[str, Any]:
-    """Return what is kept of a learner: its name and settings, or what a class of the user's own is called."""
+    """Return the manifest entry of a learner: its name and settings, or the name of a user-defined class."""
     if isinstance(learner, Learner):
         return {"learner": learner.name, "settings": asdict(learner)}
     return {"python": learner if isinstance(learner, str) else getattr(learner, "__qualname__", repr(learner))}
 
 
 def _game(folder: Path, kept: dict[str, Any]) -> Game:
-    games.available()  # imports every kind of game
+    games.available()  # imports every class of games, so that Game.kinds() lists them all
     parts = {name: np.load(folder / f"game_{name}.npy", allow_pickle=False) for name in kept["arrays"]}
     labels = tuple(tuple(of_player) for of_player in kept["actions"])
     return Game.kinds()[kept["kind"]].from_arrays(kept["name"], tuple(kept["players"]), labels, parts)

@@ -1,4 +1,4 @@
-"""Writing TOML: Python reads the format but does not write it."""
+"""Write TOML: the standard library only reads it."""
 
 import json
 import math
@@ -10,7 +10,7 @@ _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def write(document: Mapping[str, Any]) -> str:
-    """Return a document as TOML that reads back as equal: values, then [tables] and [[lists of tables]]; no None.
+    """Return a document as TOML that reads back equal: values, then [tables] and [[arrays of tables]]; None is invalid.
 
     >>> print(write({"rounds": 5, "game": {"name": "x"}, "players": [{"settings": {"rate": 0.5}}]}), end="")
     rounds = 5
@@ -43,7 +43,7 @@ def _key(key: str) -> str:
 
 
 def _string(text: str) -> str:
-    """Quote as JSON does, whose escapes are TOML's too; TOML wants the delete character escaped as well."""
+    """Quote a string as JSON does: TOML has the same escapes, but also requires the delete character to be escaped."""
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
@@ -60,4 +60,4 @@ def _value(value: Any) -> str:
         return "{ " + ", ".join(f"{_key(key)} = {_value(one)}" for key, one in value.items()) + " }" if value else "{}"
     if isinstance(value, list | tuple):
         return "[" + ", ".join(map(_value, value)) + "]"
-    raise TypeError(f"TOML has no form for {value!r}")
+    raise TypeError(f"TOML cannot represent {value!r}")

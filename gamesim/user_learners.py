@@ -1,7 +1,7 @@
-"""Learners of a user's own: classes in Python files that a scenario names as `mylearner.py:MyHedge`.
+"""User-defined learners: classes in Python files that a scenario names as `mylearner.py:MyHedge`.
 
-A scenario is data, and naming a file runs nothing. Only where a person has allowed it (`--allow-local-code`) is such a
-file loaded, once; from then on its class is known under the file's full path, as long as the program runs.
+A scenario is data, and naming a file does not run it. The file is loaded, once, only if the user allows it
+(`--allow-local-code`). Its class is then available under the file's full path until the program ends.
 """
 
 import shutil
@@ -20,7 +20,7 @@ _loaded_classes: dict[str, type[RunningLearner]] = {}
 
 @dataclass(frozen=True, repr=False)
 class UserLearner:
-    """A user's class with its settings: called with a number of actions, it gives a running learner."""
+    """A user-defined class and its settings; calling it with a number of actions returns a running learner."""
 
     learner_class: type[Any]
     settings: Mapping[str, Any] = field(default_factory=dict)
@@ -35,25 +35,25 @@ class UserLearner:
 
 
 def as_input_error(player: str, learner: object, when: str, error: Exception) -> InputError:
-    """Return what to raise from an error in a learner written in Python: whose, when, and where in the user's file.
+    """Return the InputError for an exception in a Python learner, with the player, the time and the line of the file.
 
-    `learner` is the class, or what makes the learner, and `when` says what it was to do.
+    `learner` is the class or factory of the learner. `when` is a phrase such as "in round 7".
     """
     made_by = learner.learner_class if isinstance(learner, UserLearner) else learner
     name = getattr(made_by, "__name__", type(made_by).__name__)
     frames = list(extract_tb(error.__traceback__))
-    while frames and Path(__file__).parent in Path(frames[0].filename).parents:  # how the learner was called
+    while frames and Path(__file__).parent in Path(frames[0].filename).parents:  # these lead to the learner
         del frames[0]
     where = ""
-    if frames:  # the user's own lines come first, and then those of whatever they call
+    if frames:  # the user's lines come first, then those of the libraries that they call
         last = next(frame for frame in reversed(frames) if frame.filename == frames[0].filename)
         where = f"{Path(last.filename).name}, line {last.lineno}, in {last.name}: "
-    said = f"{type(error).__name__}: {error}".removesuffix(": ")
-    return InputError(f"{player}'s learner {name} failed {when}: {where}{said}")
+    cause = f"{type(error).__name__}: {error}".removesuffix(": ")
+    return InputError(f"{player}'s learner {name} failed {when}: {where}{cause}")
 
 
 def is_reference(learner: object) -> bool:
-    """Whether a learner is named by a file and a class.
+    """Return whether a learner is given as a file and a class.
 
     >>> is_reference("mylearner.py:MyHedge"), is_reference("hedge")
     (True, False)
@@ -62,17 +62,17 @@ def is_reference(learner: object) -> bool:
 
 
 def loaded_class(reference: str) -> type[RunningLearner]:
-    """Return the class of a reference that was loaded, or say that nobody has allowed it."""
+    """Return the class of a loaded reference, or raise an InputError if the user has not allowed its file."""
     if reference not in _loaded_classes:
         raise InputError(
-            f"{reference!r} is code, which a scenario alone never runs: if you trust that file, allow it with "
-            "--allow-local-code (on run, compare, check and figures)"
+            f"{reference!r} is Python code, which scenarios do not run by default; if you trust the file, allow it "
+            "with --allow-local-code (for run, compare, check and figures)"
         )
     return _loaded_classes[reference]
 
 
 def load_reference(reference: str, folder: Path) -> str:
-    """Run the file of a reference, seen from a folder, and return the reference by which its class is now known."""
+    """Run the file of a reference, relative to `folder`, and return the reference with the file's full path."""
     file, _, name = reference.rpartition(":")
     path = (folder / file).resolve()
     known = f"{path}:{name}"
@@ -80,16 +80,19 @@ def load_reference(reference: str, folder: Path) -> str:
         defined = _run_file(path)
         learners = [key for key, thing in defined.items() if isinstance(thing, type) and hasattr(thing, "observe")]
         if isinstance(defined.get(name), type) and issubclass(defined[name], Learner):
-            raise InputError(f"{name} is a Learner: pass it to gamesim.simulate, or make it one of gamesim's learners")
+            raise InputError(
+                f"{name} is a subclass of Learner, which a scenario cannot load from a file; "
+                f"pass it to gamesim.simulate, or add it to gamesim's learners"
+            )
         if name not in learners:
-            has = did_you_mean(name, learners) if learners else "there is none in it"
-            raise InputError(f"{path} has no class {name!r} with play() and observe(loss): {has}")
+            hint = did_you_mean(name, learners) if learners else "the file defines no such class"
+            raise InputError(f"{path} has no class {name!r} with methods play() and observe(loss); {hint}")
         _loaded_classes[known] = defined[name]
     return known
 
 
 def load_references(raw: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Return a scenario's values with every reference in them loaded, and known by its full path."""
+    """Load every reference in a scenario's values, and return the values with the files' full paths."""
 
     def with_loaded(table: Any) -> Any:
         if isinstance(table, dict) and is_reference(table.get("learner")):
@@ -105,11 +108,11 @@ def load_references(raw: Mapping[str, Any], folder: Path) -> dict[str, Any]:
 
 
 def copy_file(reference: str, folder: Path) -> str:
-    """Copy the file of a loaded reference into a folder, and return the reference as it is seen from there."""
+    """Copy the file of a loaded reference into a folder, and return the reference relative to that folder."""
     file, _, name = reference.rpartition(":")
     target = folder / Path(file).name
     if target.exists() and target.read_bytes() != Path(file).read_bytes():
-        raise InputError(f"two files of learners are called {target.name}: give one of them another name")
+        raise InputError(f"two different files of learners are named {target.name}; rename one of them")
     shutil.copyfile(file, target)
     return f"{target.name}:{name}"
 
@@ -118,7 +121,7 @@ def _run_file(path: Path) -> dict[str, Any]:
     """Run a Python file and return what it defines."""
     spec = spec_from_file_location(f"own_learner_{path.stem}", path)
     if spec is None or spec.loader is None or not path.is_file():
-        raise InputError(f"there is no file {path}: a learner of your own is named FILE.py:CLASS")
+        raise InputError(f"there is no file {path}; a user-defined learner is given as FILE.py:CLASS")
     module = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)

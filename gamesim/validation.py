@@ -1,4 +1,4 @@
-"""Checks of what users give: each returns the value in the form that the code needs, or raises one InputError."""
+"""Validate user input: each function returns the value in the type that the code needs, or raises an InputError."""
 
 import math
 from collections.abc import Sequence
@@ -12,71 +12,75 @@ from gamesim.errors import InputError
 
 
 def positive(name: str, value: float | None) -> None:
-    """Refuse a setting that is neither None nor a positive finite number.
+    """Raise an InputError unless a setting is None or a positive finite number.
 
     >>> positive("rate", -1.0)
     Traceback (most recent call last):
         ...
-    gamesim.errors.InputError: rate must be a positive number, and -1.0 came
+    gamesim.errors.InputError: rate must be positive, got -1.0
     """
     if value is not None and not 0 < value < math.inf:
-        raise InputError(f"{name} must be a positive number, and {value} came")
+        raise InputError(f"{name} must be {'finite' if value == math.inf else 'positive'}, got {value}")
 
 
 def at_least(name: str, value: float, least: float) -> None:
-    """Refuse a setting below its least value, or not a finite number.
+    """Raise an InputError unless a setting is a finite number of at least `least`.
 
     >>> at_least("players", 1, 2)
     Traceback (most recent call last):
         ...
-    gamesim.errors.InputError: players must be at least 2, and 1 came
+    gamesim.errors.InputError: players must be at least 2, got 1
     """
     if not least <= value < math.inf:
-        raise InputError(f"{name} must be at least {least}, and {value} came")
+        raise InputError(f"{name} must be {'finite' if value == math.inf else f'at least {least}'}, got {value}")
 
 
 def whole_number(name: str, value: Any, least: int) -> int:
-    """Return a count that a person gave, or say what is wrong with it.
+    """Return a count as an int, or raise an InputError if it is not an integer of at least `least`.
 
     >>> whole_number("rounds", 0, least=1)
     Traceback (most recent call last):
         ...
-    gamesim.errors.InputError: rounds must be a whole number of at least 1, and 0 came
+    gamesim.errors.InputError: rounds must be an integer of at least 1, got 0
     """
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-        raise InputError(f"{name} must be a whole number of at least {least}, and {value!r} came")
+        raise InputError(f"{name} must be an integer of at least {least}, got {value!r}")
     return int(value)
 
 
 def whole_numbers(name: str, array: np.ndarray[Any, Any]) -> Integers:
-    """Return an array of a file or record as whole numbers, or say that it is none."""
+    """Return an array from a file or record as 64-bit integers, or raise an InputError if it has another type."""
     if array.dtype.kind not in "iu":
-        raise InputError(f"{name} must be whole numbers, and an array of {array.dtype} came")
+        raise InputError(f"{name} must be an array of integers, got an array of {array.dtype}")
     return np.ascontiguousarray(array, dtype=np.int64)
 
 
 def strategy(given: ArrayLike, actions: int, player: str) -> Vector:
-    """Return a strategy as an array: a probability for each action."""
+    """Return a mixed strategy as an array with one probability per action."""
     try:
         vector = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise InputError(f"{player}'s strategy must be {actions} numbers, and {given!r} came") from None
+        raise InputError(f"{player}'s strategy must be {actions} numbers, got {given!r}") from None
     if vector.shape != (actions,) or not (vector >= 0).all() or abs(vector.sum() - 1) > 1e-9:
         raise InputError(
-            f"{player}'s strategy must be {actions} numbers, none negative, that sum to 1, and {vector.tolist()} came"
+            f"{player}'s strategy must be {actions} non-negative numbers that sum to 1, got {vector.tolist()}"
         )
     return vector
 
 
 def action_labels(players: Sequence[str], actions: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:
-    """Return the labels of actions, one non-empty tuple for each player."""
+    """Return the labels of the actions, one non-empty tuple per player."""
     if not players or len(players) != len(actions) or not all(len(labels) for labels in actions):
-        raise InputError(f"{len(players)} players need as many lists of actions, none empty, and {len(actions)} came")
+        sizes = [len(labels) for labels in actions]
+        raise InputError(
+            f"actions must have one non-empty list of labels for each of the {len(players)} players, "
+            f"got lists of lengths {sizes}"
+        )
     return tuple(tuple(labels) for labels in actions)
 
 
 def number_of_rounds(text: str) -> int:
-    """Read a whole number as people write it on the command line: 5000, 1_000_000, 1e6.
+    """Parse an integer from the command line, in any of the forms 5000, 1_000_000 and 1e6.
 
     >>> number_of_rounds("1e6")
     1000000
@@ -90,11 +94,11 @@ def number_of_rounds(text: str) -> int:
             return int(value)
     except ValueError:
         pass
-    raise InputError(f"expected a whole number, and {text!r} came")
+    raise InputError(f"expected an integer, got {text!r}")
 
 
 def seconds(text: str) -> float:
-    """Read a positive number of seconds from the command line.
+    """Parse a positive number of seconds from the command line.
 
     >>> seconds("0.5")
     0.5
@@ -104,4 +108,4 @@ def seconds(text: str) -> float:
             return value
     except ValueError:
         pass
-    raise InputError(f"expected a positive number of seconds, and {text!r} came")
+    raise InputError(f"expected a positive number of seconds, got {text!r}")

@@ -259,7 +259,7 @@ def test_files_that_are_no_games_are_refused(tmp_path: Path) -> None:
     (tmp_path / "folder.nfg").mkdir()
     with pytest.raises(InputError, match="cannot be read"):
         games.load(tmp_path / "folder.nfg")
-    with pytest.raises(InputError, match="cannot be written"):
+    with pytest.raises(InputError, match="cannot write"):
         games.save(games.make("chicken"), tmp_path / "nowhere" / "game.nfg")
 
 

@@ -1,6 +1,6 @@
-"""Killing (SIGKILL) sweeps and runs at random moments: nothing that was finished is lost, double or half.
+"""Kill sweeps and runs (SIGKILL) at random times: finished work is never lost, duplicated or truncated.
 
-GAMESIM_KILLS=50 kills that often; without it a few times, to keep the suite short.
+GAMESIM_KILLS sets the number of kills; the default is small, to keep the suite short.
 """
 
 import os
@@ -51,7 +51,7 @@ def command(*arguments: str) -> subprocess.Popen[bytes]:
 
 
 def below(process: int) -> list[int]:
-    """The processes that a process has started, and those that they have started."""
+    """Return all descendants of a process."""
     try:
         children = [int(one) for one in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
     except OSError:
@@ -81,7 +81,7 @@ def waited(condition: Any, seconds: float = 60) -> bool:
 
 
 def count(store: Path) -> int:
-    """How many points a store holds that are finished."""
+    """Return the number of finished points in a store."""
     try:
         with Store(store) as opened:
             return opened.counts()["done"]
@@ -90,26 +90,26 @@ def count(store: Path) -> int:
 
 
 def checkpoints(target: Path) -> list[str]:
-    """The names of the checkpoints that a run has kept."""
+    """Return the names of the checkpoints of a run."""
     return sorted(path.name for path in partial_folder(target).glob("record-*"))
 
 
 def finished(store: Path) -> dict[str, dict[str, float | None]]:
-    """What a store holds of finished points; each is whole."""
+    """Return the measures of the finished points in a store, after checking that each is complete."""
     if not store.exists():
         return {}
     try:
         with Store(store) as opened:
             rows = list(opened.rows("done"))
     except gamesim.InputError as error:
-        assert "holds no study yet" in str(error)
+        assert "contains no study yet" in str(error)
         return {}
     assert all(set(row.measures) == {"ce-gap", "welfare"} and row.error is None for row in rows)
     assert len({row.key for row in rows}) == len(rows)
     return {row.key: row.measures for row in rows}
 
 
-def test_a_sweep_outlives_its_kills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sweep_survives_kills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("mine.toml").write_text(STUDY)
     study = read_study("mine.toml")
@@ -128,7 +128,7 @@ def test_a_sweep_outlives_its_kills(tmp_path: Path, monkeypatch: pytest.MonkeyPa
             waited(lambda: len(below(process.pid)) >= 3 or process.poll() is not None)  # noqa: B023
             while process.poll() is None and min(kills.values()) < KILLS:
                 known = count(path)
-                if chance.random() < 0.6:  # while points finish; else at any time, also while it starts
+                if chance.random() < 0.6:  # after a point finishes; otherwise at any time, including the start
                     waited(lambda: count(path) > known or process.poll() is not None)  # noqa: B023
                 time.sleep(chance.uniform(0, 0.6))
                 workers = below(process.pid)
@@ -140,19 +140,19 @@ def test_a_sweep_outlives_its_kills(tmp_path: Path, monkeypatch: pytest.MonkeyPa
                     kills["coordinator"] += 1
                     process.wait()
                     assert waited(lambda: not any(map(alive, workers))), "workers outlive their coordinator"  # noqa: B023
-            _, said = process.communicate(timeout=300)
+            _, stderr = process.communicate(timeout=300)
             now = finished(path)
             assert all(now[key] == measures for key, measures in before.items()), "a finished point was lost"
             before = now
             if process.returncode == 0:
                 break
-            assert process.returncode == -signal.SIGKILL, said.decode()
+            assert process.returncode == -signal.SIGKILL, stderr.decode()
         with Store(path) as store:
             assert content(store) == expected
             assert store._db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
 
 
-def test_a_run_outlives_its_kills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_survives_kills(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("mine.toml").write_text(SCENARIO)
     scenario = read("mine.toml")
@@ -166,22 +166,22 @@ def test_a_run_outlives_its_kills(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
         process = command(*run, "--out", str(target))
         while True:
             known = checkpoints(target)
-            if chance.random() < 0.7:  # while rounds run; else at any time, also while it starts
+            if chance.random() < 0.7:  # after a checkpoint; otherwise at any time, including the start
                 waited(lambda: checkpoints(target) not in ([], known) or process.poll() is not None)  # noqa: B023
             time.sleep(chance.uniform(0, 0.5))
             if process.poll() is None and kills < KILLS:
                 kill(process.pid)
                 kills += 1
-            _, said = process.communicate(timeout=300)
+            _, stderr = process.communicate(timeout=300)
             if process.returncode == 0:
                 break
-            assert process.returncode == -signal.SIGKILL, said.decode()
+            assert process.returncode == -signal.SIGKILL, stderr.decode()
             if target.exists():  # killed at the very end
                 gamesim.load(target / "record")
             resumed += bool(checkpoints(target))
             if partial_folder(target).exists() or target.exists():
                 process = command("resume", str(target), "--quiet", "--no-figures")
-            else:  # killed before it had begun
+            else:  # killed before it started
                 process = command(*run, "--out", str(target))
         record = gamesim.load(target / "record")
         assert record.rounds == expected.rounds
@@ -193,28 +193,28 @@ def test_a_run_outlives_its_kills(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert resumed > 0
 
 
-def test_a_stopped_run_is_resumed_and_an_ended_one_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_stopped_run_is_resumed_and_a_finished_one_extended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     quiet = ("--quiet", "--no-figures")
     Path("mine.toml").write_text(SCENARIO.replace("2000000", "30000").replace("hedge", "coin-betting"))
     for call in (("run", "mine.toml"), ("run", "mine.toml", "--rounds", "50000")):
         assert gamesim.cli.main.main([*call, "--out", "mine", *quiet]) == 0
-    # Tuned to 30,000 rounds, it goes on so; its scenario says that, and repeats the whole run.
+    # The learners stay tuned to 30,000 rounds; the scenario states that horizon and repeats the whole run.
     assert "horizon = 30000" in Path("mine/scenario.toml").read_text()
     assert gamesim.cli.main.main(["run", "mine/scenario.toml", "--out", "again", *quiet]) == 0
     for part in Path("mine/record").iterdir():
         assert part.read_bytes() == (Path("again/record") / part.name).read_bytes(), part.name
-    # Once more from there, though the scenario that is given does not say the horizon.
+    # Extend it again with a scenario that does not state the horizon.
     assert gamesim.cli.main.main(["run", "mine.toml", "--rounds", "60000", "--out", "mine", *quiet]) == 0
     assert gamesim.load("mine/record").rounds == 60000
     assert gamesim.cli.main.main(["resume", "mine", *quiet]) == 0  # nothing left to do
-    # Another seed is another run, which is not overwritten.
+    # A different seed is a different run, and the existing one is not overwritten.
     assert gamesim.cli.main.main(["run", "mine.toml", "--seed", "1", "--rounds", "70000", "--out", "mine", *quiet]) == 2
     assert gamesim.load("mine/record").rounds == 60000
     assert gamesim.cli.main.main(["resume", "nothing"]) == 2
 
 
-def test_ctrl_c_leaves_a_run_that_resumes_to_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_resumed_after_ctrl_c_gives_the_same_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     Path("mine.toml").write_text(SCENARIO)
     process = command("run", "mine.toml", "--out", "mine", "--no-figures")

@@ -1,4 +1,4 @@
-"""A learner in the user's own file: refused unless allowed, and then treated as any other."""
+"""User-defined learners in Python files: rejected unless allowed, and then treated like any other."""
 
 import json
 import os
@@ -58,7 +58,7 @@ settings = { rate = 0.05 }
 
 @pytest.fixture
 def scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A scenario in a folder that is not the current one."""
+    """A scenario in a folder other than the current one."""
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "mylearner.py").write_text(LEARNER)
     (tmp_path / "mine" / "own.toml").write_text(SCENARIO)
@@ -69,12 +69,12 @@ def scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("command", ["run", "check", "show"])
 def test_a_scenario_alone_runs_no_code(scenario: Path, command: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([command, str(scenario)]) == 2
-    told = capsys.readouterr().err
-    assert "players[1].learner" in told and "--allow-local-code" in told
+    error = capsys.readouterr().err
+    assert "players[1].learner" in error and "--allow-local-code" in error
     assert not Path("mine/ran").exists()
 
 
-def test_allowed_it_plays_as_the_learner_that_it_is(scenario: Path) -> None:
+def test_an_allowed_learner_plays_as_implemented(scenario: Path) -> None:
     options = ["--quiet", "--no-figures", "--allow-local-code", "--out", "out"]
     assert main(["run", str(scenario), *options]) == 0
     assert Path("mine/ran").exists()
@@ -87,13 +87,13 @@ def test_allowed_it_plays_as_the_learner_that_it_is(scenario: Path) -> None:
     summary = json.loads(Path("out/summary.json").read_text())
     assert summary["players"][0]["learner"] == "MyHedge(rate=0.2)"
 
-    assert main(["run", str(scenario), *options]) == 2  # the folder is there already
-    assert main(["run", "out/scenario.toml", *options[:-1], "again"]) == 0  # and holds all that it needs
+    assert main(["run", str(scenario), *options]) == 2  # the folder already exists
+    assert main(["run", "out/scenario.toml", *options[:-1], "again"]) == 0  # it contains everything that the run needs
     assert np.array_equal(load("again/record").arrays["joint"], record.arrays["joint"])
 
 
 @pytest.mark.skipif(os.name != "posix", reason="signals")
-def test_a_stopped_run_says_that_it_cannot_go_on(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_stopped_run_reports_that_it_cannot_be_resumed(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
     call = [
         sys.executable,
         "-c",
@@ -120,7 +120,7 @@ def test_a_stopped_run_says_that_it_cannot_go_on(scenario: Path, capsys: pytest.
     assert "there is nothing to do" in capsys.readouterr().err
 
 
-def test_a_record_says_in_one_line_what_it_is(scenario: Path) -> None:
+def test_a_record_has_a_one_line_repr(scenario: Path) -> None:
     assert main(["run", str(scenario), "--quiet", "--no-figures", "--allow-local-code", "--out", "out"]) == 0
     assert repr(load("out/record")) == "<Record: shapley, MyHedge(rate=0.2) and hedge, 300 rounds, seed 4>"
     record = simulate("load-balancing", "hedge", 5000, seed=2, replicas=3)
@@ -128,7 +128,7 @@ def test_a_record_says_in_one_line_what_it_is(scenario: Path) -> None:
     assert repr(record[1]) == "<Record: load-balancing, hedge, 5,000 rounds, seed 3>"
 
 
-def test_compare_takes_it_by_its_path(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_compare_accepts_it_by_its_path(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["compare", "shapley", "--rounds", "200", "--json", "--learners"]
     assert main([*arguments, "hedge:rate=0.2,mine/mylearner.py:MyHedge:rate=0.2"]) == 2
     assert "--allow-local-code" in capsys.readouterr().err and not Path("mine/ran").exists()
@@ -142,33 +142,33 @@ def test_compare_takes_it_by_its_path(scenario: Path, capsys: pytest.CaptureFixt
 
 
 @pytest.mark.parametrize(
-    ("file", "learner", "told"),
+    ("file", "learner", "expected"),
     [
         (LEARNER, "mylearner.py:MyHegde", "did you mean 'MyHedge"),
         (LEARNER, "other.py:MyHedge", "there is no file"),
         ("import nothing_like_it\n", "mylearner.py:MyHedge", "line 1: ModuleNotFoundError"),
         ("x = 1\nclass A:\n  def\n", "mylearner.py:A", "line 3: SyntaxError"),
-        ("from gamesim.players import Hedge\n", "mylearner.py:Hedge", "is a Learner"),
+        ("from gamesim.players import Hedge\n", "mylearner.py:Hedge", "is a subclass of Learner"),
     ],
 )
-def test_mistakes_are_told(tmp_path: Path, file: str, learner: str, told: str) -> None:
+def test_mistakes_are_reported(tmp_path: Path, file: str, learner: str, expected: str) -> None:
     (tmp_path / "mylearner.py").write_text(file)
     raw = {"rounds": 10, "game": {"name": "chicken"}, "everyone": {"learner": learner}}
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=expected):
         Scenario.from_dict(raw, folder=tmp_path, local_code=True)
 
 
 @pytest.mark.parametrize(
-    ("settings", "told"),
+    ("settings", "expected"),
     [
         ({"rat": 1.0}, "did you mean 'rate"),
         ({"rate": "fast"}, "expected a valid number"),
         ({"actions": 3}, "no setting 'actions'"),
     ],
 )
-def test_settings_are_checked_against_the_class(scenario: Path, settings: dict[str, object], told: str) -> None:
+def test_settings_are_checked_against_the_class(scenario: Path, settings: dict[str, object], expected: str) -> None:
     entry = {"learner": "mylearner.py:MyHedge", "settings": settings}
-    with pytest.raises(InputError, match=told):
+    with pytest.raises(InputError, match=expected):
         Scenario.from_dict(
             {"rounds": 10, "game": {"name": "chicken"}, "everyone": entry}, folder=Path("mine"), local_code=True
         )
@@ -193,21 +193,25 @@ class Broken:
 
 
 @pytest.mark.parametrize(
-    ("place", "line", "told"),
+    ("place", "line", "expected"),
     [
-        ("made", "self.x", "failed when it was made: broken.py, line 5, in __init__: AttributeError: 'Broken' object"),
+        (
+            "made",
+            "self.x",
+            "failed when it was created: broken.py, line 5, in __init__: AttributeError: 'Broken' object",
+        ),
         ("played", "if self.rounds == 6: [][0]", "failed in round 7: broken.py, line 9, in play: IndexError: list"),
         ("observed", "np.dot(loss, [1])", "failed in round 1: broken.py, line 14, in observe: ValueError: shapes"),
         ("observed", "assert self.rounds < 1200", "failed in round 1,200: broken.py, line 14, in observe: AssertionE"),
     ],
 )
-def test_a_learner_that_fails_is_one_message(
+def test_a_failing_learner_gives_one_message(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     place: str,
     line: str,
-    told: str,
+    expected: str,
 ) -> None:
     monkeypatch.chdir(tmp_path)
     parts = {"made": "pass", "played": "pass", "observed": "pass", place: line}
@@ -218,7 +222,7 @@ def test_a_learner_that_fails_is_one_message(
     before = sorted(Path().rglob("*"))
     assert main(["run", "b.toml", "--allow-local-code", "--quiet"]) == 2
     message = capsys.readouterr().err
-    assert message.startswith(f"gamesim: Column's learner Broken {told}") and message.count("\n") == 1
+    assert message.startswith(f"gamesim: Column's learner Broken {expected}") and message.count("\n") == 1
     assert [path for path in sorted(Path().rglob("*")) if "__pycache__" not in str(path)] == before
 
 
@@ -227,7 +231,7 @@ def test_a_run_that_cannot_be_resumed_keeps_no_checkpoints(scenario: Path, capsy
     assert "--checkpoint" in capsys.readouterr().err and not Path("runs").exists()
 
 
-def test_from_python_the_cause_can_be_seen() -> None:
+def test_in_python_the_error_has_its_cause() -> None:
     class Divides:
         def __init__(self, actions: int) -> None:
             self.strategy = np.full(actions, 1 / actions)
@@ -238,15 +242,17 @@ def test_from_python_the_cause_can_be_seen() -> None:
         def observe(self, loss: np.ndarray) -> None:
             self.strategy = self.strategy * (1 // 0)
 
-    with pytest.raises(InputError, match=r"Row's learner Divides .* test_own_learner.py, line \d+, in observe") as told:
+    with pytest.raises(
+        InputError, match=r"Row's learner Divides .* test_own_learner.py, line \d+, in observe"
+    ) as caught:
         simulate("chicken", [Divides, "hedge"], rounds=5)
-    assert isinstance(told.value.__cause__, ZeroDivisionError)
-    with pytest.raises(InputError, match=r"Row's learner Exception failed when it was made: TypeError: ") as told:
-        simulate("chicken", [Exception, "hedge"], rounds=5)  # it takes no actions=
-    assert isinstance(told.value.__cause__, TypeError)
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
+    with pytest.raises(InputError, match=r"Row's learner Exception failed when it was created: TypeError: ") as caught:
+        simulate("chicken", [Exception, "hedge"], rounds=5)  # it does not accept actions=
+    assert isinstance(caught.value.__cause__, TypeError)
 
 
-def test_what_was_never_allowed_is_refused_in_a_comparison(scenario: Path) -> None:
+def test_a_comparison_rejects_it_unless_allowed(scenario: Path) -> None:
     with pytest.raises(InputError, match="allow-local-code"):
         compare.contenders("mine/mylearner.py:MyHedge")
 
@@ -257,8 +263,8 @@ def test_a_study_never_runs_it(scenario: Path) -> None:
     assert not Path("mine/ran").exists()
 
 
-def test_the_documented_test_file_holds_it_to_the_contract(tmp_path: Path) -> None:
-    """What docs/tutorials/own-learner.md tells a user to write passes for the learner that it has written."""
+def test_the_documented_test_file_checks_conformance(tmp_path: Path) -> None:
+    """The test file in docs/tutorials/own-learner.md passes for the learner in the same tutorial."""
     page = (Path(__file__).parents[1] / "docs/tutorials/own-learner.md").read_text()
     blocks = page.split("```python\n")[1:]
     learner, test = (next(b for b in blocks if key in b).split("```")[0] for key in ("def play", "conformance"))

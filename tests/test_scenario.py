@@ -1,4 +1,4 @@
-"""Scenario files: what they say is simulated, every mistake is named, and writing is the opposite of reading."""
+"""Scenario files: they are simulated as written, every mistake is reported, and writing inverts reading."""
 
 import tomllib
 from pathlib import Path
@@ -24,7 +24,7 @@ LABELLED: dict[str, Any] = {
     "actions": [["a", "b"], ["c", "d", "e"]],
     "payoffs": [[[1, 2, 3], [4, 5, 6]], [[6, 5, 4], [3, 2, 0]]],
 }
-SHORT = [[[1, 2], [4, 5, 6]], [[6, 5, 4], [3, 2, 0]]]  # in its first row
+SHORT = [[[1, 2], [4, 5, 6]], [[6, 5, 4], [3, 2, 0]]]  # the first row is too short
 HEDGE = {"learner": "hedge"}
 
 
@@ -33,7 +33,7 @@ def scenario_of(**changes: Any) -> Scenario:
     return Scenario.from_dict({key: value for key, value in raw.items() if value is not None})
 
 
-def test_it_simulates_what_it_says() -> None:
+def test_the_simulation_follows_the_scenario() -> None:
     asymmetric = {"payoffs": [[[1, 2, 3], [4, 5, 6.5]], [[0, 1, 0], [2, 0, 7]]], "players": ["A", "B"]}
     shown = scenario_of(
         title="mine",
@@ -60,61 +60,61 @@ def test_it_simulates_what_it_says() -> None:
 
 
 MISTAKES: list[tuple[dict[str, Any], str, list[str]]] = [
-    ({"rounds": 0}, "rounds", ["whole number of at least 1", "0 came"]),
-    ({"rounds": None}, "rounds", ["is missing"]),
-    ({"rounds": True}, "rounds", ["True came"]),
-    ({"rounds": "10"}, "rounds", ["'10' came"]),
-    ({"rounds": 10.0}, "rounds", ["10.0 came"]),
-    ({"seed": -1}, "seed", ["at least 0", "-1 came"]),
-    ({"replicas": 0}, "replicas", ["at least 1", "0 came"]),
+    ({"rounds": 0}, "rounds", ["an integer from 1 to 10^15", "got 0"]),
+    ({"rounds": None}, "rounds", ["missing"]),
+    ({"rounds": True}, "rounds", ["got True"]),
+    ({"rounds": "10"}, "rounds", ["got '10'"]),
+    ({"rounds": 10.0}, "rounds", ["got 10.0"]),
+    ({"seed": -1}, "seed", ["at least 0", "got -1"]),
+    ({"replicas": 0}, "replicas", ["at least 1", "got 0"]),
     ({"roundss": 5}, "roundss", ["unknown key", "did you mean 'rounds'?"]),
-    ({"feedback": "sampeld"}, "feedback", ["'sampeld' came", '"sampled"']),
+    ({"feedback": "sampeld"}, "feedback", ["got 'sampeld'", '"sampled"']),
     ({"title": "a\x1b[31mb"}, "title", ["printable"]),
-    ({"game": None}, "game", ["is missing"]),
+    ({"game": None}, "game", ["missing"]),
     ({"game": {"name": "chikcen"}}, "game.name", ["did you mean 'chicken'?"]),
-    ({"game": {"name": "chicken", "file": "x.nfg"}}, "game", ["exactly one", "name and file came"]),
-    ({"game": {}}, "game", ["exactly one of name, file and payoffs", "none came"]),
-    ({"game": {"name": "chicken", "players": ["A", "B"]}}, "game.players", ["goes with payoffs"]),
-    ({"game": PENNIES | {"settings": {"a": 1}}}, "game.settings", ["goes with name"]),
+    ({"game": {"name": "chicken", "file": "x.nfg"}}, "game", ["exactly one", "got name and file"]),
+    ({"game": {}}, "game", ["exactly one of name, file and payoffs", "got none of them"]),
+    ({"game": {"name": "chicken", "players": ["A", "B"]}}, "game.players", ["only be given with payoffs"]),
+    ({"game": PENNIES | {"settings": {"a": 1}}}, "game.settings", ["only be given with name"]),
     (
         {"game": {"name": "el-farol", "settings": {"capasity": 3}}},
         "game.settings.capasity",
         ["did you mean 'capacity'?"],
     ),
-    ({"game": {"name": "el-farol", "settings": {"players": "5"}}}, "game.settings.players", ["integer", "'5' came"]),
-    ({"game": {"name": "el-farol", "settings": {"players": 1}}}, "game.settings.players", ["at least 2", "1 came"]),
+    ({"game": {"name": "el-farol", "settings": {"players": "5"}}}, "game.settings.players", ["integer", "got '5'"]),
+    ({"game": {"name": "el-farol", "settings": {"players": 1}}}, "game.settings.players", ["at least 2", "got 1"]),
     ({"game": {"name": "uniform", "settings": {"players": 40}}}, "game.settings", ["TiB", "limit"]),
-    ({"game": {"payoffs": [[[1, 2], [3]], [[1, 2], [3, 4]]]}}, "game.payoffs[1][2]", ["ragged", "2 entries", "1 came"]),
+    ({"game": {"payoffs": [[[1, 2], [3]], [[1, 2], [3, 4]]]}}, "game.payoffs[1][2]", ["ragged", "2 entries", "got 1"]),
     (
         {"game": {"payoffs": [[[1, 2], [3, float("nan")]], [[1, 2], [3, 4]]]}},
         "game.payoffs[1][2][2]",
         ["finite", "nan"],
     ),
-    ({"game": {"payoffs": [[[1, 2], [3, True]], [[1, 2], [3, 4]]]}}, "game.payoffs[1][2][2]", ["number", "True came"]),
-    ({"game": {"payoffs": [[1, 2], [3, 4]]}}, "game.payoffs", ["2 axes"]),
-    ({"game": {"payoffs": [[[1, 2], [3, 4]]]}}, "game.payoffs", ["expected 2 tables", "1 came, for 2 players"]),
-    ({"game": {"payoffs": [[[1, 2]]] * 3, "players": ["A", "B"]}}, "game.payoffs", ["expected 2 tables", "3 came"]),
-    ({"game": {"payoffs": [1, 2]}}, "game.payoffs", ["a table for each player", "numbers came"]),
-    ({"game": {"payoffs": SHORT}}, "game.payoffs[1][1]", ["3 entries", "neighbours", "and 2 came"]),
-    ({"game": LABELLED | {"payoffs": SHORT}}, "game.payoffs[1][1]", ["3 entries", "game.actions[2]", "and 2 came"]),
-    ({"game": LABELLED | {"actions": [["a"], ["b", "c", "d"]]}}, "game.actions[1]", ["2 labels", "1 came"]),
-    ({"game": LABELLED | {"actions": [["a", "b"], [*"cdef"]]}}, "game.actions[2]", ["3 labels", "of Old", "4 came"]),
-    ({"game": LABELLED | {"actions": [["a", "b"]]}}, "game.actions", ["2 lists of labels", "1 came"]),
-    ({"game": PENNIES | {"players": ["A"]}}, "game.players", ["expected 2 names", "1 came"]),
+    ({"game": {"payoffs": [[[1, 2], [3, True]], [[1, 2], [3, 4]]]}}, "game.payoffs[1][2][2]", ["number", "got True"]),
+    ({"game": {"payoffs": [[1, 2], [3, 4]]}}, "game.payoffs", ["2 axes, one per player", "got 1 axes"]),
+    ({"game": {"payoffs": [[[1, 2], [3, 4]]]}}, "game.payoffs", ["expected 2 tables for 2 players", "got 1"]),
+    ({"game": {"payoffs": [[[1, 2]]] * 3, "players": ["A", "B"]}}, "game.payoffs", ["expected 2 tables", "got 3"]),
+    ({"game": {"payoffs": [1, 2]}}, "game.payoffs", ["one table per player", "got numbers"]),
+    ({"game": {"payoffs": SHORT}}, "game.payoffs[1][1]", ["3 entries", "like most rows", "got 2"]),
+    ({"game": LABELLED | {"payoffs": SHORT}}, "game.payoffs[1][1]", ["3 entries", "game.actions[2]", "got 2"]),
+    ({"game": LABELLED | {"actions": [["a"], ["b", "c", "d"]]}}, "game.actions[1]", ["2 labels", "got 1"]),
+    ({"game": LABELLED | {"actions": [["a", "b"], [*"cdef"]]}}, "game.actions[2]", ["3 labels", "of Old", "got 4"]),
+    ({"game": LABELLED | {"actions": [["a", "b"]]}}, "game.actions", ["2 lists of labels", "got 1"]),
+    ({"game": PENNIES | {"players": ["A"]}}, "game.players", ["expected 2 names", "got 1"]),
     ({"game": {"file": "nowhere.nfg"}}, "game.file", ["nowhere.nfg"]),
-    ({"everyone": None}, "players", ["[everyone]", "neither came"]),
-    ({"players": [HEDGE, HEDGE]}, "players", ["both came"]),
-    ({"everyone": None, "players": [HEDGE] * 3}, "players", ["2 tables", "Row, Column", "3 came"]),
+    ({"everyone": None}, "players", ["[everyone]", "got neither"]),
+    ({"players": [HEDGE, HEDGE]}, "players", ["got both"]),
+    ({"everyone": None, "players": [HEDGE] * 3}, "players", ["2 tables", "Row, Column", "got 3"]),
     ({"everyone": None, "players": [HEDGE, {"learner": "hegde"}]}, "players[2].learner", ["did you mean 'hedge'?"]),
-    ({"everyone": None, "players": [HEDGE, {}]}, "players[2].learner", ["is missing"]),
+    ({"everyone": None, "players": [HEDGE, {}]}, "players[2].learner", ["missing"]),
     ({"everyone": {"learner": "hedge", "settings": {"rate": -1.0}}}, "everyone.settings.rate", ["positive", "-1.0"]),
-    ({"everyone": {"learner": "hedge", "settings": {"rate": "1"}}}, "everyone.settings.rate", ["number", "'1' came"]),
+    ({"everyone": {"learner": "hedge", "settings": {"rate": "1"}}}, "everyone.settings.rate", ["number", "got '1'"]),
     ({"everyone": {"learner": "hedge", "settings": {"rat": 1}}}, "everyone.settings.rat", ["did you mean 'rate'?"]),
-    ({"everyone": {"learner": "hedge", "perturb": 1.5}}, "everyone.perturb", ["0 to 1", "1.5 came"]),
-    ({"everyone": {"learner": "hedge", "start": [0.5, 0.6]}}, "everyone.start", ["sums to 1"]),
-    ({"everyone": {"learner": "hedge", "start": [1.0]}}, "everyone.start", ["2 probabilities", "1 came"]),
+    ({"everyone": {"learner": "hedge", "perturb": 1.5}}, "everyone.perturb", ["0 to 1", "got 1.5"]),
+    ({"everyone": {"learner": "hedge", "start": [0.5, 0.6]}}, "everyone.start", ["sum to 1"]),
+    ({"everyone": {"learner": "hedge", "start": [1.0]}}, "everyone.start", ["2 probabilities", "got 1"]),
     ({"everyone": {"learner": "hedge", "name": "A"}}, "everyone.name", ["unknown key"]),
-    ({"feedback": "bandit"}, "everyone.learner", ["hedge", "not with bandit"]),
+    ({"feedback": "bandit"}, "everyone.learner", ["hedge requires", "got bandit"]),
     (
         {"everyone": None, "players": [HEDGE | {"name": "Column"}, HEDGE]},
         "players[2].name",
@@ -125,22 +125,22 @@ MISTAKES: list[tuple[dict[str, Any], str, list[str]]] = [
         "everyone.settings",
         ["2 actions", "3 came"],
     ),
-    ({"measure": {"distance": "sometimes"}}, "measure.distance", ['"auto"', "'sometimes' came"]),
+    ({"measure": {"distance": "sometimes"}}, "measure.distance", ['"auto"', "got 'sometimes'"]),
     ({"measure": {"checkpoint": 3}}, "measure.checkpoint", ["did you mean 'checkpoints'?"]),
 ]
 
 
 @pytest.mark.parametrize(("changes", "key", "words"), MISTAKES, ids=[f"{m[1]}-{m[2][-1]}" for m in MISTAKES])
-def test_a_mistake_is_named_by_its_key(changes: dict[str, Any], key: str, words: list[str]) -> None:
+def test_a_mistake_is_reported_with_its_key(changes: dict[str, Any], key: str, words: list[str]) -> None:
     with pytest.raises(InputError) as caught:
         scenario_of(**changes)
     message = str(caught.value)
-    assert message.startswith(f"scenario: {key}: "), message  # one mistake, and no other is made of it
+    assert message.startswith(f"scenario: {key}: "), message  # exactly one mistake, without consequential errors
     for word in words:
         assert word in message
 
 
-def test_a_row_is_held_against_the_labels_even_where_most_rows_are_wrong() -> None:
+def test_rows_are_compared_with_the_labels_even_if_most_rows_are_wrong() -> None:
     tables = [[[1, 2], [4, 5, 6]], [[6, 5], [3, 2]]]
     with pytest.raises(InputError) as caught:
         scenario_of(game=LABELLED | {"payoffs": tables})
@@ -148,7 +148,7 @@ def test_a_row_is_held_against_the_labels_even_where_most_rows_are_wrong() -> No
     assert keys == ["game.payoffs[1][1]", "game.payoffs[2][1]", "game.payoffs[2][2]"]
 
 
-def test_all_mistakes_are_named_at_once() -> None:
+def test_all_mistakes_are_reported_at_once() -> None:
     with pytest.raises(InputError) as caught:
         scenario_of(
             titel="x",
@@ -159,7 +159,7 @@ def test_all_mistakes_are_named_at_once() -> None:
             measure={"distanc": "never"},
         )
     lines = str(caught.value).splitlines()
-    assert lines[0] == "scenario has 7 mistakes:"
+    assert lines[0] == "scenario has 7 errors:"
     keys = {line.strip().split(": ")[0] for line in lines[1:]}
     assert keys == {
         "titel",
@@ -172,13 +172,13 @@ def test_all_mistakes_are_named_at_once() -> None:
     }
 
 
-def test_clashes_are_named_beside_other_mistakes() -> None:
+def test_clashes_are_reported_along_with_other_mistakes() -> None:
     with pytest.raises(InputError) as caught:
         scenario_of(rounds=0, everyone=None, players=[HEDGE])
     assert [line.strip().split(": ")[0] for line in str(caught.value).splitlines()[1:]] == ["rounds", "players"]
 
 
-def test_a_number_of_players_tuned_to_the_game_is_taken() -> None:
+def test_the_number_of_players_of_a_game_can_be_set() -> None:
     shown = scenario_of(game={"name": "el-farol", "settings": {"players": 3, "capacity": 1}})
     assert len(shown.played_game.players) == 3
 
@@ -233,7 +233,7 @@ def test_round_trip(
 
 
 @pytest.mark.parametrize("name", sorted(scenario.shipped()))
-def test_a_shipped_scenario_opens_with_what_to_look_for_and_survives_a_round_trip(name: str) -> None:
+def test_a_shipped_scenario_has_an_opening_comment_and_survives_a_round_trip(name: str) -> None:
     shown = scenario.read(scenario.shipped()[name])
     assert 2 <= len(shown.comment.splitlines()) <= 4
     assert shown.title
@@ -273,7 +273,7 @@ def test_toml_has_no_none() -> None:
         (b"a = " + b"[" * 20000, "not valid TOML"),
     ],
 )
-def test_files_that_are_no_toml(tmp_path: Path, content: bytes, words: str) -> None:
+def test_files_that_are_not_toml(tmp_path: Path, content: bytes, words: str) -> None:
     path = tmp_path / "broken.toml"
     path.write_bytes(content)
     with pytest.raises(InputError, match=words) as caught:
@@ -281,7 +281,7 @@ def test_files_that_are_no_toml(tmp_path: Path, content: bytes, words: str) -> N
     assert "broken.toml" in str(caught.value)
 
 
-def test_a_byte_order_mark_is_no_mistake(tmp_path: Path) -> None:
+def test_a_byte_order_mark_is_accepted(tmp_path: Path) -> None:
     path = tmp_path / "windows.toml"
     path.write_bytes(
         b"\xef\xbb\xbf# Look.\r\nrounds = 5\r\n[game]\r\nname = 'chicken'\r\n[everyone]\r\nlearner = 'hedge'\r\n"
@@ -289,7 +289,7 @@ def test_a_byte_order_mark_is_no_mistake(tmp_path: Path) -> None:
     assert scenario.read(path).comment == "Look."
 
 
-def test_a_game_file_is_found_beside_the_scenario_and_goes_with_it(tmp_path: Path) -> None:
+def test_a_game_file_is_found_beside_the_scenario_and_copied_with_it(tmp_path: Path) -> None:
     beside = tmp_path / "here" / "games"
     beside.mkdir(parents=True)
     nfg = 'NFG 1 R "own" { "Left" "Right" } { 2 3 }\n\n' + " ".join(str(k * k - 3) for k in range(12)) + "\n"
@@ -312,7 +312,7 @@ def test_a_game_file_is_found_beside_the_scenario_and_goes_with_it(tmp_path: Pat
     assert scenario.read(kept / "scenario.toml").simulation().run(5).rounds == 5
 
 
-# What the opening comments promise, at the scenarios' own length.
+# The claims in the opening comments, at the full length of the scenarios.
 
 
 def played(name: str) -> Record:
@@ -321,21 +321,21 @@ def played(name: str) -> Record:
 
 
 @pytest.mark.parametrize("name", sorted(scenario.shipped()))
-def test_nobody_merely_rests(name: str) -> None:
-    # Uniform play is an equilibrium of many symmetric games: a small gap there would show nothing about learning.
+def test_strategies_move(name: str) -> None:
+    # Uniform play is an equilibrium of many symmetric games, so a small gap without movement would not show learning.
     shown = scenario.read(scenario.shipped()[name]).changed(rounds=1000)
     rounds, played_by = shown.simulation().run(1000).trajectory
     moved = [np.ptp(strategies[..., rounds > 2, :], axis=-2).max() for strategies in played_by]
     assert max(moved) > 0.04
 
 
-def test_hedge_is_only_coarsely_correlated_where_wavelet_learners_are_correlated() -> None:
+def test_hedge_reaches_only_a_cce_where_wavelet_learners_approach_a_ce() -> None:
     for name, learner in (("shapley-wavelet", "wavelet-continuous"), ("uneven-shapley", "wavelet")):
         shown = scenario.read(scenario.shipped()[name])
         assert shown.everyone is not None and shown.everyone.learner == learner
         wavelet = shown.simulation().run(shown.rounds)
         late = wavelet.trajectory[1][0][len(wavelet.trajectory[0]) // 2 :]
-        assert np.ptp(late, axis=0).max() > 0.1  # it is not a rest point
+        assert np.ptp(late, axis=0).max() > 0.1  # not a rest point
         hedge = Simulation(shown.played_game, "hedge", perturb=0.2).run(shown.rounds)
         assert hedge.gap("cce") < 0.002
         assert hedge.gap("ce") > 0.1
@@ -364,18 +364,18 @@ def test_a_good_order_helps_and_a_bad_one_does_not() -> None:
     assert well.gap("ce") < 0.8 * badly.gap("ce")
 
 
-def test_el_farol_sorts_people_into_regulars_and_others() -> None:
+def test_el_farol_splits_the_players_into_regulars_and_others() -> None:
     payoffs = np.sort(played("el-farol").payoffs)
     np.testing.assert_allclose(payoffs, [0, 0, 0, 1, 1, 1, 1], atol=0.02)
 
 
-def test_luck_decides_in_the_battle_and_at_the_crossing() -> None:
+def test_chance_selects_the_equilibrium_in_battle_of_the_sexes_and_traffic_light() -> None:
     for name in ("battle-of-the-sexes", "traffic-light"):
         first, second = played(name).payoffs.T
         assert (first > second + 0.5).any() and (second > first + 0.5).any()
 
 
-def test_jordan_is_far_from_nash_and_near_a_correlated_equilibrium() -> None:
+def test_jordan_has_a_large_nash_gap_and_a_small_ce_gap() -> None:
     record = played("jordan")
     assert record.nash_gap() > 0.2
     assert record.gap("ce") < 0.005

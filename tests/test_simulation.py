@@ -1,4 +1,4 @@
-"""The loop against plain NumPy, and the promises about bits, threads, feedback and memory."""
+"""Compare the loop with plain NumPy, and test reproducibility, threads, feedback and memory limits."""
 
 from itertools import product
 from pathlib import Path
@@ -20,7 +20,7 @@ def three_player_game(seed: int = 0) -> Table:
 
 
 def plain_numpy(game: Table, rounds: int) -> tuple[list[np.ndarray[Any, Any]], np.ndarray[Any, Any]]:
-    """Anytime Hedge for every player, with einsum for the losses: the independent answer."""
+    """Run anytime Hedge for every player, with losses by einsum, as an independent reference."""
     learners = [NumpyHedge(size) for size in game.sizes]
     matrices = [np.zeros((size, size)) for size in game.sizes]
     joint = np.zeros(game.sizes)
@@ -64,7 +64,7 @@ def test_python_learners_give_the_same_numbers() -> None:
     np.testing.assert_allclose(mixed.arrays["trajectory"], compiled.arrays["trajectory"], atol=1e-12)
 
 
-def test_gaps_of_the_joint_are_gaps_of_the_regrets() -> None:
+def test_gaps_from_the_joint_distribution_equal_gaps_from_the_regrets() -> None:
     game = three_player_game(3)
     for feedback in ("expected", "sampled"):
         record = simulate(game, ["hedge", "regret-matching-plus", "best-response"], 333, seed=1, feedback=feedback)
@@ -73,7 +73,7 @@ def test_gaps_of_the_joint_are_gaps_of_the_regrets() -> None:
             assert abs(record.gap(kind) - equilibrium.gap(game, record.joint, kind)) < 1e-9
 
 
-def test_pieces_threads_and_replicas_change_no_bit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_results_do_not_depend_on_pieces_threads_or_replicas(monkeypatch: pytest.MonkeyPatch) -> None:
     game = three_player_game(4)
     learners = ["hedge", "regret-matching", "fictitious-play"]
 
@@ -119,12 +119,12 @@ def test_an_existing_record_is_not_overwritten(tmp_path: Path) -> None:
     record = simulate("chicken", "hedge", 10)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "precious").write_text("data")
-    with pytest.raises(InputError, match="exists already"):
+    with pytest.raises(InputError, match="already exists"):
         record.save(tmp_path / "mine")
     assert (tmp_path / "mine" / "precious").read_text() == "data"
     record.save(tmp_path / "mine", force=True)
     assert load(tmp_path / "mine").rounds == 10
-    assert [path.name for path in tmp_path.iterdir()] == ["mine"], "nothing else may be left behind"
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"], "no other files may remain"
 
 
 def test_sampled_play_follows_the_strategies() -> None:
@@ -142,26 +142,26 @@ def test_sampled_play_follows_the_strategies() -> None:
 
 
 class Notes:
-    """Plays uniformly and keeps what it is told."""
+    """A learner that plays uniformly and keeps the losses it observes."""
 
-    told: list[np.ndarray[Any, Any]]
+    observed: list[np.ndarray[Any, Any]]
 
     def __init__(self, actions: int) -> None:
         self.actions = actions
-        type(self).told = []
+        type(self).observed = []
 
     def play(self) -> np.ndarray[Any, Any]:
         return np.full(self.actions, 1 / self.actions)
 
     def observe(self, loss: np.ndarray[Any, Any]) -> None:
-        self.told.append(loss)
+        self.observed.append(loss)
 
 
-def test_bandit_feedback_tells_the_drawn_action_only() -> None:
+def test_bandit_feedback_reveals_only_the_drawn_action() -> None:
     simulate(three_player_game(6), [Notes, "uniform", "uniform"], 50, feedback="bandit")
-    assert all(np.isnan(loss).sum() == 2 for loss in Notes.told)
-    assert len({int(np.flatnonzero(~np.isnan(loss))[0]) for loss in Notes.told}) == 3
-    with pytest.raises(InputError, match="hedge does not work with bandit feedback"):
+    assert all(np.isnan(loss).sum() == 2 for loss in Notes.observed)
+    assert len({int(np.flatnonzero(~np.isnan(loss))[0]) for loss in Notes.observed}) == 3
+    with pytest.raises(InputError, match="hedge requires expected or sampled feedback, got bandit"):
         simulate("chicken", "hedge", 10, feedback="bandit")
 
 
@@ -170,13 +170,13 @@ def test_expected_feedback_is_the_loss_against_the_others() -> None:
     others = players.Fixed(strategy=(0.3, 0.7)), players.Fixed(strategy=(0.1, 0.2, 0.3, 0.4))
     simulate(game, [Notes, *others], 3)
     expected = np.einsum("abc,b,c->a", game.losses[0], others[0].strategy, others[1].strategy)
-    np.testing.assert_allclose(Notes.told, [expected] * 3, atol=1e-14)
+    np.testing.assert_allclose(Notes.observed, [expected] * 3, atol=1e-14)
 
 
-def test_an_informed_player_answers_this_very_round() -> None:
+def test_an_informed_player_best_responds_to_the_current_round() -> None:
     pennies = games.make("matching-pennies")
     record = simulate(pennies, ["hedge", "adversary"], 500, perturb=[0.5, 0.0])
-    assert record.payoffs[0] < 0, "whoever sees the other's strategy first cannot lose at matching pennies"
+    assert record.payoffs[0] < 0, "a player who observes the opponent's strategy cannot lose at matching pennies"
     _, (strategies, replies) = record.trajectory
     values = strategies @ pennies.losses[1]
     np.testing.assert_allclose((replies * values).sum(axis=1), values.min(axis=1), atol=1e-12)
@@ -218,7 +218,7 @@ def test_progress_can_stop_a_run() -> None:
     assert record.rounds == simulation.rounds
 
 
-def test_a_joint_that_does_not_fit_is_left_out() -> None:
+def test_a_joint_distribution_that_is_too_large_is_omitted() -> None:
     big = games.from_payoffs(*np.random.default_rng(0).random((2, 2**11, 2**11 + 1)))
     record = simulate(big, "regret-matching", 3)
     assert record.joint is None
@@ -230,22 +230,22 @@ def test_a_joint_that_does_not_fit_is_left_out() -> None:
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ({"rounds": 0}, "rounds must be a whole number of at least 1"),
-        ({"rounds": 1.5}, "rounds must be a whole number"),
-        ({"learners": ["hedge"]}, "2 players, and learners came for 1"),
+        ({"rounds": 0}, "rounds must be an integer of at least 1, got 0"),
+        ({"rounds": 1.5}, "rounds must be an integer"),
+        ({"learners": ["hedge"]}, "one entry for each of the 2 players of chicken, got 1"),
         ({"learners": ["hegde", "hedge"]}, "did you mean 'hedge"),
-        ({"learners": [3, "hedge"]}, "a learner is a name"),
+        ({"learners": [3, "hedge"]}, "a learner must be a name"),
         ({"game": "chiken"}, "did you mean 'chicken"),
         ({"feedback": "smapled"}, "did you mean 'sampled"),
-        ({"seed": -1}, "seed must be a whole number"),
+        ({"seed": -1}, "seed must be an integer"),
         ({"replicas": 0}, "replicas must be"),
         ({"replicas": 10**9}, "GiB"),
         ({"start": [[0.5, 0.6], None]}, "sum to 1"),
-        ({"start": [[0.5, 0.5, 0.0], None]}, "2 numbers"),
-        ({"perturb": 2.0}, r"within \[0, 1\]"),
+        ({"start": [[0.5, 0.5, 0.0], None]}, "2 non-negative numbers"),
+        ({"perturb": 2.0}, r"perturb must lie in \[0, 1\], got 2.0"),
     ],
 )
-def test_mistakes_are_told(given: dict[str, Any], message: str) -> None:
+def test_mistakes_are_reported(given: dict[str, Any], message: str) -> None:
     arguments: dict[str, Any] = {"game": "chicken", "learners": ["hedge", "hedge"], "rounds": 10} | given
     with pytest.raises(InputError, match=message):
         simulate(**arguments)
@@ -285,7 +285,7 @@ def test_quantile_regret_runs_from_external_regret_down() -> None:
     np.testing.assert_allclose(losses, 50 * (sums - sums.mean()), atol=1e-10)
 
 
-def test_nash_gap_of_the_averages() -> None:
+def test_nash_gap_of_the_average_strategies() -> None:
     game = games.from_payoffs([[4, 0, 1], [1, 2, 0]], [[1, 2, 0], [0, 1, 5]])
     record = simulate(
         game, [players.make("fixed", strategy=(0.5, 0.5)), players.make("fixed", strategy=(0.2, 0.3, 0.5))], 9

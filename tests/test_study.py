@@ -1,4 +1,4 @@
-"""Study files: which points they say, what is refused, and what is told of the results."""
+"""Study files: their points, their mistakes, and the tables, exports and figures of the results."""
 
 import csv
 import json
@@ -62,10 +62,10 @@ def test_a_grid_and_a_list_of_changes_are_combined() -> None:
     assert last.scenario["game"] == {"name": "uniform", "settings": {"seed": 9}}  # a table replaces the whole table
     assert last.scenario["everyone"] == {"learner": "hedge", "perturb": 1.0, "settings": {}}
     assert [one.role for one in Study.from_dict(raw).axes] == ["game", "other", "rounds", "other"]
-    assert BASE["game"] == {"name": "uniform", "settings": {"actions": [2, 3]}}  # nothing given is changed
+    assert BASE["game"] == {"name": "uniform", "settings": {"actions": [2, 3]}}  # the input is not modified
 
 
-def test_keys_reach_into_lists_and_tables() -> None:
+def test_keys_refer_to_entries_of_lists_and_tables() -> None:
     players = [{"learner": "hedge"}, {"learner": "uniform"}]
     base = {"rounds": 5, "game": {"name": "chicken"}, "players": players}
     grid = {"players[2].settings.rate": [0.5], "players[2].learner": ["hedge"]}
@@ -81,7 +81,7 @@ def test_a_dotted_key_needs_no_quotes_in_a_grid() -> None:
     assert (axis.name, len(axis.choices)) == ("game.settings.seed", 2)
 
 
-def test_the_key_is_of_everything_that_decides_the_run() -> None:
+def test_the_key_depends_on_everything_that_determines_the_run() -> None:
     def key(**changes: Any) -> str:
         (one,) = Study.from_dict({"base": {**BASE, **changes}}).points()
         return one.key
@@ -89,13 +89,13 @@ def test_the_key_is_of_everything_that_decides_the_run() -> None:
     first = key()
     assert key() == first
     assert key(title="another title", seed=0) == first
-    said = {"learner": "hedge", "perturb": 0.5, "settings": {}}
-    assert key(everyone=said, feedback="expected", measure={"checkpoints": 10}) == first  # defaults, said
+    explicit = {"learner": "hedge", "perturb": 0.5, "settings": {}}
+    assert key(everyone=explicit, feedback="expected", measure={"checkpoints": 10}) == first  # explicit defaults
     others = [key(rounds=61), key(feedback="sampled"), key(measure={"checkpoints": 5}), key(game={"name": "chicken"})]
     assert len({first, *others}) == 5
 
 
-def test_another_version_has_other_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_another_version_has_different_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     (one,) = Study.from_dict({"base": BASE}).points()
     before = one.key
     monkeypatch.setattr(study, "version", lambda name: "9.9")
@@ -122,7 +122,7 @@ def test_a_game_from_a_file_is_read_in(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("raw", "words"),
     [
-        ({}, ["base", "nothing came"]),
+        ({}, ["base", "got nothing"]),
         ({"base": BASE, "grit": {}}, ["grit", "grid"]),
         ({"base": {**BASE, "replicas": 3}}, ["replicas", "seeds"]),
         ({"base": BASE, "seeds": 0}, ["seeds", "0"]),
@@ -139,35 +139,35 @@ def test_a_game_from_a_file_is_read_in(tmp_path: Path) -> None:
         ({"base": BASE, "grid": {"players[3].learner": ["hedge"]}}, ["players[3].learner", "entries"]),
         ({"base": BASE, "changes": [{"gaem": {}}]}, ["changes[1].gaem", "game"]),
         ({"base": BASE, "changes": [{"rounds": 1}, {"rounds": 1}]}, ["label"]),
-        ({"base": BASE, "changes": [{"rounds": 1}], "grid": {"rounds": [2]}}, ["rounds", "both"]),
-        ({"base": BASE, "seeds": {"count": 10**7}, "grid": {"rounds": [1, 2]}}, ["limit"]),
+        ({"base": BASE, "changes": [{"rounds": 1}], "grid": {"rounds": [2]}}, ["rounds", "only once"]),
+        ({"base": BASE, "seeds": {"count": 10**7}, "grid": {"rounds": [1, 2]}}, ["at most 10,000,000 points"]),
         ({"base": {**BASE, "rounds": "many"}}, ["rounds", "many"]),
     ],
 )
-def test_mistakes_are_told(raw: dict[str, Any], words: list[str]) -> None:
-    with pytest.raises(InputError) as told:
+def test_mistakes_are_reported(raw: dict[str, Any], words: list[str]) -> None:
+    with pytest.raises(InputError) as caught:
         Study.from_dict(raw, source="mine.toml")
-    assert str(told.value).startswith("mine.toml: ")
+    assert str(caught.value).startswith("mine.toml: ")
     for word in words:
-        assert word in str(told.value)
+        assert word in str(caught.value)
 
 
-def test_all_mistakes_are_told_at_once() -> None:
+def test_all_mistakes_are_reported_at_once() -> None:
     raw = {"base": BASE, "grit": {}, "seeds": 0, "measures": ["ce-gab"], "grid": {"rounds": []}}
-    with pytest.raises(InputError) as told:
+    with pytest.raises(InputError) as caught:
         Study.from_dict(raw, source="mine.toml")
-    first, *others = str(told.value).splitlines()
-    assert first == "mine.toml has 4 mistakes:"
+    first, *others = str(caught.value).splitlines()
+    assert first == "mine.toml has 4 errors:"
     assert [line.strip().partition(":")[0] for line in others] == ["grit", "seeds", "measures", "grid.rounds"]
 
 
-def test_values_that_fit_some_combination_are_no_mistake() -> None:
+def test_values_that_are_valid_in_some_combination_are_accepted() -> None:
     grid = {"feedback": ["expected", "bandit"], "everyone.learner": ["hedge", "exp3"]}
     assert Study.from_dict({"base": BASE, "grid": grid}).count == 4
 
 
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=12))
-def test_seeds_that_follow_each_other_run_together(seeds: list[int]) -> None:
+def test_consecutive_seeds_run_together(seeds: list[int]) -> None:
     jobs = [Job(str(i), "one", seed) for i, seed in enumerate(seeds)]
     series = list(worker._series(jobs))
     assert [job for one in series for job in one] == jobs
@@ -176,7 +176,7 @@ def test_seeds_that_follow_each_other_run_together(seeds: list[int]) -> None:
 
 
 @pytest.mark.parametrize("feedback", ["expected", "sampled"])
-def test_replicas_measure_what_runs_alone_measure(feedback: str) -> None:
+def test_replicas_have_the_same_measures_as_single_runs(feedback: str) -> None:
     whole = Study.from_dict({"base": {**BASE, "feedback": feedback}, "seeds": 5, "measures": list(numbers())})
     jobs = [Job(one.key, one.text, one.seed) for one in whole.points()]
     together = worker.run(jobs, whole.measures)
@@ -209,10 +209,10 @@ def results_of(rows: list[tuple[dict[str, Any], int, float | None]], axes: list[
     return Results(Description("mine", measures=("m",), axes=tuple(axes)), made)
 
 
-def test_slopes_are_of_each_run_and_their_interval_over_runs() -> None:
+def test_slopes_are_fitted_per_run_with_confidence_intervals_over_runs() -> None:
     exponents = {("a", 0): -0.5, ("a", 1): -0.7, ("a", 2): -0.6, ("b", 0): -1.0}
     rows: list[tuple[dict[str, Any], int, float | None]] = [
-        ({"rounds": T, "learner": name}, seed, (1 + 9 * seed) * T**exponent)  # the factor differs from run to run
+        ({"rounds": T, "learner": name}, seed, (1 + 9 * seed) * T**exponent)  # the factor varies between runs
         for (name, seed), exponent in exponents.items()
         for T in (10, 100, 1000)
     ]
@@ -234,17 +234,17 @@ def test_the_slope_of_one_run_is_least_squares(noise: list[float]) -> None:
     found, expected = slope(x, y), linregress([log(a) for a in x], [log(b) for b in y])
     assert found is not None
     assert found.value == pytest.approx(expected.slope, abs=1e-9)
-    # SciPy's error comes from 1 - r², which a nearly perfect fit leaves with half its digits.
+    # SciPy computes the standard error from 1 - r², which loses half its digits in a nearly perfect fit.
     assert found.half == pytest.approx(student.ppf(0.975, len(x) - 2) * expected.stderr, abs=1e-6)
 
 
-def test_no_slope_where_there_is_none() -> None:
+def test_slopes_and_means_without_enough_values_are_none() -> None:
     assert slope([1, 10], [0.5, None]) is None
     assert slope([1, 10], [0.5, 0.0]) is None
     assert mean([None]) is None
 
 
-def test_tables_exports_and_figures_say_the_same(tmp_path: Path) -> None:
+def test_tables_exports_and_figures_agree(tmp_path: Path) -> None:
     axes: list[AxisSummary] = [
         {"name": "game", "role": "game", "values": ["g", "h"]},
         {"name": "learner", "role": "learner", "values": ["a", "b"]},
@@ -276,12 +276,12 @@ def test_tables_exports_and_figures_say_the_same(tmp_path: Path) -> None:
     assert paths[0].read_bytes() == again[0].read_bytes()
 
 
-def test_tables_say_over_what_they_are_averaged_and_how_surely() -> None:
+def test_tables_note_their_averages_and_confidence_intervals() -> None:
     axes: list[AxisSummary] = [
         {"name": "learner", "role": "learner", "values": ["a", "b"]},
         {"name": "game", "role": "game", "values": ["g", "h"]},
         {"name": "noise", "role": "other", "values": [0.1, 0.2]},
-        {"name": "start", "role": "other", "values": ["even"]},  # nothing is averaged over one value
+        {"name": "start", "role": "other", "values": ["even"]},  # a single value is not averaged over
     ]
     rows: list[tuple[dict[str, Any], int, float | None]] = [
         ({"learner": learner, "game": game, "noise": noise, "start": "even"}, seed, noise * 10 + seed)
@@ -290,7 +290,7 @@ def test_tables_say_over_what_they_are_averaged_and_how_surely() -> None:
     ]
     along, _, matrix = tables(results_of(rows, axes), ["m"])
     assert along.note.startswith("Means over game, noise, seeds.")
-    assert matrix.note.startswith("Means over noise, seeds.") and "The last line is over game too." in matrix.note
+    assert matrix.note.startswith("Means over noise, seeds.") and "The last row also averages over game." in matrix.note
     assert all("95 %" in table.note for table in (along, matrix))
     half = student.ppf(0.975, 3) * np.std([1, 2, 2, 3], ddof=1) / 2
     assert matrix.rows[0] == ["g", *[f"2 ± {half:.2g}"] * 2]
@@ -300,7 +300,7 @@ def test_tables_say_over_what_they_are_averaged_and_how_surely() -> None:
 
 
 @pytest.mark.parametrize("width", [80, 120])
-def test_a_wide_table_goes_on_below_and_nothing_is_cut(width: int) -> None:
+def test_a_wide_table_is_split_without_truncation(width: int) -> None:
     learners = ["internal-regret-matching", "wavelet-continuous", "blum-mansour rows=regret-matching-plus", "hedge"]
     axes: list[AxisSummary] = [
         {"name": "learner", "role": "learner", "values": learners},
@@ -322,7 +322,7 @@ def test_a_wide_table_goes_on_below_and_nothing_is_cut(width: int) -> None:
         assert all(cell in out for row in table.rows for cell in row)
 
 
-def test_parquet_holds_what_the_csv_holds(tmp_path: Path) -> None:
+def test_parquet_has_the_same_content_as_csv(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
     axes: list[AxisSummary] = [
         {"name": "x", "role": "other", "values": [1, "two"]},
@@ -340,7 +340,7 @@ def test_parquet_holds_what_the_csv_holds(tmp_path: Path) -> None:
     assert table["T"] == [5, 6]
 
 
-def test_shipped_studies_are_sound() -> None:
+def test_shipped_studies_are_valid() -> None:
     assert study.shipped()
     for path in study.shipped().values():
         read = study.read(path)
@@ -359,7 +359,7 @@ def test_a_swept_study_is_found_by_its_name(
     assert main(["sweep", "plans/rates.toml", "--workers", "1", "--quiet"]) == 0
     assert main(["study", "rates"]) == 0
     assert "2 points are finished" in capsys.readouterr().out
-    Path("rates").mkdir()  # a folder of this name that is no store changes nothing
+    Path("rates").mkdir()  # a folder of this name without a store is ignored
     assert main(["study", "rates"]) == 0
     assert main(["study", "ratse"]) == 2
     assert "did you mean 'rates'?" in capsys.readouterr().err
@@ -377,7 +377,7 @@ def test_exports_overwrite_nothing_unless_forced(
         path.write_text(text)
         capsys.readouterr()
         assert main(["study", "mine", "--csv", "other.csv", option, place]) == 2
-        assert f"{path} exists already" in capsys.readouterr().err
+        assert f"{path} already exists" in capsys.readouterr().err
         assert path.read_text() == text and not Path("other.csv").exists()
     assert main(["study", "mine", "--csv", "new/mine.csv", "--figures", ".", "--force"]) == 0
     assert Path("new/mine.csv").read_text().count("\n") == 3 and "<svg" in figure.read_text()

@@ -1,4 +1,4 @@
-"""Sweeps: what the store holds in the end, whatever runs the points and whatever goes wrong."""
+"""Sweeps: the final store is the same whatever runs the points and whatever fails."""
 
 import os
 import socket
@@ -43,7 +43,7 @@ STUDY: dict[str, Any] = {
 
 @dataclass(frozen=True)
 class Claimed:
-    """A point of a study that runs no scenarios."""
+    """A point of a study that does not run scenarios."""
 
     key: str
     labels: dict[str, Any]
@@ -52,7 +52,7 @@ class Claimed:
 
 
 class Here(Executor):
-    """Runs everything at once, in this thread."""
+    """An executor that runs every call immediately, in this thread."""
 
     def submit(self, call: Any, /, *given: Any, **named: Any) -> Future[Any]:
         future: Future[Any] = Future()
@@ -68,7 +68,7 @@ def here() -> Pool:
 
 
 def swept(path: Path, raw: dict[str, Any], open_pool: Open = here) -> Store:
-    """Sweep a study into a store and return that, open for reading."""
+    """Sweep a study, and return its store, open for reading."""
     study = Study.from_dict(raw)
     with Store(path, write=True) as store:
         store.register(study.points(), study.description)
@@ -77,11 +77,11 @@ def swept(path: Path, raw: dict[str, Any], open_pool: Open = here) -> Store:
 
 
 def content(store: Store) -> list[tuple[Any, ...]]:
-    """Everything in a store but how long it took."""
+    """Return everything in a store except times."""
     return [(row.key, row.labels, row.seed, row.status, row.measures, row.error) for row in store.rows()]
 
 
-def test_the_store_holds_what_single_runs_measure(tmp_path: Path) -> None:
+def test_the_store_has_the_measures_of_single_runs(tmp_path: Path) -> None:
     with swept(tmp_path / FILE, STUDY) as store:
         rows = list(store.rows())
         assert store.counts() == {"todo": 0, "done": 16, "failed": 0}
@@ -94,7 +94,7 @@ def test_the_store_holds_what_single_runs_measure(tmp_path: Path) -> None:
         assert row.labels == {"rounds": scenario.rounds, "everyone.learner": one.scenario["everyone"]["learner"]}
 
 
-def test_processes_and_threads_leave_the_same_store(tmp_path: Path) -> None:
+def test_processes_and_threads_give_the_same_store(tmp_path: Path) -> None:
     def threads() -> Pool:
         executor = ThreadPoolExecutor(3)
         return Pool(executor, 3, close=executor.shutdown)
@@ -107,7 +107,7 @@ def test_processes_and_threads_leave_the_same_store(tmp_path: Path) -> None:
         assert content(one) == content(two) == content(three)
 
 
-def test_only_what_is_new_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_only_new_points_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     ran: list[Job] = []
     run = worker.run
 
@@ -122,7 +122,7 @@ def test_only_what_is_new_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert len(ran) == 16
     longer = {**STUDY, "seeds": 5, "grid": {**STUDY["grid"], "rounds": [80, 160]}}
     with swept(tmp_path / FILE, longer) as store:
-        assert store.counts()["done"] == 20  # those with 40 rounds are no longer part of it
+        assert store.counts()["done"] == 20  # points with 40 rounds are no longer part of the study
     assert len(ran) == 16 + 10 + 2
     with swept(tmp_path / FILE, {**longer, "measures": ["ce-gap", "nash-gap"]}) as store:
         assert all(set(row.measures) == {"ce-gap", "nash-gap", "welfare"} for row in store.rows())
@@ -132,13 +132,13 @@ def test_only_what_is_new_is_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert len(ran) == 48
 
 
-def test_points_that_come_out_the_same_are_one(tmp_path: Path) -> None:
+def test_identical_points_run_once(tmp_path: Path) -> None:
     twice = {"base": BASE, "changes": [{"label": "a", "rounds": 5}, {"label": "b", "rounds": 5}]}
     with swept(tmp_path / FILE, twice) as store:
         assert store.counts() == {"todo": 0, "done": 1, "failed": 0}
 
 
-def test_a_point_that_raises_is_written_down_and_the_others_run(
+def test_a_point_that_raises_is_stored_as_failed_and_the_others_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -147,10 +147,10 @@ def test_a_point_that_raises_is_written_down_and_the_others_run(
         'grid = { feedback = ["sampled", "bandit"], "everyone.learner" = ["hedge", "exp3"] }'
     )
     assert main(["sweep", "mine.toml", "--workers", "1"]) == 1
-    told = capsys.readouterr().out
-    assert "4 failed" in told
-    said = "everyone.learner hedge, feedback bandit, seed 1: scenario: everyone.learner: hedge works with"
-    assert said in " ".join(told.split())
+    out = capsys.readouterr().out
+    assert "4 failed" in out
+    expected = "everyone.learner hedge, feedback bandit, seed 1: scenario: everyone.learner: hedge requires"
+    assert expected in " ".join(out.split())
     with Store(Path("studies/mine") / FILE) as store:
         rows = list(store.rows())
     assert [row.status for row in rows].count("done") == 4
@@ -161,7 +161,7 @@ def test_a_point_that_raises_is_written_down_and_the_others_run(
     }
     assert all(row.error and not row.measures for row in failed)
     assert main(["study", "mine.toml", "--csv", "mine.csv"]) == 0
-    assert "hedge works with" in Path("mine.csv").read_text()
+    assert "hedge requires" in Path("mine.csv").read_text()
 
 
 def test_a_dry_run_writes_nothing(
@@ -172,14 +172,14 @@ def test_a_dry_run_writes_nothing(
         'seeds = 30\nbase = { rounds = 9, game = { name = "chicken" }, everyone = { learner = "hedge" } }'
     )
     assert main(["sweep", "mine.toml", "--dry-run"]) == 0
-    told = capsys.readouterr().out
-    assert "30 points, of which 0 are finished" in told
-    assert "workers" in told and "MB of disk" in told
+    out = capsys.readouterr().out
+    assert "30 points, of which 0 are finished" in out
+    assert "workers" in out and "MB of disk" in out
     assert os.listdir() == ["mine.toml"]
 
 
 def dying(times: int) -> tuple[Open, list[int]]:
-    """A pool whose workers die this many times when they meet the points of seed 2; and how often it was opened."""
+    """Return a pool whose workers die `times` times on points with seed 2, and a list that grows with each opening."""
     opened: list[int] = []
     left = [times]
 
@@ -199,14 +199,14 @@ def dying(times: int) -> tuple[Open, list[int]]:
     return open_pool, opened
 
 
-def test_a_lost_worker_costs_time_and_no_point(tmp_path: Path) -> None:
+def test_a_lost_worker_loses_no_point(tmp_path: Path) -> None:
     open_pool, opened = dying(4)
     with swept(tmp_path / "a", STUDY) as undisturbed, swept(tmp_path / "b", STUDY, open_pool) as store:
         assert content(store) == content(undisturbed)
     assert len(opened) > 1
 
 
-def test_a_point_that_takes_its_worker_with_it_fails_alone(tmp_path: Path) -> None:
+def test_a_point_that_kills_its_worker_fails_alone(tmp_path: Path) -> None:
     open_pool, _ = dying(10**6)
     with swept(tmp_path / "a", STUDY) as undisturbed, swept(tmp_path / "b", STUDY, open_pool) as store:
         for row, other in zip(store.rows(), undisturbed.rows(), strict=True):
@@ -217,26 +217,26 @@ def test_a_point_that_takes_its_worker_with_it_fails_alone(tmp_path: Path) -> No
                 assert (row.status, row.measures) == ("done", other.measures)
 
 
-def test_a_worker_of_another_version_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_worker_of_another_version_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs_module, "version", lambda name: "0.0.9")
-    with pytest.raises(InputError, match=r"a worker has gamesim 0\.0\.9"):
+    with pytest.raises(InputError, match=r"but a worker has gamesim 0\.0\.9"):
         swept(tmp_path / FILE, STUDY)
     with Store(tmp_path / FILE) as store:
         assert store.counts()["todo"] == 16
 
 
-def test_a_second_sweep_on_the_same_store_is_refused(tmp_path: Path) -> None:
+def test_a_second_sweep_on_the_same_store_is_rejected(tmp_path: Path) -> None:
     with Store(tmp_path / FILE, write=True) as store:
         study = Study.from_dict(STUDY)
         store.register(study.points(), study.description)
-        with pytest.raises(InputError, match="another sweep is working on"):
+        with pytest.raises(InputError, match="another sweep is using"):
             Store(tmp_path / FILE, write=True)
-        with Store(tmp_path / FILE) as reader:  # looking is free
+        with Store(tmp_path / FILE) as reader:  # reading needs no lock
             assert reader.counts()["todo"] == 16
     Store(tmp_path / FILE, write=True).close()
 
 
-def test_a_store_of_a_newer_version_is_refused(tmp_path: Path) -> None:
+def test_a_store_of_a_newer_version_is_rejected(tmp_path: Path) -> None:
     swept(tmp_path / FILE, STUDY).close()
     with sqlite3.connect(tmp_path / FILE) as db:
         db.execute("PRAGMA user_version = 99")
@@ -248,7 +248,7 @@ def test_a_store_of_a_newer_version_is_refused(tmp_path: Path) -> None:
     assert (tmp_path / FILE).read_bytes() == before
 
 
-def test_a_store_of_the_format_before_is_taken_over(tmp_path: Path) -> None:
+def test_a_store_in_the_previous_format_is_upgraded(tmp_path: Path) -> None:
     with swept(tmp_path / FILE, STUDY) as store:
         before = content(store)
     with sqlite3.connect(tmp_path / FILE) as db:
@@ -262,7 +262,7 @@ def test_a_store_of_the_format_before_is_taken_over(tmp_path: Path) -> None:
         assert [row for row in content(store) if row[2] < 4] == before
 
 
-def test_payoffs_that_are_written_out_are_stored_once(tmp_path: Path) -> None:
+def test_payoff_tables_are_stored_once(tmp_path: Path) -> None:
     game = {"payoffs": [[[1, 0], [0, 1]], [[0, 1], [1, 0]]]}
     study = Study.from_dict({"base": {**BASE, "game": game}, "seeds": 3, "grid": {"rounds": [5, 6]}})
     with Store(tmp_path / FILE, write=True) as store:
@@ -272,7 +272,7 @@ def test_payoffs_that_are_written_out_are_stored_once(tmp_path: Path) -> None:
         assert all("payoffs" not in text for (text,) in store._db.execute("SELECT text FROM points"))
 
 
-def test_measures_may_differ_from_point_to_point(tmp_path: Path) -> None:
+def test_measures_may_differ_between_points(tmp_path: Path) -> None:
     points = [Claimed(str(i), {"x": i}, i, "[]") for i in range(3)]
     with Store(tmp_path / FILE, write=True) as store:
         store.register(points, Description("mine"))
@@ -286,37 +286,37 @@ def test_measures_may_differ_from_point_to_point(tmp_path: Path) -> None:
         assert [job.key for job in store.todo()] == ["0", "2"]
 
 
-def test_a_file_of_something_else_is_left_alone(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_store_is_left_unchanged(tmp_path: Path) -> None:
     (tmp_path / FILE).write_text("my diary, which is long enough to be taken for a database\n" * 20)
-    with pytest.raises(InputError, match="not a study's store"):
+    with pytest.raises(InputError, match="not the store of a study"):
         Store(tmp_path / FILE, write=True)
     assert (tmp_path / FILE).read_text().startswith("my diary")
     with sqlite3.connect(tmp_path / "other") as db:
         db.execute("CREATE TABLE addresses (name TEXT)")
     db.close()
-    with pytest.raises(InputError, match="something else"):
+    with pytest.raises(InputError, match="not the store of a study"):
         Store(tmp_path / "other", write=True)
-    with pytest.raises(InputError, match="no store"):
+    with pytest.raises(InputError, match="there is no study at"):
         Store(tmp_path / "nothing")
 
 
-def test_a_full_disk_loses_nothing_that_was_finished(tmp_path: Path) -> None:
+def test_a_full_disk_loses_no_finished_point(tmp_path: Path) -> None:
     study = Study.from_dict(STUDY)
     with Store(tmp_path / FILE, write=True) as store:
         store.register(study.points(), study.description)
         jobs = list(store.todo())
         store.finish(worker.run(jobs[:8], study.measures))
         (pages,) = store._db.execute("PRAGMA page_count").fetchone()
-        store._db.execute(f"PRAGMA max_page_count = {pages}")  # SQLite then answers as on a full disk
+        store._db.execute(f"PRAGMA max_page_count = {pages}")  # SQLite then fails as on a full disk
         huge = [Outcome(job.key, None, "x" * 5000, 0.0) for job in jobs[8:]]
-        with pytest.raises(InputError, match=r"full: everything that was finished is kept; make room"):
+        with pytest.raises(InputError, match=r"full; finished points are kept: free disk space"):
             store.finish(huge)
     with swept(tmp_path / FILE, STUDY) as store, swept(tmp_path / "undisturbed", STUDY) as undisturbed:
         assert content(store) == content(undisturbed)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="limits of processes")
-def test_a_file_that_cannot_grow_is_told_by_the_command(tmp_path: Path) -> None:
+def test_the_command_reports_a_file_that_cannot_grow(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(
         'seeds = 400\nbase = { rounds = 9, game = { name = "chicken" }, everyone = { learner = "hedge" } }'
     )
@@ -327,17 +327,17 @@ def test_a_file_that_cannot_grow_is_told_by_the_command(tmp_path: Path) -> None:
     call = [sys.executable, "-c", limited, "sweep", "mine.toml", "--workers", "1"]
     done = subprocess.run(call, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 2, done.stderr
-    assert "everything that was finished is kept" in done.stderr
+    assert "finished points are kept" in done.stderr
     assert "Traceback" not in done.stderr
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc takes no files")
-def test_a_folder_that_cannot_be_written_to_is_told(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="cannot be made"):
+def test_a_read_only_folder_is_rejected(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="cannot create"):
         Store(Path("/proc/gamesim") / FILE, write=True)
     if os.geteuid() != 0:  # root may write everywhere
         (tmp_path / "closed").mkdir(mode=0o500)
-        with pytest.raises(InputError, match="cannot be written to"):
+        with pytest.raises(InputError, match="cannot write to"):
             Store(tmp_path / "closed" / FILE, write=True)
 
 
@@ -373,7 +373,7 @@ def a_cluster(folder: Path, environments: list[dict[str, str]]) -> Iterator[tupl
             process.wait()
 
 
-def test_a_cluster_leaves_the_same_store_also_when_a_worker_is_killed(tmp_path: Path) -> None:
+def test_a_cluster_gives_the_same_store_even_if_a_worker_is_killed(tmp_path: Path) -> None:
     study = {**STUDY, "seeds": 12, "grid": {**STUDY["grid"], "rounds": [40, 30_000]}}
     with a_cluster(tmp_path, [{}, {}]) as (address, workers):
         connected = cluster(address)
@@ -403,13 +403,13 @@ def test_a_cluster_leaves_the_same_store_also_when_a_worker_is_killed(tmp_path: 
         assert content(store) == content(here_swept)
 
 
-def test_a_cluster_without_the_package_or_anybody_is_refused(tmp_path: Path) -> None:
+def test_a_cluster_without_the_package_or_a_scheduler_is_rejected(tmp_path: Path) -> None:
     pytest.importorskip("distributed", reason="dask.distributed is not installed")
     with pytest.raises(InputError, match=r"no dask scheduler answers at tcp://127\.0\.0\.1:1"):
         cluster("tcp://127.0.0.1:1")()
     hidden = tmp_path / "hidden"
     hidden.mkdir()
     (hidden / "gamesim.py").write_text("raise ImportError('there is no gamesim here')")
-    told = pytest.raises(InputError, match=r"worker tcp://.* cannot run gamesim .*install gamesim")
-    with a_cluster(tmp_path, [{"PYTHONPATH": str(hidden)}]) as (address, _), told:
+    rejected = pytest.raises(InputError, match=r"worker tcp://.* cannot run gamesim .*install gamesim")
+    with a_cluster(tmp_path, [{"PYTHONPATH": str(hidden)}]) as (address, _), rejected:
         cluster(address)()

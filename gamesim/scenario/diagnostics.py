@@ -1,7 +1,8 @@
-"""Finding every mistake in a scenario, and saying each in plain words.
+"""Find every mistake in a scenario, and describe each in plain words.
 
-A table is checked by itself where it is read (`gamesim.scenario.parts`). What is left is found here: what pydantic says
-in its own words, keys that exclude or need one another, a game that cannot be built, and players that do not fit it.
+Each table is validated on its own in `gamesim.scenario.parts`. This module does the rest: it translates pydantic's
+messages, and finds keys that exclude or require each other, a game that cannot be built, and players that do not match
+the game.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -29,7 +30,7 @@ SoundPart = TypeVar("SoundPart", bound=Part)
 
 
 def in_plain_words(error: ErrorDetails, scenario: type[Part]) -> Iterator[Mistake]:
-    """Say in our words what pydantic found in the tables of a scenario."""
+    """Translate an error that pydantic found in a scenario."""
     location = error["loc"]
     key = key_at(location)
     cause = error.get("ctx", {}).get("error")
@@ -38,43 +39,42 @@ def in_plain_words(error: ErrorDetails, scenario: type[Part]) -> Iterator[Mistak
     elif isinstance(cause, InputError):
         yield key, str(cause)
     elif error["type"] == "extra_forbidden":
-        yield key, f"unknown key: {did_you_mean(str(location[-1]), _part_at(location, scenario).model_fields)}"
+        yield key, f"unknown key; {did_you_mean(str(location[-1]), _part_at(location, scenario).model_fields)}"
     else:
         named = [part for part in location if isinstance(part, str)]
         field = _part_at(location, scenario).model_fields.get(named[-1])
         expected = (field and field.description) or str(error["msg"])
         if error["type"] == "missing":
-            yield key, f"is missing: expected {expected}"
+            yield key, f"missing; expected {expected}"
         else:
-            yield key, f"expected {expected}, and {shown(error['input'])} came"
+            yield key, f"expected {expected}, got {shown(error['input'])}"
 
 
 def _part_at(location: Sequence[str | int], scenario: type[Part]) -> type[Part]:
-    """Return the table that a key stands in: one of the parts, or the scenario itself."""
+    """Return the model of the table that contains a key: one of the parts, or the scenario itself."""
     inside = len([part for part in location if isinstance(part, str)]) > 1
     return PARTS[location[0]] if inside else scenario
 
 
 def conflicting_keys(raw: Mapping[str, Any]) -> Iterator[Mistake]:
-    """Give the keys that exclude or need one another."""
+    """Yield the mistakes of keys that exclude or require each other."""
     if ("players" in raw) == ("everyone" in raw):
-        came = "both came" if "players" in raw else "neither came"
-        yield "players", f"expected either a table [[players]] for each player or one table [everyone], and {came}"
+        got = "both" if "players" in raw else "neither"
+        yield "players", f"expected either one table [[players]] per player or one table [everyone], got {got}"
     game = raw.get("game")
     if not isinstance(game, dict):
         return
     given = [key for key in ("name", "file", "payoffs") if key in game]
     if len(given) != 1:
-        came = f"{' and '.join(given)} came" if given else "none came"
-        yield "game", f"expected exactly one of name, file and payoffs, and {came}"
+        yield "game", f"expected exactly one of name, file and payoffs, got {' and '.join(given) or 'none of them'}"
         return
     for key, partner in (("settings", "name"), ("players", "payoffs"), ("actions", "payoffs")):
         if key in game and partner not in game:
-            yield f"game.{key}", f"goes with {partner}, and {given[0]} came"
+            yield f"game.{key}", f"can only be given with {partner}, got {given[0]}"
 
 
 def built_game(raw: Mapping[str, Any], folder: Path) -> tuple[Game | None, list[Mistake]]:
-    """Return the game if its table is sound, and what building it finds wrong."""
+    """Return the game if its table is valid, and the mistakes found while building it."""
     part = _sound(GamePart, raw.get("game"))
     if part is None or any(key.startswith("game") for key, _ in conflicting_keys(raw)):
         return None, []
@@ -88,7 +88,7 @@ def built_game(raw: Mapping[str, Any], folder: Path) -> tuple[Game | None, list[
 
 
 def clashes(raw: Mapping[str, Any], game: Game) -> Iterator[Mistake]:
-    """Give what does not fit together between game and players, as far as the players' tables are sound."""
+    """Yield the mismatches between the game and those players whose tables are valid."""
     everyone, given = _sound(EveryonePart, raw.get("everyone")), raw.get("players")
     if everyone:
         first_of_size = {size: i for i, size in reversed(list(enumerate(game.sizes)))}
@@ -98,7 +98,7 @@ def clashes(raw: Mapping[str, Any], game: Game) -> Iterator[Mistake]:
         return
     if len(given) != len(game.players):
         who = ", ".join(game.players[:10]) + (", …" if len(game.players) > 10 else "")
-        yield "players", f"expected {len(game.players)} tables, as the game has players ({who}), and {len(given)} came"
+        yield "players", f"expected {len(game.players)} tables, one per player of the game ({who}), got {len(given)}"
         return
     entries = [_sound(PlayerPart, one) for one in given]
     for i, entry in enumerate(entries):
@@ -107,19 +107,16 @@ def clashes(raw: Mapping[str, Any], game: Game) -> Iterator[Mistake]:
     names = [one.get("name", name) for one, name in zip(given, game.players, strict=True) if isinstance(one, dict)]
     for i, name in enumerate(names):
         if name in names[:i]:
-            yield (
-                f"players[{i + 1}].name",
-                f"players need names that differ, and {name!r} came before",
-            )
+            yield f"players[{i + 1}].name", f"names of players must differ, got {name!r} again"
 
 
 def _misfits(place: str, entry: EveryonePart, game: Game, i: int, raw: Mapping[str, Any]) -> Iterator[Mistake]:
-    """Give what of one player's table does not fit the game or the feedback."""
+    """Yield the mismatches between one player's table and the game or the feedback."""
     size = game.sizes[i]
     if entry.start is not None and len(entry.start) != size:
         yield (
             f"{place}.start",
-            f"expected {size} probabilities, one for each action of {game.players[i]}, and {len(entry.start)} came",
+            f"expected {size} probabilities, one per action of {game.players[i]}, got {len(entry.start)}",
         )
     player = entry.make()
     if not isinstance(player, Learner):
@@ -128,7 +125,7 @@ def _misfits(place: str, entry: EveryonePart, game: Game, i: int, raw: Mapping[s
     if feedback in ("expected", "sampled", "bandit") and feedback not in player.feedback:
         yield (
             f"{place}.learner",
-            f"{player.name} works with {' or '.join(player.feedback)} feedback, not with {feedback}",
+            f"{player.name} requires {' or '.join(player.feedback)} feedback, got {feedback}",
         )
     try:
         rounds = raw.get("rounds")
@@ -138,7 +135,7 @@ def _misfits(place: str, entry: EveryonePart, game: Game, i: int, raw: Mapping[s
 
 
 def _sound(part: type[SoundPart], raw: Any) -> SoundPart | None:
-    """Return a table that is sound by itself, or None."""
+    """Return a table if it is valid on its own, or None."""
     try:
         return part.model_validate(raw)
     except ValidationError:

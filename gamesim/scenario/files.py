@@ -1,4 +1,4 @@
-"""Scenario files: finding them by name or path, and reading them."""
+"""Find scenario files by name or path, and read them."""
 
 import tomllib
 from importlib.resources import files
@@ -35,22 +35,23 @@ def find(name: str) -> Path:
         return known[name]
     if path.is_dir():
         hint = (
-            f": did you mean {path / SCENARIO_FILE}?"
+            f"did you mean '{path / SCENARIO_FILE}'?"
             if (path / SCENARIO_FILE).is_file()
-            else ", and a scenario is a TOML file"
+            else "give the path of a scenario file (TOML)"
         )
-        raise InputError(f"{name} is a folder{hint}")
+        raise InputError(f"{name} is a folder; {hint}")
     if not path.exists():
         if is_path:
             raise InputError(
-                f"there is no file {name}: give the path of a scenario, or the name of one of: {', '.join(known)}"
+                f"there is no file {name}; give the path of a scenario, or the name of a shipped one: "
+                f"{', '.join(known)}"
             )
         raise unknown("scenario", name, known)
     return path
 
 
 def read(path: str | Path, *, local_code: bool = False) -> Scenario:
-    """Return the scenario in the file at a path; only with `local_code` are Python files run that it names as learners.
+    """Read a scenario file; with `local_code`, run the Python files that it names as learners.
 
     >>> scenario = read(find("shapley"))
     >>> scenario.game.name, scenario.rounds
@@ -64,22 +65,22 @@ def read(path: str | Path, *, local_code: bool = False) -> Scenario:
 
 
 def read_toml(path: Path) -> tuple[dict[str, Any], str]:
-    """Return the values in a TOML file, and the comment that it opens with."""
+    """Return the values in a TOML file and its opening comment."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
         return tomllib.loads(text), opening_comment(text)
     except UnicodeDecodeError as error:
-        raise InputError(f"{path} is not UTF-8 text ({error.reason} at byte {error.start}): save it as UTF-8") from None
+        raise InputError(f"{path} is not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path} is not valid TOML: {error}") from None
     except RecursionError:
         raise InputError(f"{path} is not valid TOML: its arrays are nested too deeply") from None
     except OSError as error:
-        raise InputError(f"{path} cannot be read: {error.strerror}") from None
+        raise InputError(f"cannot read {path}: {error.strerror}") from None
 
 
 def opening_comment(text: str) -> str:
-    """Return the comment that a file opens with.
+    """Return the comment at the start of a file.
 
     >>> opening_comment("# Look at the gap.\\n#\\n# It shrinks.\\n\\nrounds = 5  # few")
     'Look at the gap.\\n\\nIt shrinks.'

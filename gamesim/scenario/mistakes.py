@@ -1,4 +1,4 @@
-"""Mistakes in a scenario: each has the key that it is found at, and all are told in one message."""
+"""Mistakes in a scenario: each names the key it is found at, and one message reports them all."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ Mistake = tuple[str, str]  # the key, and what is wrong with it
 
 
 class Mistakes(ValueError):
-    """Several mistakes below one key, so that a validator can tell them all."""
+    """Several mistakes below one key, so that a validator can report them all."""
 
     def __init__(self, found: list[Mistake]) -> None:
         super().__init__("; ".join(f"{key}: {what}" for key, what in found))
@@ -17,25 +17,25 @@ class Mistakes(ValueError):
 
 
 def message(source: str, mistakes: list[Mistake]) -> str:
-    """Return what is said of a source with these mistakes, a line for each if there are several."""
+    """Return the error message for these mistakes: a single line for one, or a list for several."""
     if len(mistakes) == 1:
         return f"{source}: {mistakes[0][0]}: {mistakes[0][1]}"
-    return f"{source} has {len(mistakes)} mistakes:" + "".join(f"\n  {key}: {what}" for key, what in mistakes)
+    return f"{source} has {len(mistakes)} errors:" + "".join(f"\n  {key}: {what}" for key, what in mistakes)
 
 
 def key_at(location: Sequence[str | int]) -> str:
-    """Return a key as people count: players[2].settings."""
+    """Return the location of a value as a key that counts from 1: players[2].settings."""
     text = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in location)
     return text.removeprefix(".")
 
 
 def key_of_setting(key: str, error: InputError, settings: Mapping[str, Any]) -> str:
-    """Return the key of the setting that a message begins with, or the key of the settings."""
+    """Return the key of the setting that a message starts with, or that of the table of settings."""
     word = str(error).split()[0]
     return f"{key}.{word}".removeprefix(".") if word in settings else key
 
 
 def shown(value: object) -> str:
-    """Return a value as messages quote it, cut where it is long."""
+    """Return a value as messages quote it, shortened if it is long."""
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."

@@ -1,7 +1,7 @@
 """A scenario: a game, its players and what to measure, as data that never executes code.
 
-Reading one names every mistake in it at once, each with its key (lists count from 1), what came and what was expected.
-Writing one gives a file that reads back as equal, so a run folder repeats the run it holds.
+Reading a scenario reports all its mistakes at once, each with its key (lists count from 1), what was expected and what
+was given. Writing one gives a file that reads back equal, so the scenario in a run folder repeats the run.
 """
 
 from collections.abc import Mapping, Sequence
@@ -28,12 +28,12 @@ __all__ = ["Scenario"]
 Entry = TypeVar("Entry", bound=EveryonePart)
 
 MOST_ROUNDS = 10**15
-SCENARIO_FILE = "scenario.toml"  # what a scenario is called in a run folder
-GAME_FILE = "game.npz"  # and a game that was read from a file: the one format that keeps every game exactly
+SCENARIO_FILE = "scenario.toml"  # the name of the scenario in a run folder
+GAME_FILE = "game.npz"  # the name of a game that was read from a file: this format stores every game exactly
 
 
 class Scenario(Part):
-    """A game, its players, how long and how often they play, and what is measured.
+    """A game, its players, the number of rounds and replicas, and what to measure.
 
     >>> scenario = Scenario.from_dict({"rounds": 100, "game": {"name": "chicken"}, "everyone": {"learner": "hedge"}})
     >>> scenario.simulation().run(scenario.rounds).rounds
@@ -41,14 +41,14 @@ class Scenario(Part):
     """
 
     title: PrintableText = Field(default="", description="printable text")
-    rounds: int = Field(ge=1, le=MOST_ROUNDS, description="a whole number of at least 1, at most 10^15")
-    seed: int = Field(default=0, ge=0, description="a whole number of at least 0")
+    rounds: int = Field(ge=1, le=MOST_ROUNDS, description="an integer from 1 to 10^15")
+    seed: int = Field(default=0, ge=0, description="an integer of at least 0")
     feedback: Literal["expected", "sampled", "bandit"] = Field(
         default="expected", description='"expected", "sampled" or "bandit"'
     )
-    replicas: int | None = Field(default=None, ge=1, description="a whole number of at least 1")
+    replicas: int | None = Field(default=None, ge=1, description="an integer of at least 1")
     game: GamePart = Field(description="a table [game]")
-    players: list[PlayerPart] | None = Field(default=None, description="a table [[players]] for each player")
+    players: list[PlayerPart] | None = Field(default=None, description="one table [[players]] per player")
     everyone: EveryonePart | None = Field(
         default=None, description="a table [everyone] with one learner for all players"
     )
@@ -67,17 +67,39 @@ class Scenario(Part):
         comment: str = "",
         local_code: bool = False,
     ) -> "Scenario":
-        """Return the scenario that raw values say, or raise one InputError that names every mistake in them.
+        """Build a scenario from the values of a scenario file.
 
-        `source` is what messages call it, `folder` is where the file of its game is looked for, and `comment` is what
-        it opens with when it is written. Only with `local_code` are Python files run that it names as learners.
+        Parameters
+        ----------
+        raw : mapping
+            The tables and values of the file, as `tomllib` reads them.
+        source : str, default "scenario"
+            The name of the scenario in error messages.
+        folder : Path, default Path()
+            The folder that the path of a game file is relative to.
+        comment : str, default ""
+            The opening comment, which `to_toml` writes at the top.
+        local_code : bool, default False
+            Whether to run the Python files that the scenario names as learners.
 
+        Returns
+        -------
+        Scenario
+            The validated scenario.
+
+        Raises
+        ------
+        InputError
+            If there are mistakes in the values; the message lists all of them.
+
+        Examples
+        --------
         >>> raw = {"rounds": 0, "game": {"name": "chiken"}, "everyone": {"learner": "hedge"}}
         >>> Scenario.from_dict(raw, source="mine.toml")
         Traceback (most recent call last):
             ...
-        gamesim.errors.InputError: mine.toml has 2 mistakes:
-          rounds: expected a whole number of at least 1, at most 10^15, and 0 came
+        gamesim.errors.InputError: mine.toml has 2 errors:
+          rounds: expected an integer from 1 to 10^15, got 0
           game.name: unknown game 'chiken'; did you mean 'chicken'?
         """
         if local_code:
@@ -96,14 +118,14 @@ class Scenario(Part):
         if mistakes or scenario is None or game is None:
             raise InputError(message(source, mistakes))
         scenario._folder, scenario._comment = folder, comment
-        scenario.__dict__["played_game"] = _with_names(game, scenario.players)  # a large table is built only once
+        scenario.__dict__["played_game"] = _with_names(game, scenario.players)  # to build a large table only once
         return scenario
 
     of = Renamed("from_dict")
 
     @property
     def folder(self) -> Path:
-        """Where the file of its game is looked for.
+        """The folder that the path of a game file is relative to.
 
         >>> from gamesim.scenario import find, read
         >>> scenario = read(find("shapley"))
@@ -114,7 +136,7 @@ class Scenario(Part):
 
     @property
     def comment(self) -> str:
-        """What the file says in its opening comment: what to look for in the run.
+        """The opening comment of the file, which describes what to look for in the run.
 
         >>> from gamesim.scenario import find, read
         >>> read(find("shapley")).comment[:26]
@@ -123,7 +145,7 @@ class Scenario(Part):
         return self._comment
 
     def changed(self, rounds: int | None = None, seed: int | None = None) -> "Scenario":
-        """Return this scenario with another number of rounds or another seed.
+        """Return a copy with another number of rounds or another seed.
 
         >>> raw = {"rounds": 100, "game": {"name": "chicken"}, "everyone": {"learner": "hedge"}}
         >>> scenario = Scenario.from_dict(raw)
@@ -135,14 +157,14 @@ class Scenario(Part):
         if rounds is not None:
             update["rounds"] = whole_number("rounds", rounds, least=1)
             if rounds > MOST_ROUNDS:
-                raise InputError(f"rounds must be at most 10^15, and {rounds} came")
+                raise InputError(f"rounds must be at most 10^15, got {rounds}")
         if seed is not None:
             update["seed"] = whole_number("seed", seed, least=0)
         return self.model_copy(update=update)
 
     @cached_property
     def played_game(self) -> Game:
-        """The game, with the names that this scenario gives to its players.
+        """The game, with the scenario's names for its players.
 
         >>> raw = {"rounds": 100, "game": {"name": "chicken"}}
         >>> players = [{"learner": "hedge", "name": "Ann"}, {"learner": "hedge", "name": "Bob"}]
@@ -153,7 +175,7 @@ class Scenario(Part):
 
     @property
     def player_parts(self) -> Sequence[EveryonePart]:
-        """What the scenario says of each player: a table of its own, or the one for everyone.
+        """The table of each player: its own [[players]] table, or [everyone].
 
         >>> raw = {"rounds": 100, "game": {"name": "chicken"}, "everyone": {"learner": "hedge"}}
         >>> [part.learner for part in Scenario.from_dict(raw).player_parts]
@@ -164,7 +186,7 @@ class Scenario(Part):
         return self.players or []
 
     def simulation(self) -> Simulation:
-        """Return the simulation that this scenario says, before its first round.
+        """Return the simulation that this scenario describes, before its first round.
 
         >>> raw = {"rounds": 100, "game": {"name": "chicken"}, "everyone": {"learner": "hedge"}}
         >>> scenario = Scenario.from_dict(raw)
@@ -186,7 +208,7 @@ class Scenario(Part):
         )
 
     def to_toml(self) -> str:
-        """Return the scenario as TOML that reads back as equal, under its opening comment.
+        """Return the scenario as TOML that reads back equal, with its opening comment.
 
         >>> raw = {"rounds": 100, "game": {"name": "chicken"}, "everyone": {"learner": "hedge"}}
         >>> scenario = Scenario.from_dict(raw)
@@ -205,7 +227,7 @@ class Scenario(Part):
         return comment + ("\n" if comment else "") + toml_writer.write({**document, "measure": measure})
 
     def write_parts(self, folder: Path) -> None:
-        """Write the scenario into an existing folder, with a game that came from a file, so that it runs from there.
+        """Write the scenario, and the files that it needs to run, into an existing folder.
 
         >>> raw = {"rounds": 100, "game": {"name": "chicken"}, "everyone": {"learner": "hedge"}}
         >>> scenario = Scenario.from_dict(raw)
@@ -226,7 +248,7 @@ class Scenario(Part):
 
     @property
     def runs_code(self) -> bool:
-        """Whether a learner is of the user's own.
+        """Whether the scenario has a user-defined learner.
 
         >>> raw = {"rounds": 100, "game": {"name": "chicken"}, "everyone": {"learner": "hedge"}}
         >>> scenario = Scenario.from_dict(raw)
@@ -248,7 +270,7 @@ class Scenario(Part):
 
 
 def _with_names(game: Game, entries: Sequence[PlayerPart] | None) -> Game:
-    """Return the game with the names that the players' tables give."""
+    """Return the game with the names in the players' tables."""
     if entries is None or not any(entry.name for entry in entries):
         return game
     names = tuple(entry.name or name for entry, name in zip(entries, game.players, strict=True))

@@ -1,4 +1,4 @@
-"""The tables of a scenario file, each checked as far as it can be by itself."""
+"""The tables of a scenario file, each validated as far as possible on its own."""
 
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -18,7 +18,7 @@ from gamesim.user_learners import UserLearner
 
 def _printable(text: str) -> str:
     if not text.isprintable():
-        raise ValueError("names and titles are printable text")
+        raise ValueError("names and titles must be printable text")
     return text
 
 
@@ -27,22 +27,22 @@ Label = Annotated[str, Field(min_length=1), AfterValidator(_printable)]
 
 
 class Part(BaseModel):
-    """A table of a scenario file: unknown keys are mistakes, nothing is converted, nothing is infinite."""
+    """A table of a scenario file, which accepts no unknown keys, no implicit conversions and no infinite numbers."""
 
     model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, frozen=True, ignored_types=(Renamed,))
 
 
 class GamePart(Part):
-    """The table [game]: a name with settings, a file, or payoffs written out."""
+    """The table [game]: a name with settings, a file, or payoff tables."""
 
     name: str | None = Field(default=None, description='the name of a game, such as "chicken"')
     settings: dict[str, Any] = Field(default_factory=dict, description="a table of the game's settings")
     file: str | None = Field(
-        default=None, min_length=1, description="the path of a game file, seen from the scenario's folder"
+        default=None, min_length=1, description="the path of a game file, relative to the scenario's folder"
     )
-    players: list[Label] | None = Field(default=None, description="a name for each player")
-    actions: list[list[Label]] | None = Field(default=None, description="a list of labels for each player")
-    payoffs: list[Any] | None = Field(default=None, description="one array of numbers for each player")
+    players: list[Label] | None = Field(default=None, description="a list of names, one per player")
+    actions: list[list[Label]] | None = Field(default=None, description="one list of action labels per player")
+    payoffs: list[Any] | None = Field(default=None, description="one array of numbers per player")
 
     @field_validator("name")
     @classmethod
@@ -67,7 +67,7 @@ class GamePart(Part):
         return payoffs
 
     def make(self, folder: Path, title: str) -> Game:
-        """Return the game; a file is looked for from this folder."""
+        """Return the game; the path of a game file is relative to `folder`."""
         if self.name is not None:
             known = games.available()[self.name]
             return known(**checked_settings(self.name, known, self.settings))
@@ -79,13 +79,15 @@ class GamePart(Part):
 
 
 class EveryonePart(Part):
-    """The table [everyone]: one learner, and how it starts, for all players."""
+    """The table [everyone]: one learner and its first strategy, for all players."""
 
     learner: str = Field(description='the name of a learner, such as "hedge"')
     settings: dict[str, Any] = Field(default_factory=dict, description="a table of the learner's settings")
-    start: list[float] | None = Field(default=None, description="a strategy: one probability for each action, 1 in all")
+    start: list[float] | None = Field(
+        default=None, description="a mixed strategy: one probability per action, summing to 1"
+    )
     perturb: float = Field(
-        default=0.0, ge=0, le=1, description="a number from 0 to 1: the random share of the first strategy"
+        default=0.0, ge=0, le=1, description="a number from 0 to 1: the share of the first strategy that is random"
     )
 
     @field_validator("learner")
@@ -116,28 +118,28 @@ class EveryonePart(Part):
     @classmethod
     def _start_is_a_strategy(cls, start: list[float]) -> list[float]:
         if not start or min(start) < 0 or abs(sum(start) - 1) > 1e-9:
-            raise InputError(f"a strategy has no negative probability and sums to 1, and {shown(start)} came")
+            raise InputError(f"expected non-negative probabilities that sum to 1, got {shown(start)}")
         return start
 
     def make(self) -> Learner | UserLearner:
-        """Return the learner with its settings: a Learner, or what starts a learner of the user's own."""
+        """Return the learner with its settings."""
         if user_learners.is_reference(self.learner):
-            own = user_learners.loaded_class(self.learner)
-            return UserLearner(own, checked_user_settings(self.learner, self.settings))
+            learner_class = user_learners.loaded_class(self.learner)
+            return UserLearner(learner_class, checked_user_settings(self.learner, self.settings))
         kind = players.available()[self.learner]
         return kind(**checked_settings(self.learner, kind, self.settings))
 
 
 class PlayerPart(EveryonePart):
-    """One of the tables [[players]]: a learner for one player, who may be given a name."""
+    """One of the tables [[players]]: a learner for one player, and optionally the player's name."""
 
-    name: Label | None = Field(default=None, description="a name, as printable text")
+    name: Label | None = Field(default=None, description="the player's name, as printable text")
 
 
 class MeasurePart(Part):
-    """The table [measure]: what is measured, and how often."""
+    """The table [measure]: whether to compute distances, and how many checkpoints to keep."""
 
     distance: Literal["auto", "always", "never"] = Field(default="auto", description='"auto", "always" or "never"')
     checkpoints: int = Field(
-        default=10, ge=1, le=1000, description="a whole number from 1 to 1000: checkpoints a decade"
+        default=10, ge=1, le=1000, description="an integer from 1 to 1000: checkpoints per decade of rounds"
     )

@@ -1,7 +1,7 @@
-"""The JSON schema of scenario files, for editors, made from the models that files are checked with.
+"""The JSON schema of scenario files, for editors, generated from the models that validate the files.
 
-A schema knows keys, types and names; that settings fit their learner and that players fit their game is told by
-`gamesim check`.
+A schema covers keys, types and names. `gamesim check` also reports settings that do not match their learner, and
+players that do not match their game.
 """
 
 import json
@@ -22,7 +22,7 @@ def scenario_schema() -> dict[str, Any]:
     schema = _without_titles(Scenario.model_json_schema())
     parts = schema["$defs"]
     parts["GamePart"]["properties"]["name"]["anyOf"][0]["enum"] = sorted(games.available())
-    own = {"type": "string", "pattern": r"\.py:\w+$", "description": "a class of your own: FILE.py:CLASS"}
+    own = {"type": "string", "pattern": r"\.py:\w+$", "description": "a user-defined class: FILE.py:CLASS"}
     for part in ("EveryonePart", "PlayerPart"):
         learner = parts[part]["properties"]["learner"]
         learner["anyOf"] = [{"enum": sorted(players.available())}, own]
@@ -30,7 +30,7 @@ def scenario_schema() -> dict[str, Any]:
 
 
 def text() -> str:
-    """Return the schema of scenario files as it is shipped."""
+    """Return the shipped text of the schema of scenario files."""
     return as_text(scenario_schema())
 
 
@@ -40,7 +40,7 @@ def as_text(schema: dict[str, Any]) -> str:
 
 
 def _without_titles(value: Any) -> Any:
-    """Drop the titles that pydantic makes of the names of keys: an editor would show them instead of what is said."""
+    """Drop the titles that pydantic derives from key names: editors would show them instead of the descriptions."""
     if isinstance(value, dict):
         return {
             key: _without_titles(part) for key, part in value.items() if not (key == "title" and isinstance(part, str))

@@ -1,4 +1,4 @@
-"""Settings of games and learners, checked against the signature of what takes them."""
+"""Validate the settings of games and learners against the signatures of their constructors."""
 
 import inspect
 import json
@@ -16,34 +16,34 @@ from gamesim.scenario.mistakes import Mistake, Mistakes, shown
 def checked_settings(
     name: str, make: Callable[..., Any], settings: Mapping[str, Any], given: str = ""
 ) -> dict[str, Any]:
-    """Return the settings as what `make` takes, or raise all mistakes in them: keys and types, from its signature.
+    """Convert settings to the types in the signature of `make`, or raise all mistakes in their keys and types.
 
-    What is `given` by the simulation is no setting.
+    The parameter `given` is passed by the simulation and is not a setting.
     """
     takes = {key: one for key, one in _parameters(make).items() if key != given}
     found: list[Mistake] = []
     checked = {}
     for key, value in settings.items():
         if key not in takes:
-            has = did_you_mean(key, takes) if takes else "it has no settings"
-            found.append((key, f"{name} has no setting {key!r}: {has}"))
+            hint = did_you_mean(key, takes) if takes else "it takes no settings"
+            found.append((key, f"{name} has no setting {key!r}; {hint}"))
             continue
-        try:  # as JSON, in which an array may be a tuple and yet nothing is converted silently
+        try:  # as JSON: strict validation then accepts an array for a tuple, but converts nothing else silently
             kind = Any if takes[key].annotation is inspect.Parameter.empty else takes[key].annotation
             checked[key] = _adapter(kind).validate_json(json.dumps(value, default=str), strict=True)
         except ValidationError as error:
             wanted = dict.fromkeys(one["msg"].removeprefix("Input should be ") for one in error.errors())
-            found.append((key, f"expected {' or '.join(wanted)}, and {shown(value)} came"))
+            found.append((key, f"expected {' or '.join(wanted)}, got {shown(value)}"))
     for key, parameter in takes.items():
         if parameter.default is inspect.Parameter.empty and key not in settings:
-            found.append((key, f"is missing: {name} needs it"))
+            found.append((key, f"missing; {name} requires it"))
     if found:
         raise Mistakes(found)
     return checked
 
 
 def checked_user_settings(reference: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of a learner of the user's own, checked against its class."""
+    """Convert the settings of a user-defined learner to the types in the signature of its class."""
     kind = user_learners.loaded_class(reference)
     return checked_settings(kind.__name__, kind, settings, given="actions")
 
@@ -55,5 +55,5 @@ def _parameters(make: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
 
 @cache
 def _adapter(annotation: Any) -> TypeAdapter[Any]:
-    """Return what checks values of a type; building it takes long beside the check itself."""
+    """Return the validator of a type; building one takes much longer than using it."""
     return TypeAdapter(annotation)

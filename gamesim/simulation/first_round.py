@@ -1,4 +1,4 @@
-"""The first round of a run: strategies that are given, or drawn at random in part, instead of the learners' own."""
+"""The strategies of the first round: given, perturbed at random, or left to the learners."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from gamesim.simulation.python_learners import PythonLearners
 
 
 class FirstRound:
-    """How each player begins: `start` has first strategies, `perturb` the share of them that is drawn at random."""
+    """The first strategies: `start` gives them, and `perturb` is the share of each that is drawn at random."""
 
     def __init__(self, game: Game, start: Sequence[ArrayLike | None] | None, perturb: Sequence[float] | float) -> None:
         count = len(game.players)
@@ -22,16 +22,21 @@ class FirstRound:
         self._given = [None] * count if start is None else list(start)
         self._shares = [float(perturb)] * count if isinstance(perturb, int | float) else list(perturb)
         if len(self._given) != count or len(self._shares) != count:
-            raise InputError(f"start and perturb need an entry for each of the {count} players")
+            raise InputError(
+                f"start and perturb must have one entry for each of the {count} players, "
+                f"got {len(self._given)} and {len(self._shares)}"
+            )
         for share in self._shares:
             if not 0 <= share <= 1:
-                raise InputError(f"perturb is a share of the first strategy, within [0, 1], and {share} came")
+                raise InputError(f"perturb must lie in [0, 1], got {share}")
 
     def strategies(self, learners: Sequence[Any], in_python: PythonLearners, random: np.random.Generator) -> Vector:
-        """Return all players' first strategies side by side, NaN where the learner's own counts."""
+        """Return the players' first strategies, concatenated; NaN leaves the choice to the learner."""
         parts = []
         for i, (size, given, share) in enumerate(zip(self._game.sizes, self._given, self._shares, strict=True)):
-            noise = random.dirichlet(np.ones(size))  # also where it is not used: one player's share moves no other's
+            noise = random.dirichlet(
+                np.ones(size)
+            )  # drawn even if unused, so that one player's share does not affect the others' noise
             if given is None and share == 0:
                 parts.append(np.full(size, np.nan))
                 continue

@@ -1,4 +1,4 @@
-"""What the compiled loop reads of a game and its learners: where their kernels are, and their numbers side by side."""
+"""The data that the compiled loop reads: the addresses of the kernels, and all settings and states, concatenated."""
 
 from collections.abc import Sequence
 from itertools import accumulate
@@ -15,7 +15,7 @@ FEEDBACK: dict[Feedback, int] = {"expected": loop.EXPECTED, "sampled": loop.SAMP
 
 
 class Compiled(NamedTuple):
-    """The setup of the loop, all players' first states side by side, and the numbers of scratch that the game needs."""
+    """The setup of the loop, the players' first states, concatenated, and the length of the game's scratch array."""
 
     setup: loop.Setup
     first_state: Vector
@@ -23,7 +23,7 @@ class Compiled(NamedTuple):
 
 
 def compiled(game: Game, learners: Sequence[Any], feedback: Feedback) -> Compiled:
-    """Lay all players' settings and states side by side and look up the kernels' addresses."""
+    """Concatenate the players' settings and states, and look up the addresses of the kernels."""
     plan = np.zeros((len(learners), loop.COLUMNS), dtype=np.int64)
     settings: list[Vector] = []
     states: list[Vector] = []

@@ -1,4 +1,4 @@
-"""Learners written in Python, at work in one replica: the compiled loop stops for them twice in every round."""
+"""Run learners written in Python in one replica; the compiled loop stops for them twice per round."""
 
 from collections.abc import Sequence
 from itertools import accumulate
@@ -16,7 +16,7 @@ from gamesim.learner import Learner, RunningLearner
 
 
 class PythonLearners:
-    """The running learners of those players whose learner is written in Python; there may be none."""
+    """The running learners that are written in Python, possibly none."""
 
     def __init__(self, game: Game, learners: Sequence[Any]) -> None:
         self._game, self._learners = game, learners
@@ -31,7 +31,7 @@ class PythonLearners:
         return player in self._running
 
     def play(self, player: int, round: int) -> Vector:
-        """Return the strategy of a player in a round, counted from 0."""
+        """Return the strategy of a player in a round (counted from 0)."""
         try:
             strategy = self._running[player].play()
         except Exception as error:
@@ -39,7 +39,7 @@ class PythonLearners:
         return validation.strategy(strategy, self._game.sizes[player], self._game.players[player])
 
     def observe(self, player: int, round: int, loss: Vector) -> None:
-        """Tell a player its losses of a round, counted from 0."""
+        """Pass a player's losses in a round (counted from 0) to its learner."""
         try:
             self._running[player].observe(loss)
         except Exception as error:
@@ -48,7 +48,7 @@ class PythonLearners:
     def advance(
         self, setup: loop.Setup, track: loop.Track, first: int, rounds: int, uniforms: NDArray[np.float64]
     ) -> None:
-        """Run the phases of the compiled loop one by one, as `loop.advance` does, and these learners in between."""
+        """Run the phases of the compiled loop one by one, like `loop.advance`, with these learners in between."""
         for round in range(first, first + rounds):
             loop.play(setup, track, round)
             for i in self._running:
@@ -63,7 +63,7 @@ class PythonLearners:
         try:
             made: RunningLearner = self._learners[player](actions=self._game.sizes[player])
         except Exception as error:
-            raise self._failure(player, "when it was made", error) from error
+            raise self._failure(player, "when it was created", error) from error
         return made
 
     def _failure(self, player: int, when: str, error: Exception) -> InputError:

@@ -29,10 +29,10 @@ from gamesim.simulation.python_learners import PythonLearners
 
 __all__ = ["Simulation", "simulate"]
 
-SIMULATION_BYTES = 2**33  # that the arrays of one simulation may take
-PIECE = 0.05  # seconds that rounds are run in one piece, between two calls of `progress`
+SIMULATION_BYTES = 2**33  # the limit on the arrays of one simulation
+PIECE = 0.05  # target time, in seconds, between two calls of `progress`
 
-# What a track needs to go on beside its sums; the rest is scratch, or in the record already.
+# Besides its sums, the parts of a track needed to resume; the rest is scratch, or already in the record.
 CONTINUED = ("state", "starts", "strategies", "losses", "stride")
 
 
@@ -318,8 +318,8 @@ class Simulation(Generic[Number]):
         for player in record.learners:
             if not isinstance(player, Learner):
                 raise InputError(
-                    f"a run with a learner written in Python ({player}) cannot be continued: "
-                    f"its state is not in the record"
+                    f"cannot resume a run with a learner written in Python ({player}), "
+                    f"because its state is not in the record"
                 )
         replicas: Any = None if record.single else record.replicas
         simulation: Simulation[Number] = cls(
@@ -333,7 +333,7 @@ class Simulation(Generic[Number]):
         simulation._take_over(record)
         return simulation
 
-    # How it is done.
+    # Internals.
 
     def _started(self) -> tuple[bool, ...]:
         """Return which players had their first strategy given or perturbed."""
@@ -361,7 +361,7 @@ class Simulation(Generic[Number]):
         if needed > SIMULATION_BYTES:
             raise InputError(
                 f"this simulation would need {needed / 2**30:.1f} GiB for {self.replicas} replicas of "
-                f"{self.game.name}, and {SIMULATION_BYTES / 2**30:.0f} GiB is the limit: take fewer replicas or actions"
+                f"{self.game.name}, but the limit is {SIMULATION_BYTES / 2**30:.0f} GiB; use fewer replicas or actions"
             )
 
     def _advance_all(self, pool: ThreadPoolExecutor | None, rounds: int) -> None:
@@ -375,7 +375,7 @@ class Simulation(Generic[Number]):
         try:
             wait(pieces)
         finally:
-            wait(pieces)  # also when interrupted: all replicas end at the same round
+            wait(pieces)  # even if interrupted, so that all replicas stop at the same round
             self.rounds += rounds
             if at_checkpoint:
                 self._kept.append((self.rounds, [self._sums(track) for track in self._tracks]))
@@ -422,15 +422,17 @@ def _chosen_learners(
     count = len(game.players)
     chosen = [learners] * count if isinstance(learners, str | Learner | type) else list(learners)
     if len(chosen) != count:
-        raise InputError(f"{game.name} has {count} players, and learners came for {len(chosen)}")
+        raise InputError(
+            f"learners must have one entry for each of the {count} players of {game.name}, got {len(chosen)}"
+        )
     found = [_as_learner(learner) for learner in chosen]
     if horizon is not None:
         found = [one.with_horizon(horizon) if isinstance(one, Learner) else one for one in found]
     for one in found:
         if isinstance(one, Learner) and feedback not in one.feedback:
             raise InputError(
-                f"{one.name} does not work with {feedback} feedback, "
-                f"only with {' or '.join(one.feedback)}: choose another learner or feedback"
+                f"{one.name} requires {' or '.join(one.feedback)} feedback, got {feedback}; "
+                f"choose another learner or feedback"
             )
     return found
 
@@ -438,7 +440,7 @@ def _chosen_learners(
 @cache
 def _blas() -> ThreadpoolController:
     """Return what limits the threads of BLAS; looking for the libraries takes longer than many a run."""
-    import scipy.linalg.cython_blas  # noqa: F401  # what compiled kernels call: found only once it is loaded
+    import scipy.linalg.cython_blas  # noqa: F401  # threadpoolctl finds this BLAS only once it is loaded
 
     return ThreadpoolController()
 
@@ -449,4 +451,6 @@ def _as_learner(learner: Any) -> Any:
         return players.make(learner)
     if isinstance(learner, Learner) or callable(learner):
         return learner
-    raise InputError(f"a learner is a name, a Learner, or a class with play() and observe(loss), and {learner!r} came")
+    raise InputError(
+        f"a learner must be a name, a Learner, or a class with methods play() and observe(loss), got {learner!r}"
+    )

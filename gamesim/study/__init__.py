@@ -1,1 +1,1 @@
-"""Studies: one base scenario, many variants of it, and what is measured of each."""
+"""Studies: a base scenario, many variants of it, and the measures of each."""

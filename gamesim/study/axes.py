@@ -1,4 +1,4 @@
-"""The axes of a study: names, and the choices along them."""
+"""The axes of a study, and the choices along them."""
 
 import re
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ Change = tuple[str, Any]  # a key of the scenario, and its new value
 
 
 class AxisSummary(TypedDict):
-    """An axis as a store keeps it: its name, what it stands for, and the labels of its choices."""
+    """An axis as stored: its name, its role, and the labels of its choices."""
 
     name: str
     role: str
@@ -17,7 +17,7 @@ class AxisSummary(TypedDict):
 
 @dataclass(frozen=True)
 class Choice:
-    """One value of an axis: what tables call it, and what it changes."""
+    """One value of an axis: its label in tables, and its changes to the scenario."""
 
     label: Any
     changes: tuple[Change, ...]
@@ -25,14 +25,14 @@ class Choice:
 
 @dataclass(frozen=True)
 class Axis:
-    """A name, and the choices along it."""
+    """An axis: a name, and the choices along it."""
 
     name: str
     choices: tuple[Choice, ...]
 
     @property
     def role(self) -> str:
-        """What the axis stands for in tables and fits: "rounds", "actions", "learner", "game" or "other"."""
+        """The role of the axis in tables and fits: "rounds", "actions", "learner", "game" or "other"."""
         changed = {key for choice in self.choices for key, _ in choice.changes}
         if changed == {"rounds"}:
             return "rounds"
@@ -46,12 +46,12 @@ class Axis:
 
     @property
     def summary(self) -> AxisSummary:
-        """The axis without what its choices change."""
+        """The axis without the changes of its choices."""
         return {"name": self.name, "role": self.role, "values": [choice.label for choice in self.choices]}
 
 
 def top_of(key: str) -> str:
-    """Return the table or value of a scenario that a key reaches into.
+    """Return the top-level table or value of a scenario that a key refers to.
 
     >>> top_of("players[2].settings.rate"), top_of("rounds")
     ('players', 'rounds')

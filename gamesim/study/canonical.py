@@ -1,11 +1,11 @@
-"""Data as JSON in the one way that equal data share, to be compared, hashed and stored."""
+"""Canonical JSON: equal data have the same text, to be compared, hashed and stored."""
 
 import json
 from typing import Any
 
 
 def canonical(value: Any) -> str:
-    """Return data as JSON in the one way that equal data share.
+    """Return data as canonical JSON, which is the same for equal data.
 
     >>> canonical({"rounds": 5, "game": {"name": "chicken"}})
     '{"game":{"name":"chicken"},"rounds":5}'

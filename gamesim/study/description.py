@@ -1,4 +1,4 @@
-"""What a study is about, whatever runs its points."""
+"""The description of a study, independent of what runs its points."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from gamesim.study.axes import AxisSummary
 
 @dataclass(frozen=True)
 class Description:
-    """A study's name and title, the comment it opens with, the measures that every point has, and its axes."""
+    """A study's name, title, opening comment, measures and axes."""
 
     name: str
     title: str = ""

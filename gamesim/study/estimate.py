@@ -1,4 +1,4 @@
-"""How long a sweep will take and how large its store will be, from a timed sample of its points."""
+"""Estimate the time of a sweep and the size of its store from a timed sample of its points."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from gamesim.study.jobs import Job, use_one_blas_thread
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a sweep is expected to take: from a timed sample of its points."""
+    """The estimated time of a sweep and size of its store, from `sampled` timed points."""
 
     points: int
     sampled: int
@@ -20,7 +20,7 @@ class Estimate:
 
 
 def estimate(jobs: Sequence[Job], points: int, measures: Sequence[str], workers: int, budget: float = 5.0) -> Estimate:
-    """Time some of the points, spread over the study, for about `budget` seconds in all."""
+    """Time some of the points, spread over the study, for about `budget` seconds in total."""
     use_one_blas_thread()
     times: list[float] = []
     sizes: list[int] = []
@@ -30,11 +30,11 @@ def estimate(jobs: Sequence[Job], points: int, measures: Sequence[str], workers:
             break
         try:
             seconds = _timed(job, measures, most=max(0.2, (budget - spent) / 4))
-        except InputError:  # a point that fails, which the sweep will tell
+        except InputError:  # the sweep reports points that fail
             continue
         times.append(seconds)
         spent += min(seconds, budget)
-        sizes.append(2 * len(job.text) + 40 * len(measures) + 250)  # a rough guess at a row and its index
+        sizes.append(2 * len(job.text) + 40 * len(measures) + 250)  # a rough estimate of a row and its index
     if not times:
         return Estimate(points, 0, 0.0, 0)
     mean = sum(times) / len(times)
@@ -42,11 +42,11 @@ def estimate(jobs: Sequence[Job], points: int, measures: Sequence[str], workers:
 
 
 def _timed(job: Job, measures: Sequence[str], most: float) -> float:
-    """Run a point for at most about so many seconds; return how long the whole takes, or would."""
+    """Run a point for at most about `most` seconds; return the time that the whole point takes, or would take."""
     began = perf_counter()
     scenario = worker.scenario_of(job)
     simulation = scenario.simulation()
-    simulation.run(1)  # loads the kernels, which happens once and not for each point
+    simulation.run(1)  # loads the kernels, which happens only once, not for every point
     started = perf_counter()
     if scenario.rounds > 1:
         simulation.run(scenario.rounds - 1, progress=lambda _: perf_counter() - started > most)

@@ -1,4 +1,4 @@
-"""A study's points as files for other programs: CSV and Parquet."""
+"""Export the points of a study as CSV and Parquet."""
 
 import csv
 from importlib import import_module
@@ -11,7 +11,7 @@ from gamesim.study.store import Row
 
 
 def write_csv(results: Results, path: Path) -> None:
-    """Write every point as a line: its labels, seed, status, measures, error and seconds."""
+    """Write one line per point: its labels, seed, status, measures, error and seconds."""
     axes, measures, columns = _columns(results)
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
@@ -20,12 +20,12 @@ def write_csv(results: Results, path: Path) -> None:
 
 
 def write_parquet(results: Results, path: Path) -> None:
-    """Write the same as Parquet; numbers are numbers, and a column of mixed labels is text."""
+    """Write the same columns as Parquet, with numbers as numbers and a column of mixed labels as text."""
     try:
         pyarrow: Any = import_module("pyarrow")
         parquet: Any = import_module("pyarrow.parquet")
     except ImportError:
-        raise InputError("Parquet needs pyarrow: pip install 'gamesim[parquet]'") from None
+        raise InputError("writing Parquet requires pyarrow; install it with: pip install 'gamesim[parquet]'") from None
     axes, measures, columns = _columns(results)
     lines = [_values(row, axes, measures) for row in results.rows]
     arrays = {name: [line[i] for line in lines] for i, name in enumerate(columns)}

@@ -1,4 +1,4 @@
-"""What a sweep hands to its workers and what it gets back: a job for each point, and an outcome for each job."""
+"""The messages between a sweep and its workers: one job per point, and one outcome per job."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -8,14 +8,14 @@ from math import isfinite
 
 from gamesim.errors import InputError
 
-LONGEST_ERROR = 500  # letters
+LONGEST_ERROR = 500  # characters
 
-Measures = dict[str, float | None]  # by name; None where one is not defined
+Measures = dict[str, float | None]  # by name; None if undefined
 
 
 @dataclass(frozen=True)
 class Job:
-    """A point as a worker gets it: its key in the store, the text that says what to run, and the seed."""
+    """A point for a worker to run: its key in the store, the scenario as text, and the seed."""
 
     key: str
     text: str
@@ -24,7 +24,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a point: its measures, or its error; and how long it took."""
+    """The result of a point: its measures or its error, and the time it took."""
 
     key: str
     measures: Measures | None
@@ -32,24 +32,27 @@ class Outcome:
     seconds: float
 
 
-Run = Callable[[Sequence[Job]], list[Outcome]]  # runs some points in a worker, so it has to be picklable
+Run = Callable[[Sequence[Job]], list[Outcome]]  # runs points in a worker; must be picklable
 
 
 class OtherVersionError(InputError):
-    """A worker has another version of gamesim than the sweep."""
+    """Raised if a worker has another version of gamesim than the sweep."""
 
 
 def run_task(run: Run, jobs: Sequence[Job], needed: str) -> list[Outcome]:
-    """Run some points in a worker; `needed` is the version that the sweep was started with."""
+    """Run some points in a worker; `needed` is the version of gamesim that the sweep uses."""
     here = version("gamesim")
     if here != needed:
-        raise OtherVersionError(f"a worker has gamesim {here}, and this sweep runs {needed}: install the same on both")
+        raise OtherVersionError(
+            f"workers must have gamesim {needed}, the version of this sweep, but a worker has gamesim {here}; "
+            f"install the same version on both"
+        )
     use_one_blas_thread()
     return run(jobs)
 
 
 def failure(key: str, error: Exception, seconds: float) -> Outcome:
-    """Return the outcome of a point that raised this error."""
+    """Return the outcome of a point that raised an exception."""
     text = " ".join(str(error).split())
     message = text if isinstance(error, InputError) else f"{type(error).__name__}: {text}"
     shortened = message if len(message) <= LONGEST_ERROR else message[: LONGEST_ERROR - 1] + "…"
@@ -57,14 +60,14 @@ def failure(key: str, error: Exception, seconds: float) -> Outcome:
 
 
 def finite(value: float | None) -> float | None:
-    """Return a number, or None for what is none."""
+    """Return a finite number unchanged, and None for anything else."""
     return value if value is not None and isfinite(value) else None
 
 
 @cache
 def use_one_blas_thread() -> None:
-    """Hold BLAS at one thread for as long as this process lives: workers are as many as there are processors."""
-    import scipy.linalg.cython_blas  # noqa: F401  # what compiled kernels call: found only once it is loaded
+    """Limit BLAS to one thread for the life of this process: there is already one worker per processor."""
+    import scipy.linalg.cython_blas  # noqa: F401  # threadpoolctl finds this BLAS only once it is loaded
     from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
     threadpool_limits(1)

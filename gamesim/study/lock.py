@@ -1,4 +1,4 @@
-"""The lock of a store: only one sweep at a time writes into it."""
+"""The lock of a store, which only one sweep at a time may write to."""
 
 import sqlite3
 from pathlib import Path
@@ -7,9 +7,9 @@ from gamesim.errors import InputError
 
 
 def take_lock(path: Path) -> sqlite3.Connection:
-    """Take the lock of a store, which the system gives back however the process ends.
+    """Lock a store; the operating system releases the lock when the process ends, even if it is killed.
 
-    It is SQLite's own, on an empty file beside the store: the same on every system, and readers of the store go free.
+    This is an SQLite lock on an empty file beside the store. It works on every platform and does not block readers.
     """
     beside = path.with_name(f"{path.name}.lock")
     try:
@@ -22,7 +22,7 @@ def take_lock(path: Path) -> sqlite3.Connection:
     except sqlite3.OperationalError as error:
         if "locked" in str(error):
             raise InputError(
-                f"another sweep is working on {path}: wait until it has ended, or choose another place with --out"
+                f"another sweep is using {path}; wait until it ends, or choose another folder with --out"
             ) from None
-        raise InputError(f"{beside}: {error}: choose another place with --out") from None
+        raise InputError(f"cannot lock {beside}: {error}; choose another folder with --out") from None
     return lock

@@ -1,31 +1,32 @@
-"""Study files: one base scenario and the changes to it, as points that a sweep runs.
+"""Study files: a base scenario and its variants, the points that a sweep runs.
 
 A study is TOML:
 
-    title = "How the gap falls with the number of actions"
-    base = "chicken"                       # a shipped scenario or a path; or the table [base], a scenario itself
+    title = "CE gap against the number of actions"
+    base = "chicken"                       # the name or path of a scenario; or a table [base] that contains one
     seeds = 10                             # 0 to 9; or a list; or { first = 5, count = 10 }
-    measures = ["ce-gap", "cce-gap"]       # what is kept of each point
+    measures = ["ce-gap", "cce-gap"]       # what to store for each point
 
-    [grid]                                 # every combination of these
+    [grid]                                 # every combination of these values
     rounds = [100, 1000, 10000]
     "everyone.learner" = ["hedge", "blum-mansour"]
     "game.settings.seed" = { first = 0, count = 100 }
 
-    [grid.start.even]                      # an axis of your own: changes under one name
+    [grid.start.even]                      # a custom axis: each value is a set of changes
     "everyone.perturb" = 0.0
     [grid.start.random]
     "everyone.perturb" = 1.0
 
-    [[changes]]                            # a list: each entry is combined with the whole grid
+    [[changes]]                            # a list of variants, each combined with the whole grid
     game = { name = "shapley" }
     [[changes]]
-    label = "random"                       # what tables call it
+    label = "random"                       # its name in tables
     game = { name = "uniform" }
     grid = { "game.settings.seed" = { first = 0, count = 100 } }      # for this entry only
 
-A key in quotes, as in mistakes of scenarios, changes one value ("players[2].settings.rate" is the second player's); a
-table, as `game = {...}`, replaces the whole table. Like a scenario, a study is data and never executes code.
+A key in quotes, written as in error messages, changes one value: "players[2].settings.rate" is the second player's
+rate. A table, such as `game = {...}`, replaces the whole table. Like a scenario, a study is data and never executes
+code.
 """
 
 import hashlib
@@ -40,7 +41,7 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
-from gamesim.errors import InputError, did_you_mean
+from gamesim.errors import InputError, unknown
 from gamesim.scenario import Scenario
 from gamesim.scenario.files import read_toml
 from gamesim.study.axes import Axis, Choice
@@ -50,13 +51,13 @@ from gamesim.study.parsing import Parts, parse
 from gamesim.study.variants import change, complete
 
 MOST_POINTS = 10**7
-COMBINATIONS_TRIED = 16  # that a value is tried in before it is called a mistake
-VALUES_CHECKED = 50  # of one axis before the sweep; the others as they run
+COMBINATIONS_TRIED = 16  # combinations in which a value is tried before it counts as a mistake
+VALUES_CHECKED = 50  # values per axis that are checked before the sweep; the sweep checks the others as they run
 
 
 @dataclass(frozen=True)
 class Point:
-    """One scenario of a study, complete but for its seed, with the labels of its choices."""
+    """One scenario of a study, complete except for the seed, with the labels of its choices."""
 
     scenario: dict[str, Any]
     seed: int
@@ -64,19 +65,19 @@ class Point:
 
     @cached_property
     def text(self) -> str:
-        """The scenario without its seed, written in the one way that equal scenarios share."""
+        """The scenario without its seed, as canonical JSON."""
         return canonical(self.scenario)
 
     @property
     def key(self) -> str:
-        """The hash of the complete scenario and of the version that runs it."""
+        """The hash of the complete scenario and the version of gamesim."""
         whole = f"{version('gamesim')}\n{self.seed}\n{self.text}"
         return hashlib.sha256(whole.encode()).hexdigest()[:32]
 
 
 @dataclass(frozen=True)
 class Study(Parts):
-    """A base scenario, its changes and seeds, and what is kept of each point.
+    """A base scenario, its variants and seeds, and the measures to store for each point.
 
     >>> base = {"rounds": 10, "game": {"name": "chicken"}, "everyone": {"learner": "hedge"}}
     >>> study = Study.from_dict({"base": base, "grid": {"rounds": [10, 20]}, "seeds": 3})
@@ -97,7 +98,7 @@ class Study(Parts):
         folder: Path = Path(),
         comment: str = "",
     ) -> "Study":
-        """Return the study that these values say, or raise one InputError that names what is wrong in them."""
+        """Build a study from the values of a study file, or raise one InputError that lists all mistakes in them."""
         parts = parse(raw, source, folder)
         study = cls(**vars(parts), name=name, comment=comment)
         try:
@@ -108,18 +109,18 @@ class Study(Parts):
 
     @property
     def description(self) -> Description:
-        """What the study is about, as its store keeps it."""
+        """The description of the study, as stored."""
         axes = tuple(axis.summary for axis in self.axes)
         return Description(self.name, self.title, self.comment, self.measures, axes)
 
     @property
     def count(self) -> int:
-        """How many points there are; two that come out the same are counted twice here and run once."""
+        """The number of points; identical points are counted separately here but run once."""
         return len(self.seeds) * sum(prod(len(axis.choices) for axis in axes) for axes in self._products())
 
     @property
     def axes(self) -> list[Axis]:
-        """All axes, for tables: those of the list of changes first."""
+        """All axes, for tables, starting with those of the list of changes."""
         found = []
         if self.entries_name:
             found.append(Axis(self.entries_name, tuple(choice for choice, _ in self.entries)))
@@ -127,20 +128,20 @@ class Study(Parts):
         return [*found, *(axis for axis in within.values()), *self.grid]
 
     def points(self) -> Iterator[Point]:
-        """Give every point, those that differ only by their seed beside each other."""
+        """Yield every point; those that differ only in their seeds are consecutive."""
         for axes in self._products():
             for choices in product(*(axis.choices for axis in axes)):
                 yield from self._points(axes, choices)
 
     def check(self) -> None:
-        """Refuse what cannot be right: too many points, axes that change the same, values that no combination takes."""
+        """Raise an InputError for too many points, a repeated axis, or a value that is valid in no combination."""
         if self.count > MOST_POINTS:
-            raise InputError(f"this study has {self.count:,} points, and {MOST_POINTS:,} is the limit")
+            raise InputError(f"a study must have at most {MOST_POINTS:,} points, got {self.count:,}")
         for axes in self._products():
             names = [axis.name for axis in axes]
             if len(set(names)) < len(names):
                 twice = next(name for name in names if names.count(name) > 1)
-                raise InputError(f"grid: {twice} stands both in the grid and in the list of changes, or twice in one")
+                raise InputError(f"grid: {twice} must be varied only once, in either the grid or the list of changes")
         mistakes = [mistake for axes in self._products() for mistake in self._mistakes(axes)]
         if mistakes:
             distinct = list(dict.fromkeys(mistakes))
@@ -148,7 +149,7 @@ class Study(Parts):
             raise InputError("\n  ".join(["", *distinct[:10]]).lstrip() + more)
 
     def _products(self) -> Iterator[tuple[Axis, ...]]:
-        """Give the axes whose product is taken, for each entry of the list of changes."""
+        """Yield the axes to combine, for each entry of the list of changes."""
         for choice, axes in self.entries:
             yield (Axis(self.entries_name, (choice,)), *axes, *self.grid)
 
@@ -165,10 +166,10 @@ class Study(Parts):
         return complete(changed, self.folder)
 
     def _mistakes(self, axes: tuple[Axis, ...]) -> Iterator[str]:
-        """Give a message for each value that fits into none of the combinations that are tried."""
+        """Yield a message for each value that is valid in none of the combinations tried."""
         fitting: list[Choice] | None = None
         for at, axis in enumerate(axes):
-            if not axis.name and len(axes) > 1:  # no list of changes: the grid's own values tell what is wrong
+            if not axis.name and len(axes) > 1:  # no list of changes: the values of the grid show the mistakes
                 continue
             step = -(-len(axis.choices) // VALUES_CHECKED)
             for choice in axis.choices[::step]:
@@ -195,13 +196,14 @@ def shipped() -> dict[str, Path]:
 
 
 def find(name: str, others: Iterable[str] = ()) -> Path:
-    """Return the path of a study given as a path or as the name of a shipped one; `others` may be meant as well."""
+    """Return the path of a study given by path or by the name of a shipped one; hints also draw on `others`."""
     path, known = Path(name), shipped()
     if path.suffix != ".toml" and len(path.parts) == 1 and name in known:
         return known[name]
     if not path.is_file():
-        hint = did_you_mean(name, [*known, *others]) if len(path.parts) == 1 else "give the path of a study file"
-        raise InputError(f"there is no study {name!r}: {hint}")
+        if len(path.parts) == 1:
+            raise unknown("study", name, [*known, *others])
+        raise InputError(f"there is no file {name}; give the path of a study file")
     return path
 
 

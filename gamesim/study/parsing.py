@@ -1,4 +1,4 @@
-"""Reading the values of a study file: what they say, or everything that is wrong in them."""
+"""Parse the values of a study file, and report all mistakes in them at once."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -17,12 +17,12 @@ from gamesim.study.worker import DEFAULT_MEASURES
 
 KEYS = ("title", "base", "seeds", "measures", "grid", "changes")
 
-Entry = tuple[Choice, tuple[Axis, ...]]  # of the list of changes, with a grid of its own
+Entry = tuple[Choice, tuple[Axis, ...]]  # an entry of the list of changes, with its additional grid
 
 
 @dataclass(frozen=True)
 class Parts:
-    """What the values of a study file say; `folder` is the one that the base scenario's files are in."""
+    """The parsed values of a study file; `folder` is that of the base scenario."""
 
     title: str
     base: dict[str, Any]
@@ -35,8 +35,8 @@ class Parts:
 
 
 def parse(raw: Mapping[str, Any], source: str, folder: Path) -> Parts:
-    """Return what these values say, or raise one InputError that names everything that is wrong in them."""
-    mistakes = [f"{key}: unknown key: {did_you_mean(key, KEYS)}" for key in raw if key not in KEYS]
+    """Parse the values of a study file, or raise one InputError that lists all mistakes in them."""
+    mistakes = [f"{key}: unknown key; {did_you_mean(key, KEYS)}" for key in raw if key not in KEYS]
 
     @contextmanager
     def collected() -> Iterator[None]:
@@ -58,7 +58,7 @@ def parse(raw: Mapping[str, Any], source: str, folder: Path) -> Parts:
     with collected():
         grid = _axes(raw.get("grid", {}), "grid")
     if len(mistakes) > 1:
-        raise InputError(f"{source} has {len(mistakes)} mistakes:" + "".join(f"\n  {one}" for one in mistakes))
+        raise InputError(f"{source} has {len(mistakes)} errors:" + "".join(f"\n  {one}" for one in mistakes))
     if mistakes:
         raise InputError(f"{source}: {mistakes[0]}")
     return Parts(title, base, base_folder, seeds, measures, grid, entries, entries_name)
@@ -69,22 +69,22 @@ def _base(raw: Any, folder: Path) -> tuple[dict[str, Any], Path]:
         path = folder / raw if (folder / raw).is_file() else scenario.find(raw)
         raw, folder = read_toml(path)[0], path.parent
     if not isinstance(raw, dict):
-        came = "nothing" if raw is None else repr(raw)
-        raise InputError(f"base: expected a table [base] with a scenario, or the name of one, and {came} came")
+        got = "nothing" if raw is None else repr(raw)
+        raise InputError(f"base: expected a table [base] with a scenario, or the name or path of one, got {got}")
     if "replicas" in raw:
-        raise InputError("base.replicas: a study runs its points with seeds: take it out, and say seeds = ...")
+        raise InputError("base.replicas: not allowed in a study; remove it, and use seeds = ... instead")
     return {key: value for key, value in raw.items() if key not in ("seed", "title")}, folder
 
 
 def _text(raw: Any) -> str:
     if not isinstance(raw, str) or not raw.isprintable():
-        raise InputError(f"title: expected printable text, and {raw!r} came")
+        raise InputError(f"title: expected printable text, got {raw!r}")
     return raw
 
 
 def _measures(raw: Any) -> tuple[str, ...]:
     if not isinstance(raw, list) or not raw:
-        raise InputError(f"measures: expected a list of names from {', '.join(numbers())}, and {raw!r} came")
+        raise InputError(f"measures: expected a list of names from {', '.join(numbers())}, got {raw!r}")
     for name in raw:
         if name not in numbers():
             raise InputError(f"measures: {unknown('measure', name, numbers())}")
@@ -99,7 +99,8 @@ def _seeds(raw: Any) -> Sequence[int]:
     if isinstance(raw, list) and raw and all(isinstance(s, int) and not isinstance(s, bool) and s >= 0 for s in raw):
         return tuple(dict.fromkeys(raw))
     raise InputError(
-        f"seeds: expected how many, a list of whole numbers, or {{ first = 0, count = 10 }}, and {raw!r} came"
+        f"seeds: expected a positive integer, a list of non-negative integers, or {{ first = 0, count = 10 }}, "
+        f"got {raw!r}"
     )
 
 
@@ -111,14 +112,14 @@ def _range(raw: Mapping[str, Any], key: str, least: int | None = None) -> range:
     first, count, step = raw.get("first", 0), raw.get("count", 0), raw.get("step", 1)
     wrong = [value for value in (first, count, step) if isinstance(value, bool) or not isinstance(value, int)]
     if wrong or not _is_range({"first": 0, **raw}) or count < 1 or step < 1 or (least is not None and first < least):
-        raise InputError(f"{key}: expected {{ first = 0, count = 10 }} in whole numbers, and {dict(raw)!r} came")
+        raise InputError(f"{key}: expected integers as in {{ first = 0, count = 10, step = 1 }}, got {dict(raw)!r}")
     return range(first, first + count * step, step)
 
 
 def _axes(raw: Any, place: str) -> tuple[Axis, ...]:
-    """Return the axes of a grid: a key with a list or a range, or a name with tables of changes."""
+    """Return the axes of a grid: keys with lists or ranges, and names with tables of changes."""
     if not isinstance(raw, dict):
-        raise InputError(f"{place}: expected a table of keys and lists, and {raw!r} came")
+        raise InputError(f"{place}: expected a table of keys and lists of values, got {raw!r}")
     axes = []
     for key, values in raw.items():
         known = top_of(key) in Scenario.model_fields
@@ -133,16 +134,14 @@ def _axes(raw: Any, place: str) -> tuple[Axis, ...]:
 
 def _key_axis(key: str, values: Any, place: str) -> Axis:
     if key in ("seed", "replicas"):
-        raise InputError(f"{place}.{key}: seeds are given beside the grid: seeds = ...")
+        raise InputError(f"{place}.{key}: cannot be varied in a grid; use seeds = ... at the top of the study")
     if isinstance(values, dict):
         values = list(_range(values, f"{place}.{key}"))
     if not isinstance(values, list) or not values:
-        raise InputError(
-            f"{place}.{key}: expected a list of values or {{ first = 0, count = 10 }}, and {values!r} came"
-        )
+        raise InputError(f"{place}.{key}: expected a list of values or {{ first = 0, count = 10 }}, got {values!r}")
     labels = [_label(value) for value in values]
     if len(set(map(canonical, labels))) < len(labels):
-        raise InputError(f"{place}.{key}: values must differ in their names: name them, as in [grid.NAME.VALUE]")
+        raise InputError(f"{place}.{key}: values must have different labels; name them, as in [grid.NAME.VALUE]")
     return Axis(key, tuple(Choice(label, ((key, value),)) for label, value in zip(labels, values, strict=True)))
 
 
@@ -150,16 +149,16 @@ def _named_axis(name: str, raw: Any, place: str) -> Axis:
     if not isinstance(raw, dict) or not raw or not all(isinstance(one, dict) for one in raw.values()):
         fields = ", ".join(Scenario.model_fields)
         raise InputError(
-            f"{place}.{name}: no key of a scenario begins with {name!r} ({did_you_mean(name, fields.split(', '))}), "
-            f"and an axis of your own has a table of changes for each of its values, as in [{place}.{name}.VALUE]"
+            f"{place}.{name}: unknown key {name!r}; {did_you_mean(name, fields.split(', '))} "
+            f"(a custom axis needs one table of changes per value, as in [{place}.{name}.VALUE])"
         )
     return Axis(name, tuple(Choice(label, _changes(one, f"{place}.{name}.{label}")) for label, one in raw.items()))
 
 
 def _entries(raw: Any) -> tuple[tuple[Entry, ...], str]:
-    """Return the list of changes, each with a grid of its own, and what the list is called in tables."""
+    """Return the list of changes, each with its additional grid, and the name of the list in tables."""
     if not isinstance(raw, list) or not all(isinstance(one, dict) for one in raw):
-        raise InputError(f"changes: expected tables [[changes]], and {raw!r} came")
+        raise InputError(f"changes: expected tables [[changes]], got {raw!r}")
     if not raw:
         return ((Choice(None, ()), ()),), ""
     entries = []
@@ -172,7 +171,7 @@ def _entries(raw: Any) -> tuple[tuple[Entry, ...], str]:
     labels = [choice.label for choice, _ in entries]
     for label in labels:
         if labels.count(label) > 1:
-            raise InputError(f"changes: two entries are called {label!r}: give them a label each")
+            raise InputError(f"changes: labels must differ, got {label!r} twice; set label = ... in each entry")
     tops = {top_of(key) for choice, _ in entries for key, _ in choice.changes}
     return tuple(entries), tops.pop() if len(tops) == 1 else "changes"
 
@@ -181,14 +180,14 @@ def _changes(raw: Mapping[str, Any], place: str) -> tuple[Change, ...]:
     for key in raw:
         top = top_of(key)
         if top not in Scenario.model_fields:
-            raise InputError(f"{place}.{key}: unknown key: {did_you_mean(top, Scenario.model_fields)}")
+            raise InputError(f"{place}.{key}: unknown key; {did_you_mean(top, Scenario.model_fields)}")
         if top in ("seed", "replicas"):
-            raise InputError(f"{place}.{key}: seeds are given beside the changes: seeds = ...")
+            raise InputError(f"{place}.{key}: cannot be varied in changes; use seeds = ... at the top of the study")
     return tuple(raw.items())
 
 
 def _label(value: Any) -> Any:
-    """Return what a table calls a value: itself, or the name in it."""
+    """Return the label of a value in tables: the value itself, or the name and settings in it."""
     if isinstance(value, dict):
         named = [value[key] for key in ("name", "learner", "file") if isinstance(value.get(key), str)]
         settings = value.get("settings", {})

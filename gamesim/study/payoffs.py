@@ -1,4 +1,4 @@
-"""Payoffs written out in a scenario's text: long, and shared by many points, so that a store keeps them once."""
+"""Payoff tables in the text of a scenario: they are long and shared by many points, so a store keeps them once."""
 
 import hashlib
 import json
@@ -8,7 +8,7 @@ from gamesim.study.canonical import canonical
 
 
 def split(text: str) -> tuple[str, str, str] | None:
-    """Return a text with a hash in place of its game, the hash and the game; None where no payoffs are written out.
+    """Return the text with its game replaced by a hash, the hash, and the game; None if there are no payoff tables.
 
     >>> split('{"game":{"name":"chicken"},"rounds":5}')
     >>> split('{"game":{"payoffs":[[1],[2]]},"rounds":5}')[0]
@@ -23,19 +23,19 @@ def split(text: str) -> tuple[str, str, str] | None:
 
 
 def digest_in(text: str) -> str | None:
-    """Return the hash that stands in place of a text's game, if there is one."""
+    """Return the hash that replaces the game in a text, if any."""
     document = _with_key(text, "stored")
     return None if document is None else str(document["game"]["stored"])
 
 
 def join(text: str, game: str) -> str:
-    """Return a text with its game in place of the hash."""
+    """Return a text with the hash replaced by its game."""
     return canonical({**json.loads(text), "game": json.loads(game)})
 
 
 def _with_key(text: str, key: str) -> dict[str, Any] | None:
-    """Return the scenario that a text is, if its game has this key."""
-    if f'"{key}":' not in text:  # most have not, and reading takes time
+    """Return the scenario in a text if its game has this key."""
+    if f'"{key}":' not in text:  # avoids parsing most texts
         return None
     document = json.loads(text)
     game = document.get("game") if isinstance(document, dict) else None

@@ -1,4 +1,4 @@
-"""Where the points of a sweep run: in processes on this machine, or on a dask cluster."""
+"""Worker pools for a sweep: processes on this machine, or a dask cluster."""
 
 import multiprocessing
 import os
@@ -24,7 +24,7 @@ ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_
 
 @dataclass
 class Pool:
-    """An executor, how many tasks it works on at once, and what its futures raise when a worker is lost."""
+    """An executor, the number of tasks it runs at once, and the exceptions its futures raise if a worker is lost."""
 
     executor: Executor
     width: int
@@ -36,24 +36,24 @@ Open = Callable[[], Pool]
 
 
 def local(workers: int, preload: ModuleType = worker) -> Open:
-    """Return what opens a pool of processes on this machine; all of them start with the module `preload` imported.
+    """Return a function that opens a pool of processes on this machine, with the module `preload` imported in each.
 
-    Processes and not threads: the kernels let go of Python's lock, but building simulations and measuring them, most of
-    the work of a short point, hold it; and a point that crashes takes only its worker along. benchmarks/sweeps.py
-    prints both, to be compared on a quiet machine.
+    Processes are used rather than threads for two reasons. The kernels release the GIL, but building and measuring
+    simulations, which dominate a short point, hold it. And a point that crashes ends only its own worker.
+    benchmarks/sweeps.py times both.
     """
 
     def open_pool() -> Pool:
         context = multiprocessing.get_context("spawn" if sys.platform == "win32" else "forkserver")
         if hasattr(context, "set_forkserver_preload"):
-            context.set_forkserver_preload([preload.__name__])  # imported once; a worker that died is back at once
+            context.set_forkserver_preload([preload.__name__])  # imported once, so a dead worker is replaced quickly
         end, kept = context.Pipe(duplex=False)
-        environment = _environment(ONE_THREAD)  # read when a worker, or what it is a fork of, imports NumPy
+        environment = _environment(ONE_THREAD)  # read when a worker, or the fork server, imports NumPy
         environment.__enter__()
         executor = ProcessPoolExecutor(workers, mp_context=context, initializer=_begin_worker, initargs=(end,))
 
         def close() -> None:
-            kept.close()  # tells the workers to end, whatever they do
+            kept.close()  # makes the workers exit, even in the middle of a task
             executor.shutdown(wait=True, cancel_futures=True)
             end.close()
             environment.__exit__(None, None, None)
@@ -64,13 +64,15 @@ def local(workers: int, preload: ModuleType = worker) -> Open:
 
 
 def cluster(address: str) -> Open:
-    """Return what connects to the scheduler of a running dask cluster, after checking its workers."""
+    """Return a function that connects to the scheduler of a running dask cluster and checks its workers."""
 
     def open_pool() -> Pool:
         try:
             distributed: Any = import_module("distributed")
         except ImportError:
-            raise InputError("a cluster needs dask.distributed: pip install 'gamesim[cluster]'") from None
+            raise InputError(
+                "a cluster requires dask.distributed; install it with: pip install 'gamesim[cluster]'"
+            ) from None
         try:
             client = distributed.Client(address, timeout=10, set_as_default=False)
         except (OSError, ValueError, TimeoutError) as error:
@@ -87,19 +89,19 @@ def cluster(address: str) -> Open:
 
 
 def _check_workers(client: Any) -> None:
-    """Refuse a cluster without workers, or with one that lacks the package or has another version of it."""
+    """Raise an InputError if the cluster has no workers, or one without this version of gamesim."""
     if not client.nthreads():
         try:
             client.wait_for_workers(1, timeout=10)
         except TimeoutError:
-            raise InputError("the cluster has no workers: start some with `dask worker ADDRESS`") from None
+            raise InputError("the cluster has no workers; start some with `dask worker ADDRESS`") from None
     mine = version("gamesim")
     found = client.run(_worker_version, on_error="return")
     for place, answer in sorted(found.items()):
         if isinstance(answer, BaseException):
-            raise InputError(f"worker {place} cannot run gamesim ({answer}): install gamesim {mine} there")
+            raise InputError(f"worker {place} cannot run gamesim ({answer}); install gamesim {mine} there")
         if answer != mine:
-            raise InputError(f"worker {place} has gamesim {answer}, and this is {mine}: install the same on both")
+            raise InputError(f"worker {place} must have gamesim {mine}, got {answer}; install the same version on both")
 
 
 def _worker_version() -> str:
@@ -107,7 +109,7 @@ def _worker_version() -> str:
 
 
 def _begin_worker(end: Connection) -> None:
-    """Leave Ctrl-C to the coordinator, and end as soon as it ends, however that happens."""
+    """Ignore Ctrl-C, which the coordinator handles, and exit as soon as the coordinator does, for any reason."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     ends: list[Any] = [end] if parent is None else [end, parent.sentinel]

@@ -1,4 +1,4 @@
-"""Running a study of scenarios into its store."""
+"""Run a study of scenarios and store the results."""
 
 from functools import partial
 
@@ -10,6 +10,6 @@ from gamesim.study.sweep import Watch, sweep
 
 
 def run_study(study: Study, store: Store, open_pool: Open, watch: Watch = lambda _: None) -> None:
-    """Run every point of a study that the store, where they are registered, has to do."""
+    """Run every unfinished point of a study; the points must be registered in the store."""
     run = partial(worker.run, measures=study.measures)
     sweep(store, store.todo(), run, open_pool, watch, kind=worker.kind)

@@ -1,4 +1,4 @@
-"""The JSON schema of study files, for editors: a study has a whole scenario in it, or names one."""
+"""The JSON schema of study files, for editors; a study contains a scenario or names one."""
 
 from typing import Any
 
@@ -39,15 +39,15 @@ def study_schema() -> dict[str, Any]:
             "title": {"type": "string"},
             "base": {
                 "anyOf": [{"type": "string"}, {"$ref": "#/$defs/Scenario"}],
-                "description": "a shipped scenario, the path of one, or a table [base]",
+                "description": "the name or path of a scenario, or a table [base] that contains one",
             },
             "seeds": {"anyOf": [count, {"type": "array", "items": {"type": "integer", "minimum": 0}}, values]},
-            "measures": {**measures, "description": "what is kept of each point"},
+            "measures": {**measures, "description": "the measures to store for each point"},
             "grid": grid,
             "changes": {
                 "type": "array",
                 "items": {"type": "object", "properties": {"label": {"type": "string"}, "grid": grid}},
-                "description": "a list of changes, each combined with the whole grid",
+                "description": "a list of variants, each combined with the whole grid",
             },
         },
         "required": ["base"],
@@ -56,5 +56,5 @@ def study_schema() -> dict[str, Any]:
 
 
 def text() -> str:
-    """Return the schema of study files as it is shipped."""
+    """Return the shipped text of the schema of study files."""
     return as_text(study_schema())

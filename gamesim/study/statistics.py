@@ -1,7 +1,7 @@
-"""Means and slopes with their confidence intervals.
+"""Means and slopes with confidence intervals.
 
-A slope is the exponent of measure ≈ c · x^slope, fitted by least squares on logarithmic axes. Intervals are of 95 %, by
-Student's t over the values of a mean, and over the residuals of a slope.
+A slope is the exponent of measure ≈ c · x^slope, fitted by least squares on logarithmic axes. Confidence intervals have
+a level of 95 % and use Student's t distribution, over the values of a mean or the residuals of a slope.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,24 +13,24 @@ from scipy.stats import t as student
 from gamesim.formatting import number
 from gamesim.measure.trend import CONFIDENCE, exponent_of
 
-ROUNDING = 1e-12  # a smaller number is what rounding leaves: its logarithm says nothing
+ROUNDING = 1e-12  # smaller values are rounding errors, whose logarithms are meaningless
 
 
 @dataclass(frozen=True)
 class Mean:
-    """A mean, half the width of its confidence interval, and over how many."""
+    """A mean, the half-width of its confidence interval, and the number of values."""
 
     value: float
     half: float
     count: int
 
     def __str__(self) -> str:
-        half = 0.0 if self.half < ROUNDING * abs(self.value) else self.half  # what rounding leaves is none
+        half = 0.0 if self.half < ROUNDING * abs(self.value) else self.half  # a rounding error
         return number(self.value) if np.isnan(half) else f"{number(self.value)} ± {half:.2g}"
 
 
 def mean(values: Iterable[float | None]) -> Mean | None:
-    """Return the mean with its confidence interval, or None of nothing.
+    """Return the mean with its confidence interval, or None if there are no values.
 
     >>> print(mean([1.0, 2.0, 3.0]))
     2 ± 2.5
@@ -46,7 +46,7 @@ def mean(values: Iterable[float | None]) -> Mean | None:
 
 
 def slope(x: Sequence[float], y: Sequence[float | None]) -> Mean | None:
-    """Return the exponent of y ≈ c · x^slope with its interval over the residuals; None with fewer than two x.
+    """Return the exponent of y ≈ c · x^slope with its confidence interval; None with fewer than two distinct x.
 
     >>> print(slope([1, 10, 100], [1.0, 0.1, 0.01]))
     -1 ± 0

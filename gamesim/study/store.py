@@ -1,9 +1,9 @@
-"""The store of a study: one SQLite file with a row for each point, which no kill and no full disk can spoil.
+"""The store of a study: one SQLite file with one row per point, which survives kills and full disks.
 
-A point is a text that says what to run, a seed, and the labels that tables know it by; what came of it is measures by
-name. Its key is the hash of all that decides the run, so a finished point is known again whatever else the study
-changes. Only the sweep's coordinator writes, one transaction for each batch that comes back; readers may look at any
-time. A second sweep on the same store is refused while the first one lives.
+A point is a text that describes what to run, a seed, and its labels in tables; its results are measures by name. Its
+key is the hash of everything that determines the run, so a finished point is recognised even if the study changes. Only
+the sweep's coordinator writes, with one transaction per batch of results; readers may open the store at any time. A
+second sweep cannot open the store while the first is running.
 """
 
 import json
@@ -24,23 +24,23 @@ from gamesim.study.description import Description
 from gamesim.study.jobs import Job, Measures, Outcome
 from gamesim.study.lock import take_lock
 
-FORMAT = 2  # 1 is the same with the points' text in a column called scenario
+FORMAT = 2  # in format 1, the column `text` was named `scenario`
 FILE = "study.sqlite"
-POINTS_AT_ONCE = 1000  # that are looked up
+POINTS_AT_ONCE = 1000  # read in one query
 
 COLUMNS = "key, labels, seed, status, measures, error, seconds"
 SCHEMA = """
 CREATE TABLE study (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE payoffs (hash TEXT PRIMARY KEY, game TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE points (
-    key TEXT PRIMARY KEY,        -- hash of all that decides the run
-    position INTEGER,            -- place in the study as it is now; NULL if it is no longer part of it
+    key TEXT PRIMARY KEY,        -- hash of everything that determines the run
+    position INTEGER,            -- position in the current study; NULL if no longer part of it
     labels TEXT NOT NULL,        -- JSON: the choice on each axis
-    text TEXT NOT NULL,          -- JSON: what to run, but for the seed; payoffs written out stand in their own table
+    text TEXT NOT NULL,          -- JSON: what to run, without the seed; payoff tables are stored in table payoffs
     seed INTEGER NOT NULL,
     version TEXT NOT NULL,
     status TEXT NOT NULL CHECK (status IN ('todo', 'done', 'failed')),
-    measures TEXT,               -- JSON: a number, or null where it is not defined, for each measure
+    measures TEXT,               -- JSON: one number per measure, or null if undefined
     error TEXT,
     seconds REAL
 ) WITHOUT ROWID;
@@ -49,11 +49,11 @@ CREATE INDEX by_position ON points (position, status);
 
 
 class Point(Protocol):
-    """What a store keeps of a point before it has run."""
+    """A point to be stored, before it has run."""
 
     @property
     def key(self) -> str:
-        """The hash of all that decides the run."""
+        """The hash of everything that determines the run."""
 
     @property
     def labels(self) -> Mapping[str, Any]:
@@ -65,12 +65,12 @@ class Point(Protocol):
 
     @property
     def text(self) -> str:
-        """What to run but for the seed, as JSON."""
+        """What to run, without the seed, as JSON."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A point of the study as it stands in the store."""
+    """A point in the store."""
 
     key: str
     labels: dict[str, Any]
@@ -82,7 +82,7 @@ class Row:
 
 
 class Store:
-    """A study's file, open for reading or, once locked, for writing."""
+    """The open store of a study; writing requires the lock."""
 
     def __init__(self, path: Path, *, write: bool = False) -> None:
         self.path = path
@@ -91,10 +91,10 @@ class Store:
             self._prepare_folder()
             self._lock = take_lock(path)
         elif not path.is_file():
-            raise InputError(f"there is no store {path}: gamesim sweep makes one")
+            raise InputError(f"there is no study at {path}; create one with gamesim sweep")
         try:
             with self._clearly():
-                # A reader opens the file for writing too: beside a killed writer there is a log to be taken over.
+                # Readers open the file for writing too: a killed writer leaves a log that the next reader recovers.
                 mode = "rwc" if write else "rw" if os.access(path, os.W_OK) else "ro"
                 uri = f"{path.absolute().as_uri()}?mode={mode}"
                 self._db = sqlite3.connect(uri, uri=True, isolation_level=None, timeout=30)
@@ -116,14 +116,14 @@ class Store:
         self.close()
 
     def close(self) -> None:
-        """Close the file and let others write."""
+        """Close the file and release the lock."""
         self._db.close()
         self._unlock()
 
-    # What a sweep writes.
+    # Writing, by a sweep.
 
     def register(self, points: Iterable[Point], description: Description) -> None:
-        """Make the store's points those of this study; what is finished stays so, and what failed is to do again."""
+        """Replace the points of the store by those of this study; finished points are kept, failed ones run again."""
         running = version("gamesim")
         with self._transaction() as db:
             for key, value in vars(description).items():
@@ -138,7 +138,7 @@ class Store:
                     for at, (point, stored) in enumerate(self._with_stored_text(points))
                 ),
             )
-            # What failed may have failed for want of memory or of a worker; what lacks a measure runs for it.
+            # Points may have failed for lack of memory or a lost worker; points without some measure also run again.
             lacking = "".join(" OR json_type(measures, ?) IS NULL" for _ in description.measures)
             db.execute(
                 "UPDATE points SET status = 'todo', error = NULL WHERE position IS NOT NULL "
@@ -147,12 +147,12 @@ class Store:
             )
 
     def forget(self, keys: Iterable[str]) -> None:
-        """Drop these points with all that came of them: once registered again, they are to do."""
+        """Delete these points and their results; once registered again, they are to do."""
         with self._transaction() as db:
             db.executemany("DELETE FROM points WHERE key = ?", ((key,) for key in keys))
 
     def finish(self, outcomes: Iterable[Outcome]) -> None:
-        """Write what came of some points: all of it or, where that fails, nothing."""
+        """Write the outcomes of some points in one transaction."""
         rows = [
             (
                 "failed" if outcome.measures is None else "done",
@@ -171,7 +171,7 @@ class Store:
             )
 
     def todo(self) -> Iterator[Job]:
-        """Give the points that are to run, in the study's order; those that fail meanwhile do not come again."""
+        """Yield the points to run, in the order of the study; points that fail meanwhile are not repeated."""
         position = -1
         stored = whole = ""
         while True:
@@ -184,15 +184,15 @@ class Store:
             if not page:
                 return
             for _, key, text, seed in page:
-                if text != stored:  # points of many seeds share one, and follow each other
+                if text != stored:  # consecutive points that differ only in their seeds share a text
                     stored, whole = text, self._whole(text)
                 yield Job(key, whole, seed)
             position = page[-1][0]
 
-    # What anybody reads.
+    # Reading.
 
     def counts(self) -> dict[str, int]:
-        """How many points of the study there are: to do, done and failed."""
+        """Return the number of points of the study by status: to do, done and failed."""
         with self._clearly():
             found = dict(
                 self._db.execute("SELECT status, count(*) FROM points WHERE position IS NOT NULL GROUP BY status")
@@ -200,27 +200,27 @@ class Store:
         return {status: found.get(status, 0) for status in ("todo", "done", "failed")}
 
     def finished(self) -> set[str]:
-        """The keys of all points that are done, of this study or of one before."""
+        """Return the keys of all finished points, of this study or an earlier version of it."""
         with self._clearly():
             return {key for (key,) in self._db.execute("SELECT key FROM points WHERE status = 'done'")}
 
     def description(self) -> Description:
-        """What the study is about."""
+        """Return the description of the study."""
         with self._clearly():
             found = {key: json.loads(value) for key, value in self._db.execute("SELECT key, value FROM study")}
         if not found:
-            raise InputError(f"{self.path} holds no study yet: gamesim sweep fills it")
+            raise InputError(f"{self.path} contains no study yet; run gamesim sweep first")
         found["measures"], found["axes"] = tuple(found["measures"]), tuple(found["axes"])
         return Description(**found)
 
     def row(self, key: str) -> Row:
-        """The point with this key."""
+        """Return the point with this key."""
         with self._clearly():
             (found,) = self._db.execute(f"SELECT {COLUMNS} FROM points WHERE key = ?", (key,))
         return _row(found)
 
     def rows(self, status: str | None = None) -> Iterator[Row]:
-        """Give the points of the study, in its order."""
+        """Yield the points of the study, in its order."""
         with self._clearly():
             found = self._db.execute(
                 f"SELECT {COLUMNS} FROM points "
@@ -229,28 +229,28 @@ class Store:
             )
             yield from map(_row, found)
 
-    # How it is done.
+    # Internals.
 
     def _prepare_folder(self) -> None:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise InputError(f"{self.path.parent} cannot be made: {error.strerror}") from None
+            raise InputError(f"cannot create {self.path.parent}: {error.strerror}") from None
         if not os.access(self.path.parent, os.W_OK | os.X_OK):
-            raise InputError(f"{self.path.parent} cannot be written to: choose another place with --out")
+            raise InputError(f"cannot write to {self.path.parent}; choose another folder with --out")
 
     def _check_format(self) -> None:
         (found,) = self._db.execute("PRAGMA user_version").fetchone()
         if found > FORMAT:
             raise InputError(
-                f"{self.path} was written by a newer version of gamesim (format {found}, this one knows {FORMAT}): "
-                f"install that version, or choose another place with --out"
+                f"{self.path} was written by a newer version of gamesim (format {found}, this version supports up to "
+                f"{FORMAT}); install that version, or choose another folder with --out"
             )
         tables = {name for (name,) in self._db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
         if found == 0 and tables:
-            raise InputError(f"{self.path} is a database of something else: choose another place with --out")
+            raise InputError(f"{self.path} is not the store of a study; choose another folder with --out")
         if found == 0 and self._lock is None:
-            raise InputError(f"{self.path} holds no study yet: gamesim sweep fills it")
+            raise InputError(f"{self.path} contains no study yet; run gamesim sweep first")
 
     def _create(self) -> None:
         self._db.create_function("_merged", 2, _merged, deterministic=True)
@@ -264,12 +264,12 @@ class Store:
     def _with_stored_text(self, points: Iterable[Point]) -> Iterator[tuple[Point, str]]:
         text = stored = ""
         for point in points:
-            if point.text != text:  # points of many seeds share one, and follow each other
+            if point.text != text:  # consecutive points that differ only in their seeds share a text
                 text, stored = point.text, self._stored(point.text)
             yield point, stored
 
     def _stored(self, text: str) -> str:
-        """Return a text as it is stored: payoffs that are written out stand once, in a table of their own."""
+        """Store the payoff tables of a text once, in their own table, and return the text with a hash instead."""
         parts = payoffs.split(text)
         if parts is None:
             return text
@@ -278,7 +278,7 @@ class Store:
         return stored
 
     def _whole(self, stored: str) -> str:
-        """Return a stored text with its payoffs in place."""
+        """Return a stored text with its payoff tables restored."""
         digest = payoffs.digest_in(stored)
         if digest is None:
             return stored
@@ -300,15 +300,15 @@ class Store:
 
     @contextmanager
     def _clearly(self) -> Iterator[None]:
-        """Say what SQLite finds wrong in a message that tells what to do."""
+        """Turn SQLite's errors into InputErrors that state what to do."""
         try:
             yield
         except sqlite3.DatabaseError as error:
             what = str(error)
             if "not a database" in what:
-                raise InputError(f"{self.path} is not a study's store: choose another place with --out") from None
+                raise InputError(f"{self.path} is not the store of a study; choose another folder with --out") from None
             raise InputError(
-                f"{self.path}: {what}: everything that was finished is kept; make room or give leave to write there, "
+                f"{self.path}: {what}; finished points are kept: free disk space or fix the permissions, "
                 f"and run the same command again"
             ) from None
 
@@ -324,7 +324,7 @@ def _row(found: tuple[Any, ...]) -> Row:
 
 
 def _merged(before: str | None, after: str | None) -> str | None:
-    """Return measures of before and after together."""
+    """Merge two sets of measures; the later ones take precedence."""
     if before is None or after is None:
         return after
     return canonical({**json.loads(before), **json.loads(after)})

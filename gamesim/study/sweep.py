@@ -1,9 +1,9 @@
-"""The engine of a sweep: it hands a study's points to an executor, and writes down what comes back.
+"""The engine of a sweep: it submits the points of a study to an executor and stores the outcomes.
 
-It speaks `concurrent.futures` only: on one machine a pool of processes, on a cluster the executor of dask.distributed.
-Short points travel together, so that handing them over costs little; a task that is lost with its worker is handed out
-again, and a point that keeps taking its worker with it is written down as failed. What a point is, and what runs it, is
-the study's own affair.
+It only needs the interface of `concurrent.futures`: a pool of processes on one machine, the executor of
+dask.distributed on a cluster. Short points are submitted together to save overhead. A task that is lost with its worker
+is submitted again, and a point that repeatedly crashes its worker is stored as failed. The engine does not depend on
+what a point is or what runs it.
 """
 
 from collections import deque
@@ -16,14 +16,14 @@ from gamesim.study.jobs import Job, Outcome, Run, run_task
 from gamesim.study.pools import Open, Pool
 from gamesim.study.store import Store
 
-TASK_SECONDS = 0.5  # that the points of one task take together, about
-TASK_POINTS = 64  # at most: what comes back fits into a pipe at once, so no kill can cut it in two
-LOST_TOGETHER, LOST_ALONE = 3, 3  # times that a task is lost before its points run alone, and then fail
-REOPENED = 50  # times in a row that a pool is opened again before the sweep gives up
+TASK_SECONDS = 0.5  # approximate time of one task
+TASK_POINTS = 64  # maximum per task: the outcomes fit into a pipe's buffer, so a kill cannot truncate them
+LOST_TOGETHER, LOST_ALONE = 3, 3  # losses of a task before its points run alone, and then before they fail
+REOPENED = 50  # consecutive times that a pool is reopened before the sweep gives up
 
 Task = tuple[Job, ...]
 Watch = Callable[[Sequence[Outcome]], object]
-Kind = Callable[[Job], str]  # what jobs that take about the same time have in common
+Kind = Callable[[Job], str]  # returns the same text for jobs that take about the same time
 
 
 def sweep(
@@ -34,12 +34,12 @@ def sweep(
     watch: Watch = lambda _: None,
     kind: Kind = lambda job: job.text,
 ) -> None:
-    """Run these points of a store; `watch` sees outcomes once they are written, several times a second."""
+    """Run these points of a store; `watch` is called several times per second with the outcomes just written."""
     _Sweep(store, jobs, run, open_pool, watch, kind).run()
 
 
 class _Sweep:
-    """One sweep: the tasks to come, those in flight, and those that were lost with a worker."""
+    """A sweep: the pending tasks, those in flight, and those that were lost with a worker."""
 
     def __init__(
         self, store: Store, jobs: Iterable[Job], run: Run, open_pool: Open, watch: Watch, kind: Kind
@@ -51,9 +51,9 @@ class _Sweep:
         self._alone: deque[Task] = deque()
         self._losses: dict[Task, int] = {}
         self._flying: dict[Future[list[Outcome]], Task] = {}
-        self._seconds: dict[str, float] = {}  # of a point, by its kind
+        self._seconds: dict[str, float] = {}  # per point, by kind
         self._version = version("gamesim")
-        self._reopenings = 0  # of the pool since anything came back
+        self._reopenings = 0  # of the pool since the last outcome
 
     def run(self) -> None:
         if self._next is None:
@@ -69,7 +69,7 @@ class _Sweep:
                     broken = [self._take(future, pool) for future in done]
                     if not done:
                         self._watch(())
-                except (BrokenExecutor, EOFError, ConnectionError):  # the last two where what starts workers was lost
+                except (BrokenExecutor, EOFError, ConnectionError):  # the last two if the fork server died
                     broken = [True]
                 if any(broken):
                     pool = self._reopened(pool)
@@ -77,7 +77,7 @@ class _Sweep:
             pool.close()
 
     def _reopened(self, pool: Pool) -> Pool:
-        """Take what there still is of a broken pool, and return a new one."""
+        """Collect the remaining outcomes of a broken pool, and return a new one."""
         done, lost = wait(self._flying, timeout=10)
         for future in done:
             self._take(future, pool)
@@ -86,7 +86,10 @@ class _Sweep:
         pool.close()
         self._reopenings += 1
         if self._reopenings > REOPENED:
-            raise InputError("no worker stays alive: what was finished is kept; look for what ends them, then go on")
+            raise InputError(
+                "the workers keep dying; finished points are kept: find out what kills them, "
+                "and run the same command again"
+            )
         return self._open_pool()
 
     def _submit(self, pool: Pool) -> None:
@@ -95,7 +98,7 @@ class _Sweep:
                 task = self._again[0]
             elif self._next is not None:
                 task = self._new_task()
-                self._again.append(task)  # until it is handed over
+                self._again.append(task)  # until it is submitted
             elif self._alone and not self._flying:
                 task = self._alone[0]
                 self._fly(pool, task)
@@ -111,7 +114,7 @@ class _Sweep:
         self._flying[future] = task
 
     def _new_task(self) -> Task:
-        """Return the next points, as many as take about the time of a task; the first of its kind goes alone."""
+        """Return the next points, as many as take about TASK_SECONDS; the first point of a kind runs alone."""
         task: list[Job] = []
         seconds = 0.0
         while self._next is not None and len(task) < TASK_POINTS:
@@ -124,7 +127,7 @@ class _Sweep:
         return tuple(task)
 
     def _take(self, future: Future[list[Outcome]], pool: Pool) -> bool:
-        """Write down what came of a task, or put it back if it was lost; say whether the pool is broken."""
+        """Store the outcomes of a task, or reschedule it if it was lost; return whether the pool is broken."""
         task = self._flying.pop(future)
         try:
             outcomes = future.result()
@@ -132,9 +135,11 @@ class _Sweep:
             self._lose(task)
             return isinstance(error, BrokenExecutor)
         except (ImportError, AttributeError) as error:
-            raise InputError(f"a worker cannot run gamesim ({error}): install gamesim {self._version} there") from None
+            raise InputError(f"a worker cannot run gamesim ({error}); install gamesim {self._version} there") from None
         except CancelledError:
-            raise InputError("the cluster is gone: what was finished is kept, so run the same command again") from None
+            raise InputError(
+                "lost the connection to the cluster; finished points are kept: run the same command again"
+            ) from None
         self._losses.pop(task, None)
         self._reopenings = 0
         for job, outcome in zip(task, outcomes, strict=True):
@@ -144,7 +149,7 @@ class _Sweep:
         return False
 
     def _lose(self, task: Task) -> None:
-        """Have a lost task run again; if that has happened often, its points one by one, with nothing beside them."""
+        """Reschedule a lost task; after repeated losses, run its points one by one, with no other task in flight."""
         losses = self._losses.pop(task, 0) + 1
         if losses < LOST_TOGETHER or (len(task) == 1 and losses < LOST_TOGETHER + LOST_ALONE):
             self._losses[task] = losses
@@ -154,7 +159,7 @@ class _Sweep:
                 self._losses[job,] = LOST_TOGETHER
                 self._alone.append((job,))
         else:
-            error = f"its worker died with it {losses} times: it may need more memory than there is"
+            error = f"its worker died {losses} times; it may need more memory than is available"
             self._write([Outcome(task[0].key, None, error, 0.0)])
 
     def _write(self, outcomes: Sequence[Outcome]) -> None:

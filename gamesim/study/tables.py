@@ -1,4 +1,4 @@
-"""A study's tables: means along its axes, slopes, and the learner-by-game matrix, all with their intervals."""
+"""The tables of a study: means along its axes, slopes, and a learner-by-game matrix, with confidence intervals."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -8,12 +8,12 @@ from gamesim.study.results import SYMBOLS, Results
 from gamesim.study.statistics import Mean, mean
 from gamesim.study.store import Row
 
-MOST_VALUES = 40  # of an axis in a table
+MOST_VALUES = 40  # longer axes get no table
 
 
 @dataclass(frozen=True)
 class StudyTable:
-    """A table for people, and over what its cells are averaged."""
+    """A table of formatted cells, with a note on what they are averaged over."""
 
     title: str
     headings: list[str]
@@ -22,7 +22,7 @@ class StudyTable:
 
 
 def tables(results: Results, measures: Sequence[str]) -> list[StudyTable]:
-    """Return all tables: the slopes, the means along each axis that is short, the learner-by-game matrix."""
+    """Return all tables: slopes, means along each short axis, and the learner-by-game matrix."""
     made = _slope_tables(results, measures)
     for axis in results.description.axes:
         if 1 < len(axis["values"]) <= MOST_VALUES and axis["role"] != "game" and not axis["name"].endswith(".seed"):
@@ -50,7 +50,7 @@ def _slope_tables(results: Results, measures: Sequence[str]) -> list[StudyTable]
             for label in (labels if series is None else [v for v in results.axis_values(series) if v in labels])
         ]
         if rows:
-            title = f"slope in {symbol} ({axis}): the exponent of measure ≈ c · {symbol}^slope"
+            title = f"slope in {symbol} ({axis}): exponent of measure ≈ c · {symbol}^slope"
             made.append(StudyTable(title, [series or "", *fitted], rows, _note(results, axis, series)))
     return made
 
@@ -69,7 +69,7 @@ def _means_along(results: Results, axis: str, measures: Sequence[str]) -> StudyT
 
 
 def _matrix(results: Results, learner: str, game: str, measure: str) -> StudyTable:
-    """Games down, learners across: means over everything else, at the largest number of rounds."""
+    """Return the means at the largest number of rounds, with one row per game and one column per learner."""
     longest = Results(results.description, results.longest)
     learners, games = results.axis_values(learner), results.axis_values(game)
     cells = {(row, column): longest.select(**{game: row, learner: column}) for row in games for column in learners}
@@ -80,16 +80,16 @@ def _matrix(results: Results, learner: str, game: str, measure: str) -> StudyTab
     rows = [[_heading(row), *(mean_over(cells[row, column]) for column in learners)] for row in games]
     rows.append(["all", *(mean_over(found for row in games for found in cells[row, column]) for column in learners)])
     title = f"{measure}: {learner} by {game}{results.at_the_longest}"
-    note = f"{_note(results, learner, game, results.axis('rounds'))} The last line is over {game} too."
+    note = f"{_note(results, learner, game, results.axis('rounds'))} The last row also averages over {game}."
     return StudyTable(title, [game, *map(_heading, learners)], rows, note)
 
 
 def _note(results: Results, *shown: str | None) -> str:
-    """Say over what a table is averaged that shows these axes."""
+    """Return the note of a table that shows these axes: what the cells are averaged over."""
     axes = results.description.axes
     over = [axis["name"] for axis in axes if len(axis["values"]) > 1 and axis["name"] not in shown]
     over += ["seeds"] if len({row.seed for row in results.done}) > 1 else []
-    return (f"Means over {', '.join(over)}. " if over else "") + "± is the 95 % interval."
+    return (f"Means over {', '.join(over)}. " if over else "") + "± is the 95 % confidence interval."
 
 
 def _heading(label: Any) -> str:

@@ -1,4 +1,4 @@
-"""Variants of a study's base scenario: how a scenario is changed and completed."""
+"""Variants of a study's base scenario: apply changes and fill in defaults."""
 
 import re
 from copy import deepcopy
@@ -12,25 +12,25 @@ from gamesim.scenario.parts import EveryonePart, MeasurePart, PlayerPart
 
 
 def change(document: dict[str, Any], key: str, value: Any) -> None:
-    """Change one value of a scenario: "rounds", "game.settings.seed" or "players[2].learner"."""
+    """Set one value of a scenario, such as "rounds", "game.settings.seed" or "players[2].learner"."""
     steps: list[str | int] = []
     for part in key.split("."):
         match = re.fullmatch(r"([^\[\]]+)(?:\[(\d+)\])?", part)
         if match is None:
-            raise InputError(f"{key}: a key is written as game.settings.seed or players[2].learner")
+            raise InputError(f"{key}: expected a key such as game.settings.seed or players[2].learner")
         steps.append(match[1])
         if match[2] is not None:
             steps.append(int(match[2]) - 1)
-    if steps[0] in ("players", "everyone") and len(steps) == 1:  # a scenario has one of them
+    if steps[0] in ("players", "everyone") and len(steps) == 1:  # a scenario has exactly one of them
         document.pop("everyone" if steps[0] == "players" else "players", None)
     here: Any = document
     for step, following in zip(steps, [*steps[1:], None], strict=True):
         if isinstance(step, int):
             if not isinstance(here, list) or not 0 <= step < len(here):
                 length = len(here) if isinstance(here, list) else 0
-                raise InputError(f"{key}: there are {length} entries to choose from, counted from 1")
+                raise InputError(f"{key}: expected an index from 1 to {length}, the number of entries, got {step + 1}")
         elif not isinstance(here, dict):
-            raise InputError(f"{key}: there is no table to change {step!r} in")
+            raise InputError(f"{key}: cannot set {step!r}, because its parent is not a table")
         if following is None:
             here[step] = deepcopy(value)
         elif isinstance(step, int):
@@ -40,7 +40,7 @@ def change(document: dict[str, Any], key: str, value: Any) -> None:
 
 
 def complete(raw: dict[str, Any], folder: Path) -> dict[str, Any]:
-    """Return a scenario with every default said and its game's file read in, so that nothing else decides the run."""
+    """Return a scenario with all defaults and the payoffs of its game file, so that it alone determines the run."""
     complete = {"feedback": "expected", **raw}
     measure = complete.get("measure", {})
     complete["measure"] = {**MeasurePart().model_dump(), **measure} if isinstance(measure, dict) else measure
@@ -71,15 +71,15 @@ _files: dict[tuple[Path, int, int], dict[str, Any]] = {}
 
 
 def _read_game(path: Path) -> dict[str, Any]:
-    """Return the game in a file as payoffs: the file may change, or not be there where a point runs."""
+    """Return the game in a file as payoff tables: the file may change, or be missing on a worker."""
     try:
         known = path.resolve(), path.stat().st_mtime_ns, path.stat().st_size
     except OSError as error:
-        raise InputError(f"game.file: {path} cannot be read: {error.strerror}") from None
+        raise InputError(f"game.file: cannot read {path}: {error.strerror}") from None
     if known not in _files:
         game = games.load(path)
         if not isinstance(game, Table):
-            raise InputError(f"game.file: {path} holds no payoff table, and a study takes games from files as tables")
+            raise InputError(f"game.file: a study requires a game file with payoff tables, got {path}")
         _files[known] = {
             "payoffs": game.payoffs.tolist(),
             "players": list(game.players),

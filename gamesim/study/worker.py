@@ -1,7 +1,7 @@
-"""Running the scenarios of a study: what a worker does, in a process of its own or on a cluster.
+"""Run the scenarios of a study in a worker, which is a separate process or part of a cluster.
 
-A job's text is its scenario, whole but for the seed; what comes back is plain numbers. Points that differ only by
-their seed run as replicas of one simulation, since replica r of seed s is the run of seed s + r, bit for bit.
+The text of a job is its scenario without the seed; the outcome is plain numbers. Points with consecutive seeds run as
+replicas of one simulation, because replica r of seed s is bit for bit the run with seed s + r.
 """
 
 import json
@@ -14,29 +14,29 @@ from gamesim.record import Record
 from gamesim.scenario import Scenario
 from gamesim.study.jobs import Job, Outcome, failure, finite
 
-LARGEST_BATCH = 2**21  # numbers in the joints and regrets of all replicas together
+LARGEST_BATCH = 2**21  # numbers in the joint distributions and regrets of all replicas together
 
 DEFAULT_MEASURES = ("ce-gap", "cce-gap", "ce-gap-slope", "cce-gap-slope", "welfare")
 
 
 def run(jobs: Sequence[Job], measures: Sequence[str]) -> list[Outcome]:
-    """Run these points and return an outcome for each."""
+    """Run these points and return one outcome per point."""
     return [outcome for series in _series(jobs) for outcome in _run_series(series, measures)]
 
 
 def kind(job: Job) -> str:
-    """Return what points that take about the same time have in common: everything but digits in the game's settings."""
+    """Return a key that is equal for points of similar duration: those that differ only in digits of the game."""
     head, _, rest = job.text.partition('"game":')
     return head + rest.rpartition('"rounds":')[2] + str(len(rest))
 
 
 def scenario_of(job: Job) -> Scenario:
-    """Return the scenario that a job runs."""
+    """Return the scenario of a job."""
     return Scenario.from_dict({**json.loads(job.text), "seed": job.seed})
 
 
 def _series(jobs: Sequence[Job]) -> Iterator[list[Job]]:
-    """Cut the jobs into those of one scenario with seeds that follow each other."""
+    """Split the jobs into runs of the same scenario with consecutive seeds."""
     numbered = enumerate(jobs)
     for _, series in groupby(numbered, key=lambda one: (one[1].text, one[1].seed - one[0])):
         yield [job for _, job in series]
@@ -55,7 +55,7 @@ def _run_series(series: list[Job], measures: Sequence[str]) -> list[Outcome]:
     except Exception as error:
         if len(series) == 1:
             return [failure(series[0].key, error, perf_counter() - began)]
-        # Which of them it was shows when each runs alone.
+        # Run each point alone to find out which of them fails.
         return [outcome for job in series for outcome in _run_series([job], measures)]
     return outcomes
 
@@ -70,5 +70,5 @@ def _run_batch(scenario: Scenario, jobs: list[Job], measures: Sequence[str]) -> 
 
 
 def _measured(record: Record, name: str) -> float | None:
-    """Return a measure of one run as a number, or None where it is not defined."""
+    """Return a measure of one run as a number, or None if it is undefined."""
     return finite(find(name).number(record.measure(name)))

@@ -26,10 +26,10 @@ CAPTIONS = {
     "variation from play to the nearest equilibrium. Both are for play up to each round.",
     "regrets": "How much more each player would have earned in total by always playing one fixed action (external), by "
     "replacing one action with another (internal), or by any swap of its actions (swap regret).",
-    "profile": "How much more each player would have earned in total by deviations that grow richer from left to right: "
-    "at k = 1, one fixed action (solid) or one action replaced (dashed); at the largest k, any swap of actions.",
+    "profile": "How much more each player would have earned in total by deviations that grow richer with k: at "
+    "k = 1, one fixed action (solid) or one action replaced (dashed); at the largest k, any swap of actions.",
     "strategies": "The probability with which each player plays each action, round by round.",
-    "triangles": "The mixed strategies of players with three actions, as paths in the simplex: each corner is an action, "
+    "triangles": "The mixed strategies of players with three actions as paths: each corner is an action, "
     "and the closer the path is to a corner, the more likely is that action.",
     "tetrahedron": "All joint distributions of two players with two actions each: every corner is an action profile, "
     "the path is the joint distribution of play up to each round, and the regions are the sets of equilibria.",
@@ -156,8 +156,9 @@ def _gaps(summary: Summary) -> str:
     ]
     rows.append(["Nash gap of the average strategies", number(summary.nash_gap), "–", "–"])
     notes = [
-        "The gap is the largest gain per round from deviating, in payoff units; the distance is the total variation from "
-        "play to the nearest equilibrium. The distance can be large although the gap is small; trust the gap first."
+        "The gap is the largest gain per round from deviating, in payoff units; the distance is the total variation "
+        "from play to the nearest equilibrium. The distance can be large although the gap is small; "
+        "trust the gap first."
     ]
     if summary.distance_left_out:
         notes.append(f"Distances and welfare ranges are not computed: {summary.distance_left_out}.")

@@ -149,7 +149,9 @@ def why_left_out(game: Game, replicas: int, distance: str) -> str | None:
     if work > ENTRIES:
         return f"the linear programs have {work:,} entries, more than the limit of {ENTRIES:,}"
     if distance == "auto" and work * replicas > QUICK_ENTRIES:
-        return f'the linear programs are slow with {game.cells:,} cells (set distance = "always" in [measure] to solve them)'
+        return (
+            f'linear programs over {game.cells:,} cells are slow (set distance = "always" in [measure] to solve them)'
+        )
     return None
 
 

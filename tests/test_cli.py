@@ -96,8 +96,8 @@ def test_the_report_says_what_was_measured(run: Run) -> None:
     assert "\x1b" not in out
     flat = " ".join(out.split())
     for words in (
-        "-approximate coarse correlated equilibrium, but only a 0.126-approximate correlated equilibrium: Column would gain",
-        "0.126 per round by swapping actions, and this gap stays",
+        "-approximate coarse correlated equilibrium, but only a 0.126-approximate correlated equilibrium: Column",
+        "would gain 0.126 per round by swapping actions, and this gap stays",
         "no bound",
         "in CE 0.667 to 1",
         "trust the gap",

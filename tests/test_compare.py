@@ -95,7 +95,7 @@ def test_80_columns_break_no_name_and_no_number(
 
 
 def test_who_hardly_moved_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """In Shapley's game the uniform strategies are an equilibrium: a learner that stays there ranks first without learning."""
+    """In Shapley's game, uniform play is an equilibrium; a learner that stays there ranks first without learning."""
     arguments = ["compare", "shapley", "--rounds", "500", "--out", str(tmp_path / "out"), "--force", "--learners"]
     assert main([*arguments, "hedge,uniform,wavelet"]) == 0
     printed = " ".join(capsys.readouterr().out.split())

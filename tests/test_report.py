@@ -179,9 +179,9 @@ def test_the_verdict_names_no_player_of_replicas_and_no_gap_that_is_zero() -> No
     )
     # The mean of the replicas' gaps need not be the gain of any one player.
     assert verdict(stays, zero, "Row", 1, 3, stopped=True) == (
-        "Stopped after 1 round: on average over 3 replicas, play is a coarse correlated equilibrium up to rounding, but "
-        "only a 0.15-approximate correlated equilibrium: the player with the most to gain would gain 0.15 per round by "
-        "swapping actions, and this gap stays (rounds^-0.01)."
+        "Stopped after 1 round: on average over 3 replicas, play is a coarse correlated equilibrium up to rounding, "
+        "but only a 0.15-approximate correlated equilibrium: the player with the most to gain would gain 0.15 per "
+        "round by swapping actions, and this gap stays (rounds^-0.01)."
     )
 
 

@@ -1,8 +1,8 @@
 """The style of all figures, and reproducible output: the same record gives the same bytes.
 
 Colours are those of Okabe and Ito (2008), "Color universal design", ordered so that neighbours also differ in
-lightness. Lines also differ in dash pattern and marker, so that no information depends on colour alone. Text in SVG files
-is drawn as paths, which look the same whatever fonts are installed.
+lightness. Lines also differ in dash pattern and marker, so that no information depends on colour alone. Text in SVG
+files is drawn as paths, which look the same whatever fonts are installed.
 """
 
 import warnings

@@ -1,8 +1,8 @@
 """The joint distributions of a 2×2 game as a tetrahedron, with its equilibria and the path of play.
 
 Each vertex is an action profile. The product distributions form a saddle surface between the vertices, and the Nash
-equilibria are the points where this surface meets the CE polytope. With two actions, replacing one action with the other
-is the same as always playing the other, so CE and CCE coincide.
+equilibria are the points where this surface meets the CE polytope. With two actions, replacing one action with the
+other is the same as always playing the other, so CE and CCE coincide.
 """
 
 from collections.abc import Mapping

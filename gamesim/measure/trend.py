@@ -11,9 +11,9 @@ transient. If a power law fits both, the one with the narrower confidence interv
 
 A gap *falls* if its exponent is at most -1/4, half the exponent -1/2 that no-regret learners guarantee. It *falls
 slowly* between -1/4 and -1/8, *stays* from -1/8 to 1/8, and *grows* above. If no power law fits, no exponent is
-reported: the curve *falls* if the confidence interval over the last decade and the exponents of both its halves are below -1/4,
-*stays* if the values of that decade differ by a factor of at most 10^(1/8), as those of rounds^(1/8) do, and is
-*unsteady* otherwise. A cycle longer than the window cannot be distinguished from a trend.
+reported: the curve *falls* if the confidence interval over the last decade and the exponents of both its halves are
+below -1/4, *stays* if the values of that decade differ by a factor of at most 10^(1/8), as those of rounds^(1/8) do,
+and is *unsteady* otherwise. A cycle longer than the window cannot be distinguished from a trend.
 """
 
 from dataclasses import dataclass

@@ -108,7 +108,7 @@ def test_a_stopped_run_says_that_it_cannot_go_on(scenario: Path, capsys: pytest.
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
-    assert "cannot be kept" in err and "--force" in err and "resume" not in err
+    assert "is not saved" in err and "--force" in err and "resume" not in err
     assert main(["resume", "out"]) == 2
     err = capsys.readouterr().err
     assert "out cannot be resumed because the state of a user-defined learner is not saved" in err and "--force" in err

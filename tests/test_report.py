@@ -185,12 +185,18 @@ def test_the_verdict_names_no_player_of_replicas_and_no_gap_that_is_zero() -> No
     )
 
 
-@pytest.mark.parametrize("gap", ["8", "8.25", "80.5", "8e-06", "11", "18.3", "11,250"])
-def test_the_article_suits_the_number(gap: str) -> None:
-    for text, article in ((gap, "an"), ("1" + gap.replace(",", "."), "a"), ("0." + gap[0], "a")):
-        found = GapTrend(float(text.replace(",", "")), "falls", -0.5, (0.0, 1.0))
-        said = verdict(found, found, "Row", 5, None, stopped=False)
-        assert f"play is {article} {number(found.gap)}-approximate" in said
+@pytest.mark.parametrize(
+    ("article", "gaps"),
+    [
+        ("an", [8, 8.25, 80.5, 817, 8e-6, 11, 18.3, 11_250, 18_000]),
+        ("a", [0.8, 0.11, 1.8, 7, 28, 110, 118, 1_100, 1e-8]),
+    ],
+)
+def test_the_article_suits_the_number(article: str, gaps: list[float]) -> None:
+    for gap in gaps:
+        found = GapTrend(gap, "falls", -0.5, (gap, 2 * gap))
+        sentence = verdict(found, found, "Row", 5, None, stopped=False)
+        assert f"play is {article} {number(gap)}-approximate correlated" in sentence
 
 
 def test_a_slow_fall_is_called_no_equilibrium_of_either_kind() -> None:

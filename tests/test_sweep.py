@@ -173,7 +173,7 @@ def test_a_dry_run_writes_nothing(
     )
     assert main(["sweep", "mine.toml", "--dry-run"]) == 0
     told = capsys.readouterr().out
-    assert "30 points, of which 0 are finished" in told
+    assert "30 points, 0 of them finished" in told
     assert "workers" in told and "MB of disk" in told
     assert os.listdir() == ["mine.toml"]
 

@@ -1,4 +1,4 @@
-"""The command line: what it prints and writes, and that a mistake gives one message, exit code 2 and nothing else."""
+"""The command line: its output and files; invalid input gives one message, exit code 2 and nothing else."""
 
 import json
 import os
@@ -57,29 +57,29 @@ def contents(folder: Path) -> dict[str, bytes]:
 def test_a_shipped_scenario_runs(run: Run, name: str) -> None:
     code, out, _ = run("run", name, "--rounds", "50", "--json", "--no-figures")
     assert code == 0
-    told = json.loads(out)
-    record = gamesim.load(Path("runs") / f"{name}-{told['seed']}" / "record")
-    assert told["rounds"] == record.rounds == 50
-    assert [one["name"] for one in told["players"]] == list(record.game.players)
-    assert [one["learner"] for one in told["players"]] == [player.name for player in record.learners]
+    printed = json.loads(out)
+    record = gamesim.load(Path("runs") / f"{name}-{printed['seed']}" / "record")
+    assert printed["rounds"] == record.rounds == 50
+    assert [one["name"] for one in printed["players"]] == list(record.game.players)
+    assert [one["learner"] for one in printed["players"]] == [player.name for player in record.learners]
     for kind in ("ce", "cce"):
-        assert told["gap"][kind] == pytest.approx(np.mean(record.gap(kind)), abs=1e-12)
-    for i, one in enumerate(told["players"]):
+        assert printed["gap"][kind] == pytest.approx(np.mean(record.gap(kind)), abs=1e-12)
+    for i, one in enumerate(printed["players"]):
         for regret_kind in PLAIN_REGRETS:
             regret = np.atleast_2d(record.regret(regret_kind))[:, i].mean()
             assert one["regret"][regret_kind] == pytest.approx(regret, abs=1e-9)
         assert one["payoff"] == pytest.approx(np.atleast_2d(record.payoffs)[:, i].mean(), abs=1e-12)
-    assert told["welfare"] == pytest.approx(sum(one["payoff"] for one in told["players"]), abs=1e-9)
+    assert printed["welfare"] == pytest.approx(sum(one["payoff"] for one in printed["players"]), abs=1e-9)
 
 
 def test_json_is_one_object_and_messages_go_elsewhere(run: Run) -> None:
     code, out, err = run("run", "traffic-light", "--rounds", "40", "--json", "--no-figures")
     assert code == 0
     assert out.count("\n") == 1
-    told = json.loads(out, parse_constant=pytest.fail)
-    assert set(told) == {"rounds", "seed", "players", "gap", "distance", "welfare", "replicas"}
-    assert [one["seed"] for one in told["replicas"]] == list(range(10))
-    assert told["gap"]["ce"] == pytest.approx(np.mean([one["gap"]["ce"] for one in told["replicas"]]))
+    printed = json.loads(out, parse_constant=pytest.fail)
+    assert set(printed) == {"rounds", "seed", "players", "gap", "distance", "welfare", "replicas"}
+    assert [one["seed"] for one in printed["replicas"]] == list(range(10))
+    assert printed["gap"]["ce"] == pytest.approx(np.mean([one["gap"]["ce"] for one in printed["replicas"]]))
     assert "Written to" in err
     single = json.loads(run("run", "jordan", "--rounds", "40", "--json", "--no-figures")[1])
     assert set(single) == {"rounds", "seed", "players", "gap", "distance", "welfare"}
@@ -96,9 +96,10 @@ def test_the_report_says_what_was_measured(run: Run) -> None:
     assert "\x1b" not in out
     flat = " ".join(out.split())
     for words in (
-        "coarse correlated equilibrium but of no correlated one",
+        "-approximate coarse correlated equilibrium, but only a 0.126-approximate correlated equilibrium: Column",
+        "would gain 0.126 per round by swapping actions, and this gap stays",
         "no bound",
-        "CE pay 0.667 to 1",
+        "in CE 0.667 to 1",
         "trust the gap",
     ):
         assert words in flat
@@ -144,7 +145,7 @@ def test_help_fits_the_terminal(run: Run, monkeypatch: pytest.MonkeyPatch, comma
         lines = run(command, "--help")[1].splitlines()
         assert max(map(len, lines)) <= columns
         if command == "run":
-            assert "  rounds, seed     as run" in lines
+            assert "  rounds, seed     of the run" in lines
             assert any(line.startswith("Regrets, gaps") for line in lines)
 
 
@@ -163,7 +164,7 @@ def test_a_run_folder_repeats_itself(run: Run) -> None:
     assert run("run", "first/scenario.toml", "--out", "second", "--no-figures")[0] == 0
     first, second = contents(Path("first")), contents(Path("second"))
     for name in first:
-        if name != "summary.json":  # which tells a title: here the file's name
+        if name != "summary.json":  # which contains the title: here the file name
             assert first[name] == second[name], name
     assert json.loads(first["summary.json"])["gap"] == json.loads(second["summary.json"])["gap"]
 
@@ -177,13 +178,15 @@ def test_a_run_folder_has_figures_and_a_full_summary(run: Run) -> None:
     assert summary["welfare_range"]["ce"] == pytest.approx([2, 2])
     assert summary["optimum"] == pytest.approx(6)
     assert set(summary["versions"]) >= {"gamesim", "numpy"}
-    assert summary["verdict"].startswith("After 20 rounds play is")
+    assert summary["verdict"].startswith("After 20 rounds, play is a")
 
 
 def test_an_existing_folder_is_kept_unless_forced(run: Run) -> None:
     assert run("run", "chicken", "--rounds", "5", "--no-figures")[0] == 0
     before = contents(Path("runs"))
-    code, out, err = run("run", "chicken", "--rounds", "4", "--no-figures")  # with more rounds it would go on
+    code, out, err = run(
+        "run", "chicken", "--rounds", "4", "--no-figures"
+    )  # with more rounds the run would be extended
     assert (code, out) == (2, "")
     assert "--force" in err and "--out" in err
     assert contents(Path("runs")) == before
@@ -192,7 +195,7 @@ def test_an_existing_folder_is_kept_unless_forced(run: Run) -> None:
     assert os.listdir("runs") == ["chicken-0"]
 
 
-def test_force_leaves_what_is_no_run_folder_alone(run: Run) -> None:
+def test_force_keeps_what_is_not_a_run_folder(run: Run) -> None:
     Path("papers").mkdir()
     Path("papers/thesis.tex").write_text("years of work")
     Path("file").write_text("a file")
@@ -253,10 +256,10 @@ def test_a_mistake_gives_one_message_and_nothing_is_written(run: Run, case: str,
         (["run", "chicken", "--rounds", "0"], "rounds must be an integer of at least 1"),
         (["run", "chicken", "--rounds", "many"], "got 'many'"),
         (["run", "chicken", "--seed", "-3"], "seed must be"),
-        (["run", "chicken", "--sede", "3"], "gamesim run has no option --sede: did you mean '--seed'?"),
-        (["run", "chicken", "--roundz=3"], "has no option --roundz: did you mean '--rounds'?"),
-        (["rnu", "chicken"], "there is no command 'rnu': did you mean 'run'?"),
-        (["run", "chicken", "shapley"], "gamesim run does not take 'shapley'"),
+        (["run", "chicken", "--sede", "3"], "gamesim run: unknown option --sede; did you mean '--seed'?"),
+        (["run", "chicken", "--roundz=3"], "gamesim run: unknown option --roundz; did you mean '--rounds'?"),
+        (["rnu", "chicken"], "unknown command 'rnu'; did you mean 'run'?"),
+        (["run", "chicken", "shapley"], "gamesim run: unexpected argument 'shapley'"),
         (["run", "chicken", "--out", f"{__file__}/here"], "cannot be written"),
         (["run", "chicken", "--out", "."], ". cannot be a run folder"),
         (["run", "chicken", "--out", "/"], "/ cannot be a run folder"),
@@ -264,9 +267,8 @@ def test_a_mistake_gives_one_message_and_nothing_is_written(run: Run, case: str,
         (["compare", "chicken", "--learners", "hedge", "--out", ".", "--force"], ". is not a run folder"),
         (["resume", "."], ". cannot be a run folder"),
         (["resume", "/"], "/ cannot be a run folder"),
-        (["show", "chikcen"], "did you mean 'chicken'?"),
+        (["show", "chikcen"], "unknown learner, game or scenario 'chikcen'; did you mean 'chicken'?"),
         (["list", "cats"], "cats"),
-        ([], "COMMAND"),
     ],
 )
 def test_wrong_arguments(run: Run, arguments: list[str], words: str) -> None:
@@ -276,28 +278,119 @@ def test_wrong_arguments(run: Run, arguments: list[str], words: str) -> None:
     assert os.listdir() == []
 
 
+def test_without_arguments_help_is_printed(run: Run) -> None:
+    assert run() == run("--help")
+    code, out, err = run()
+    assert code == 0 and err == ""
+    assert out.startswith("usage: gamesim") and "run       simulate a scenario" in out
+
+
+def test_list_without_an_argument_names_the_lists(run: Run) -> None:
+    code, out, err = run("list")
+    assert code == 0 and err == ""
+    for kind in ("learners", "games", "scenarios", "studies"):
+        assert f"gamesim list {kind} " in out
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["run", "chikcen-with-a-long-hyphenated-name"],
+        ["run", "chicken", "--rounds", "ten-thousand"],
+        ["run", "chicken", "--no-figurez"],
+        ["show", "chikcen"],
+        ["list", "cats"],
+        ["sweep"],
+    ],
+)
+def test_errors_on_a_terminal_are_wrapped_between_words(
+    run: Run, monkeypatch: pytest.MonkeyPatch, arguments: list[str]
+) -> None:
+    whole = run(*arguments)[2]
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    monkeypatch.setenv("COLUMNS", "40")
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert err.split() == whole.split(), "words are whole"
+    lines = err.splitlines()
+    first = next(k for k, line in enumerate(lines) if line.startswith("gamesim"))  # argparse prints the usage before
+    assert len(lines) > first + 1
+    assert max(len(line) for line in lines[first:] if " " in line.strip()) <= 40
+
+
+@pytest.mark.parametrize("command", ["", "run", "compare", "list", "sweep", "study", "lab", "theorem"])
+def test_help_breaks_no_word(run: Run, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    arguments = [*filter(None, [command]), "--help"]
+    monkeypatch.setenv("COLUMNS", "300")
+    whole = set(run(*arguments)[1].split())
+    monkeypatch.setenv("COLUMNS", "40")
+    code, out, err = run(*arguments)
+    assert (code, err) == (0, "")
+    assert set(out.split()) <= whole
+
+
+NUMPYDOC = """Play the leader.
+
+    It has the smallest loss.
+
+    Parameters
+    ----------
+    rate : float, default 1.0
+        The learning rate,
+        which is positive.
+
+    Notes
+    -----
+    L_i(t) = l_i(1) + ... + l_i(t)
+    p(t + 1) ∝ exp(-rate · L(t))
+
+    References
+    ----------
+    .. [1] Author (2001), "A paper",
+       Theorem 1.
+
+    Examples
+    --------
+    >>> 1 + 1
+    2
+    """
+
+
+def test_show_prints_numpydoc_sections(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gamesim.players.available()["hedge"], "__doc__", NUMPYDOC)
+    lines = [line.rstrip() for line in run("show", "hedge")[1].splitlines()]
+    assert lines[:3] == ["learner hedge", "Play the leader.", ""]
+    formula = lines.index("L_i(t) = l_i(1) + ... + l_i(t)")
+    assert lines[formula + 1] == "p(t + 1) ∝ exp(-rate · L(t))"
+    order = ["It has the smallest loss.", lines[formula], "Settings:", "Feedback: expected, sampled", "References:"]
+    assert sorted(order, key=lines.index) == order
+    assert any(line.strip() == "The learning rate, which is positive." for line in lines)
+    assert lines[-1] == '  [1] Author (2001), "A paper", Theorem 1.'
+    assert not any(">>>" in line or "---" in line for line in lines)
+
+
 @pytest.mark.parametrize("command", ["run", "check", "lab"])
-def test_a_study_is_told_from_a_scenario(run: Run, command: str) -> None:
+def test_run_explains_how_to_run_a_study(run: Run, command: str) -> None:
     Path("mine.toml").write_text('base = "chicken"\nseeds = 3\n')
     code, out, err = run(command, "mine.toml")
     assert (code, out) == (2, "")
-    assert err == "gamesim: mine.toml is a study, which varies a scenario: run it with `gamesim sweep mine.toml`\n"
+    assert err == "gamesim: mine.toml is a study, not a scenario; run it with `gamesim sweep mine.toml`\n"
 
 
 @pytest.mark.parametrize("command", [["run"], ["check"], ["compare", "--learners", "hedge"], ["lab"]])
-def test_the_name_of_a_study_is_told_from_a_scenario(run: Run, command: list[str]) -> None:
+def test_run_explains_how_to_run_a_study_by_name(run: Run, command: list[str]) -> None:
     name = "swap-against-external"
     code, out, err = run(*command, name)
     assert (code, out) == (2, "")
-    assert err == f"gamesim: {name} is a study, which varies a scenario: run it with `gamesim sweep {name}`\n"
+    assert err == f"gamesim: {name} is a study, not a scenario; run it with `gamesim sweep {name}`\n"
 
 
-def test_a_scenario_is_told_from_a_study(run: Run) -> None:
+def test_sweep_explains_how_to_run_a_scenario(run: Run) -> None:
     Path("mine.toml").write_text(GOOD)
     for command, name in (("sweep", "chicken"), ("sweep", "mine.toml"), ("study", "chicken")):
         code, out, err = run(command, name)
         assert (code, out) == (2, "")
-        assert err == f"gamesim: {name} is a scenario, which a study varies: run it with `gamesim run {name}`\n"
+        assert err == f"gamesim: {name} is a scenario, not a study; run it with `gamesim run {name}`\n"
     Path("mine.toml").write_text("rounds = 3\n")  # neither of them
     assert "rounds: unknown key" in run("sweep", "mine.toml")[2]
     assert "unknown study 'chikcen'" in run("sweep", "chikcen")[2]
@@ -318,20 +411,20 @@ def test_what_must_not_be_read_or_written(run: Run) -> None:
     assert "cannot be written" in run("run", "chicken", "--out", "shut/run")[2]
 
 
-def test_too_little_memory_is_said(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_little_memory_is_reported(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(_: object) -> None:
         raise MemoryError("no room")
 
     monkeypatch.setattr(scenario.Scenario, "simulation", full)
     code, _, err = run("run", "chicken", "--no-figures")
-    assert code == 2 and "does not fit into memory" in err
+    assert code == 2 and "out of memory (no room)" in err
     assert os.listdir() == []
 
 
-def test_rounds_as_people_write_them(run: Run) -> None:
+def test_rounds_in_several_notations(run: Run) -> None:
     for written in ("1e2", "1_00", "100"):
-        told = json.loads(run("run", "chicken", "--rounds", written, "--json", "--no-figures", "--force")[1])
-        assert told["rounds"] == 100
+        printed = json.loads(run("run", "chicken", "--rounds", written, "--json", "--no-figures", "--force")[1])
+        assert printed["rounds"] == 100
 
 
 def test_check_runs_nothing(run: Run) -> None:
@@ -353,7 +446,7 @@ def test_lists_name_everything(run: Run) -> None:
         assert code == 0
         assert not [name for name in known if name not in words]
     learners = run("list", "learners")[1]
-    groups = ("guarantee no swap", "\nwavelet", "guarantee no external", "\nhedge", "guarantee nothing", "\nfixed")
+    groups = ("no swap regret", "\nwavelet", "no external regret", "\nhedge", "no guarantee", "\nfixed")
     assert sorted(groups, key=learners.index) == list(groups)
 
 
@@ -362,11 +455,17 @@ def test_learners_are_listed_under_their_old_name_too(run: Run) -> None:
     assert "players" not in run("list", "--help")[1]
 
 
-def test_show_tells_of_learners_games_and_scenarios(run: Run) -> None:
+def test_show_describes_learners_games_and_scenarios(run: Run) -> None:
     hedge = run("show", "hedge")[1]
     assert "Freund and Schapire" in hedge and "rate" in hedge and "external regret ≤" in hedge
     chicken = " ".join(run("show", "chicken")[1].split())
-    for words in ("7, 2", "(chicken out, dare), (dare, chicken out)", "CE 7.2 to 10.5", "scenario chicken"):
+    for words in (
+        "7, 2",
+        "(chicken out, dare), (dare, chicken out)",
+        "in CE 7.2 to 10.5",
+        "maximum possible 12",
+        "scenario chicken",
+    ):
         assert words in chicken
     jordan = run("show", "jordan")[1]
     assert "Third plays tails" in jordan and "Pure Nash equilibria: none" in jordan
@@ -375,18 +474,18 @@ def test_show_tells_of_learners_games_and_scenarios(run: Run) -> None:
 
 
 @pytest.mark.parametrize("path", ["mine.nfg", "mine.gam", "mine.csv", "mine.1.csv", "mine.NPZ"])
-def test_show_tells_of_a_game_in_a_file(run: Run, path: str) -> None:
+def test_show_describes_a_game_in_a_file(run: Run, path: str) -> None:
     assert run("convert", "commitment", path)[0] == 0  # 2 × 2 and not symmetric
     code, out, _ = run("show", path)
     shown = run("show", "commitment")[1]
-    after = "Players: " if path != "mine.gam" else "Total payoff: "  # which keeps no names
+    after = "Players: " if path != "mine.gam" else "Total payoff per round: "  # which keeps no names
     assert code == 0 and path in out and out.partition(after)[2]
     assert out.partition(after)[2].strip() in shown
     code, _, err = run("show", f"no-{path}")
     assert code == 2 and "Traceback" not in err
 
 
-def test_show_tells_of_a_network_game_in_a_file(run: Run) -> None:
+def test_show_describes_a_network_game_in_a_file(run: Run) -> None:
     assert run("convert", "polymatrix", "mine.npz")[0] == 0
     assert "Players: " in run("show", "mine.npz")[1]
 
@@ -412,11 +511,11 @@ def test_ctrl_c_keeps_what_there_is() -> None:
         out, err = process.communicate(timeout=120)
     assert process.returncode == 130, err
     assert "Traceback" not in err
-    assert err.endswith("`gamesim resume runs/jordan-0` goes on from here\n")
-    told = json.loads(out)
+    assert err.endswith("continue with `gamesim resume runs/jordan-0`\n")
+    printed = json.loads(out)
     record = gamesim.load("runs/jordan-0/record")
-    assert 1 <= told["rounds"] == record.rounds < 10**12
-    assert told["gap"]["ce"] == pytest.approx(record.gap("ce"))
+    assert 1 <= printed["rounds"] == record.rounds < 10**12
+    assert printed["gap"]["ce"] == pytest.approx(record.gap("ce"))
     assert record.average[0].sum() == pytest.approx(1)
     summary = json.loads(Path("runs/jordan-0/summary.json").read_text())
     assert summary["stopped"] and summary["verdict"].startswith("Stopped after ")
@@ -432,13 +531,13 @@ def test_ctrl_c_keeps_what_there_is() -> None:
         ["run", "chicken", "--rounds", "50"],
     ],
 )
-def test_a_broken_pipe_is_no_accident(arguments: list[str]) -> None:
+def test_a_broken_pipe_is_not_an_error(arguments: list[str]) -> None:
     with in_a_process(*arguments) as process:
         assert process.stdout is not None and process.stderr is not None
         process.stdout.close()
         err = process.stderr.read()
     assert "Traceback" not in err and "BrokenPipe" not in err and "gamesim:" not in err
-    assert process.returncode == 128 + signal.SIGPIPE  # as a shell says of cat and of others
+    assert process.returncode == 128 + signal.SIGPIPE  # as shells report it for cat and other programs
     if "run" in arguments:
         assert gamesim.load("runs/chicken-0/record").rounds == 50
         assert Path("runs/chicken-0/report.html").is_file() and os.listdir("runs") == ["chicken-0"]

@@ -62,18 +62,18 @@ def test_compare_ranks_writes_and_repeats(tmp_path: Path, capsys: pytest.Capture
         "3000",
     ]
     assert main([*arguments, "--json", "--out", str(out)]) == 0
-    told = json.loads(capsys.readouterr().out)["learners"]
-    gaps = [one["gap"]["ce"] for one in told]
+    printed = json.loads(capsys.readouterr().out)["learners"]
+    gaps = [one["gap"]["ce"] for one in printed]
     assert gaps == sorted(gaps)
-    assert told[0]["learner"] == "internal-regret-matching", "the one that has no swap regret"
+    assert printed[0]["learner"] == "internal-regret-matching", "the one that has no swap regret"
     assert {path.name for path in out.iterdir()} >= {"summary.json", "report.html", "ce-gaps.svg", "ce-gaps.png"}
     again = read(out / "1-internal-regret-matching" / "scenario.toml")
     assert again.simulation().run(again.rounds).gap("ce") == gaps[0]
     assert main([*arguments, "--out", str(out)]) == 2
-    assert "exists already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert main([*arguments, "--out", str(out), "--force"]) == 0
-    told = capsys.readouterr().out
-    assert told.startswith("shapley · 2 players · 3,000 rounds · seed 0 · ") and "CE gap" in told
+    table = capsys.readouterr().out
+    assert table.startswith("shapley · 2 players · 3,000 rounds · seed 0 · ") and "CE gap" in table
 
 
 @pytest.mark.parametrize("against", [[], ["--against", "hedge"]])
@@ -95,12 +95,12 @@ def test_80_columns_break_no_name_and_no_number(
 
 
 def test_who_hardly_moved_is_named(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    """In Shapley's game the uniform strategies are an equilibrium: whoever stays there ranks first for no merit."""
+    """In Shapley's game, uniform play is an equilibrium; a learner that stays there ranks first without learning."""
     arguments = ["compare", "shapley", "--rounds", "500", "--out", str(tmp_path / "out"), "--force", "--learners"]
     assert main([*arguments, "hedge,uniform,wavelet"]) == 0
-    told = " ".join(capsys.readouterr().out.split())
-    note = "uniform and wavelet hardly left the strategies that they began with: a small gap there says nothing"
-    assert note in told
+    printed = " ".join(capsys.readouterr().out.split())
+    note = "uniform and wavelet stayed close to their initial strategies; a small gap is then not the result of"
+    assert note in printed
     page = (tmp_path / "out" / "report.html").read_text()
     assert note in page
     for kind in ("ce", "cce"):
@@ -111,11 +111,11 @@ def test_who_hardly_moved_is_named(capsys: pytest.CaptureFixture[str], tmp_path:
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert summary["hardly_moved"] == ["uniform", "wavelet"]
     assert main([*arguments, "hedge,best-response"]) == 0
-    assert "hardly" not in capsys.readouterr().out + (tmp_path / "out" / "report.html").read_text()
+    assert "stayed close" not in capsys.readouterr().out + (tmp_path / "out" / "report.html").read_text()
     assert (
         main([*arguments, "best-response,fixed", "--against", "best-response"]) == 0
-    )  # who stays against one that moves
-    assert "fixed hardly left the strategies that it began with" in " ".join(capsys.readouterr().out.split())
+    )  # fixed does not move, its opponent does
+    assert "fixed stayed close to its initial strategies" in " ".join(capsys.readouterr().out.split())
 
 
 def test_the_distance_moved_is_the_mean_over_the_run() -> None:
@@ -128,7 +128,7 @@ def test_the_distance_moved_is_the_mean_over_the_run() -> None:
 
 
 def test_microseconds_count_neither_the_start_nor_what_watches(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With a clock of 0.1 s for each piece and 1 ms for each of its rounds, a round costs little more than 1 ms."""
+    """If each piece takes 0.1 s and each of its rounds 1 ms, the time per round is little more than 1 ms."""
     clock = [0.0]
     monkeypatch.setattr("gamesim.simulation.simulation.thread_time", lambda: clock[0])
     advance = loop.advance
@@ -159,7 +159,7 @@ def test_convert_goes_there_and_back(tmp_path: Path, capsys: pytest.CaptureFixtu
 
 
 @pytest.mark.parametrize("target", ["game.csv", "game.1.csv", "game.CSV"])
-def test_convert_overwrites_no_sheet_unless_forced(
+def test_convert_overwrites_no_file_unless_forced(
     target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "game.2.csv").write_text("years of work")
@@ -185,7 +185,7 @@ def test_figures_are_drawn_again_from_the_record(tmp_path: Path, capsys: pytest.
     assert (out / "report.html").read_bytes() == page
     capsys.readouterr()
     assert main(["figures", str(tmp_path)]) == 2
-    assert f"there is no run at {tmp_path}: give the folder of a run" in capsys.readouterr().err
+    assert f"{tmp_path} is not a run folder; `gamesim run` prints" in capsys.readouterr().err
     assert load(out / "record").rounds == 200
 
 

@@ -21,7 +21,7 @@ from gamesim import Record, Table, figures, games
 from gamesim.equilibrium import polytope
 from gamesim.errors import InputError
 from gamesim.figures import curves, style
-from gamesim.figures.animation import Film
+from gamesim.figures.animation import Animation
 from gamesim.figures.joint import matrix
 from gamesim.figures.payoff_space import equilibrium_payoffs
 from gamesim.figures.profile import _cut_off
@@ -176,7 +176,7 @@ def test_gaps_show_what_the_record_measures() -> None:
 def test_gaps_say_why_distances_are_left_out() -> None:
     figure = drawn(curves.gaps(run("network-coordination")))
     assert len(figure.axes) == 1
-    assert "Distances left out" in note_under(figure)
+    assert "Distances not computed" in note_under(figure)
 
 
 def test_distances_of_many_replicas_are_those_of_the_first() -> None:
@@ -235,7 +235,7 @@ def test_thin_lines_and_hollow_marks_are_named() -> None:
 
 def test_the_title_of_regrets_says_what_was_measured() -> None:
     record = run("shapley", rounds=2000)
-    assert f"somebody still gains {style.number(record.gap('ce'))} a round" in figures.title_of(
+    assert f"a player still gains {style.number(record.gap('ce'))} per round" in figures.title_of(
         drawn(curves.regrets(record))
     )
 
@@ -360,7 +360,7 @@ def test_a_profile_tells_the_bounds_that_it_draws() -> None:
     for game, near in (("shapley", True), ("chicken", False)):  # in chicken there is hardly any regret
         for axes in drawn(figures.figure_functions()["profile"](run(game, rounds=10_000))).axes:
             assert ("declared bound" in [line.get_label() for line in axes.lines]) == near
-            assert ("promised: external regret ≤" in axes.get_title()) == near
+            assert ("guarantee: external regret ≤" in axes.get_title()) == near
 
 
 def test_what_is_far_below_no_regret_is_told_at_the_edge_of_a_profile() -> None:
@@ -386,7 +386,7 @@ def test_time_is_logarithmic_where_all_moves_are_early(game: str, scale: str) ->
 
 
 def test_cells_are_rounded_once() -> None:
-    panel = style.canvas("a joint")[1][0]
+    panel = style.canvas("a joint distribution")[1][0]
     actions = (("a", "b"), ("c", "d"))
     matrix(panel, np.array([[0.24352, 0.24349], [4e-5, 0.51295]]), ("Row", "Column"), actions, 0.6)
     assert [text.get_text() for text in panel.texts] == ["0.244", "0.243", "0", "0.513"]
@@ -509,7 +509,7 @@ def test_the_tetrahedron_shows_the_equilibria_and_the_path_of_chicken() -> None:
     said = [str(part.get_label()) for part in (*axes.lines, *axes.patches)]
     assert "CE and CCE (the same set)" in said
     (last,) = [line for line in axes.lines if line.get_marker() == "s"]
-    assert last.get_label() == "all rounds"  # the joint holds them all
+    assert last.get_label() == "all rounds"  # the joint distribution of all rounds
 
 
 def test_the_corners_of_the_tetrahedron_are_named_by_their_cells() -> None:
@@ -550,7 +550,7 @@ def test_payoff_regions_have_the_corners_of_the_sets() -> None:
     axes = drawn(figures.figure_functions()["payoff-space"](record)).axes[0]
     (path,) = [part for part in axes.collections if isinstance(part, LineCollection)]
     np.testing.assert_allclose([segment[1] for segment in path.get_segments()], record.curve.payoffs()[1:])
-    assert axes.get_xlabel() == "payoff of Row (a round)"
+    assert axes.get_xlabel() == "payoff of Row (per round)"
 
 
 @pytest.mark.parametrize(("game", "sets"), [("chicken", ["CE = CCE"]), ("shapley", ["CCE", "CE"])])
@@ -592,29 +592,29 @@ def test_the_nearest_equilibrium_stands_beside_the_joint() -> None:
     assert f"{100 * record.distance('ce'):.3g}%" in figures.title_of(figure)
 
 
-# Films.
+# Animations.
 
 
 @pytest.mark.parametrize("game", ["odd", "jordan"])
-def test_a_film_has_a_picture_for_each_checkpoint(game: str, tmp_path: Path) -> None:
+def test_an_animation_has_one_frame_per_checkpoint(game: str, tmp_path: Path) -> None:
     record = run(game, rounds=6)
     path = figures.animate(record, tmp_path / "run.gif")
-    with Image.open(path) as film:
-        assert getattr(film, "n_frames", 1) >= len(record.curve.rounds) - 2  # pictures that are alike become one
-        assert film.size == (792, 429)
+    with Image.open(path) as animation:
+        assert getattr(animation, "n_frames", 1) >= len(record.curve.rounds) - 2  # equal frames are merged
+        assert animation.size == (792, 429)
 
 
-def test_a_film_names_all_that_it_draws() -> None:
-    film = Film(gamesim.simulate("shapley", "wavelet-continuous", rounds=300, perturb=0.3))
-    right = film.figure.axes[1]
+def test_an_animation_labels_all_its_lines() -> None:
+    animation = Animation(gamesim.simulate("shapley", "wavelet-continuous", rounds=300, perturb=0.3))
+    right = animation.figure.axes[1]
     assert labels(right) == ["CE gap", "CCE gap", curves.NOTHING]
-    gap, *rest = (line for line in right.lines if line not in (film.now, film.dot))
+    gap, *rest = (line for line in right.lines if line not in (animation.now, animation.dot))
     assert len(rest) == 2, "the CCE gap and its edge, and no fits"
-    assert film.dot.get_color() == gap.get_color()
-    assert corners_of(film.dot) == corners_of(gap)[-1:]
+    assert animation.dot.get_color() == gap.get_color()
+    assert corners_of(animation.dot) == corners_of(gap)[-1:]
 
 
-def test_films_refuse_what_cannot_be_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_animations_require_a_supported_format(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(InputError, match=r"\.gif or an \.mp4"):
         figures.animate(run("chicken"), tmp_path / "run.avi")
     monkeypatch.setattr(shutil, "which", lambda name: None)
@@ -623,6 +623,6 @@ def test_films_refuse_what_cannot_be_written(tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.skipif(shutil.which("ffmpeg") is None, reason="ffmpeg is not installed")
-def test_a_film_as_mp4(tmp_path: Path) -> None:
+def test_an_animation_as_mp4(tmp_path: Path) -> None:
     path = figures.animate(run("chicken", rounds=20), tmp_path / "run.mp4")
     assert path.read_bytes()[4:8] == b"ftyp"

@@ -69,9 +69,7 @@ def test_external_learners_cycle_in_shapleys_game(learner: str) -> None:
     swap = record.regret("swap") / SHAPLEY_ROUNDS
     assert record.welfare == pytest.approx(1, abs=0.005), "uniform play, the only Nash equilibrium, has welfare 2/3"
     assert record.gap("cce") < 0.002, "an approximate coarse correlated equilibrium"
-    assert 0.12 < swap.max() < 0.19, (
-        "not a correlated equilibrium; the value depends on where in a cycle the run ends"
-    )
+    assert 0.12 < swap.max() < 0.19, "not a correlated equilibrium; the value depends on where in a cycle the run ends"
     assert record.distance("cce") < 0.002
     assert record.distance("ce") > 0.2
 

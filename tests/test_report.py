@@ -12,10 +12,11 @@ from numpy.typing import NDArray
 
 import gamesim
 from gamesim import players
+from gamesim.formatting import number
 from gamesim.game import Table
 from gamesim.learner import PLAIN_REGRETS, Guarantee, PlainRegret
 from gamesim.report import summary as report
-from gamesim.report.verdict import trend_in_words
+from gamesim.report.verdict import GapTrend, trend_in_words, verdict
 
 Array = NDArray[np.float64]
 
@@ -123,14 +124,14 @@ def test_the_measures_are_the_records() -> None:
     assert "on average over 3 replicas" in summary.verdict
 
 
-def test_distances_are_left_out_when_told_or_too_long(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_distances_are_not_computed_if_disabled_or_slow(monkeypatch: pytest.MonkeyPatch) -> None:
     record = gamesim.simulate(GAME, "hedge", 20)
     assert report.summarise(record).distance_left_out is None
     never = report.summarise(record, distance="never")
     assert never.distance == {"ce": None, "cce": None} and never.welfare_range == {"ce": None, "cce": None}
-    assert never.distance_left_out == "the scenario says never"
+    assert never.distance_left_out == 'the scenario sets distance = "never"'
     monkeypatch.setattr(report, "QUICK_ENTRIES", 17)  # the CE constraints of a 2×3 game: (1 + 2) · 6 entries
-    assert "take long with 6 cells" in (report.summarise(record).distance_left_out or "")
+    assert "linear programs over 6 cells are slow" in (report.summarise(record).distance_left_out or "")
     assert report.summarise(record, distance="always").distance["ce"] is not None
     monkeypatch.setattr(report, "QUICK_ENTRIES", 18)
     assert report.summarise(record).distance_left_out is None
@@ -144,37 +145,73 @@ def test_json_knows_no_nan() -> None:
 
 def test_verdicts() -> None:
     shapley = report.summarise(gamesim.simulate("shapley", "hedge", 20000, perturb=0.2, seed=0))
-    assert "of a coarse correlated equilibrium but of no correlated one" in shapley.verdict
+    assert (
+        "-approximate coarse correlated equilibrium, but only a 0.126-approximate correlated equilibrium: Column"
+        in shapley.verdict
+    )
     assert shapley.gap["ce"] > 0.05
     assert shapley.gap["cce"] < 0.005
     dilemma = report.summarise(gamesim.simulate("prisoners-dilemma", "hedge", 5000))
-    assert dilemma.verdict.startswith("After 5,000 rounds play is within")
-    assert "of a correlated equilibrium: no player gains more" in dilemma.verdict
+    assert dilemma.verdict.startswith("After 5,000 rounds, play is a")
+    assert "-approximate correlated equilibrium: no player would gain more than this per round" in dilemma.verdict
     away = report.summarise(gamesim.simulate("prisoners-dilemma", "uniform", 1000), stopped=True)
     # Against a uniform opponent cooperating pays 1.5 and defecting 3: half of the play gains 1.5 by defecting.
     assert away.gap == pytest.approx({"ce": 0.75, "cce": 0.75})
     assert away.verdict.startswith(
-        "Stopped after 1,000 rounds, play is within 0.75 of a correlated equilibrium and 0.75"
+        "Stopped after 1,000 rounds: play is a 0.75-approximate correlated equilibrium and a 0.75-approximate coarse"
     )
     assert "the CE gap stays" in away.verdict
     exact = report.summarise(gamesim.simulate("rock-paper-scissors", "uniform", 100))
-    assert "is 0 up to rounding" in exact.verdict
+    assert exact.verdict == (
+        "After 100 rounds, play is a correlated equilibrium up to rounding: no player would gain by swapping actions."
+    )
     assert "no trend yet" in report.summarise(gamesim.simulate("chicken", "hedge", 1)).verdict
+
+
+def test_the_verdict_names_no_player_of_replicas_and_no_gap_that_is_zero() -> None:
+    stays = GapTrend(gap=0.15, word="stays", exponent=-0.01, lately=(0.14, 0.16))
+    zero = GapTrend(gap=0.0, word="zero", exponent=None, lately=(0.0, 0.0))
+    falls = GapTrend(gap=0.0086, word="falls", exponent=-0.5, lately=(0.0086, 0.03))
+    assert verdict(stays, falls, "Row", 20_000, None, stopped=False) == (
+        "After 20,000 rounds, play is a 0.0086-approximate coarse correlated equilibrium, but only a 0.15-approximate "
+        "correlated equilibrium: Row would gain 0.15 per round by swapping actions, and this gap stays (rounds^-0.01), "
+        "while the CCE gap falls like rounds^-0.50."
+    )
+    # The mean of the replicas' gaps need not be the gain of any one player.
+    assert verdict(stays, zero, "Row", 1, 3, stopped=True) == (
+        "Stopped after 1 round: on average over 3 replicas, play is a coarse correlated equilibrium up to rounding, "
+        "but only a 0.15-approximate correlated equilibrium: the player with the most to gain would gain 0.15 per "
+        "round by swapping actions, and this gap stays (rounds^-0.01)."
+    )
+
+
+@pytest.mark.parametrize(
+    ("article", "gaps"),
+    [
+        ("an", [8, 8.25, 80.5, 817, 8e-6, 11, 18.3, 11_250, 18_000]),
+        ("a", [0.8, 0.11, 1.8, 7, 28, 110, 118, 1_100, 1e-8]),
+    ],
+)
+def test_the_article_suits_the_number(article: str, gaps: list[float]) -> None:
+    for gap in gaps:
+        found = GapTrend(gap, "falls", -0.5, (gap, 2 * gap))
+        sentence = verdict(found, found, "Row", 5, None, stopped=False)
+        assert f"play is {article} {number(gap)}-approximate correlated" in sentence
 
 
 def test_a_slow_fall_is_called_no_equilibrium_of_either_kind() -> None:
     summary = report.summarise(gamesim.simulate("shapley", "hedge", 200, perturb=0.2))
-    told = replace(summary, gap={"ce": 0.2, "cce": 0.1}, slope={"ce": -0.2, "cce": -0.5})
-    slow = report._with_verdict(replace(told, trend={"ce": "falls slowly", "cce": "falls"}))
-    assert "no correlated one" not in slow.verdict and "falls slowly like rounds^-0.20" in slow.verdict
-    at_rate = report._with_verdict(replace(told, trend={"ce": "falls", "cce": "falls"}))
-    assert "within 0.2 of a correlated equilibrium: no player" in at_rate.verdict
+    changed = replace(summary, gap={"ce": 0.2, "cce": 0.1}, slope={"ce": -0.2, "cce": -0.5})
+    slow = report._with_verdict(replace(changed, trend={"ce": "falls slowly", "cce": "falls"}))
+    assert "but only" not in slow.verdict and "falls slowly like rounds^-0.20" in slow.verdict
+    at_rate = report._with_verdict(replace(changed, trend={"ce": "falls", "cce": "falls"}))
+    assert "a 0.2-approximate correlated equilibrium: no player" in at_rate.verdict
 
 
-def test_without_an_exponent_the_range_of_the_last_decade_is_told() -> None:
+def test_without_an_exponent_the_range_of_the_last_decade_is_reported() -> None:
     summary = report.summarise(gamesim.simulate("shapley", "hedge", 200, perturb=0.2))
     ranges = {"ce": (0.1, 0.3), "cce": (0.0, 0.02)}
-    told = replace(summary, gap={"ce": 0.2, "cce": 0.01}, slope={"ce": None, "cce": None}, lately=ranges)
+    changed = replace(summary, gap={"ce": 0.2, "cce": 0.01}, slope={"ce": None, "cce": None}, lately=ranges)
     words = {
         "falls": "falls (0.3 to 0.1)",
         "stays": "stays (0.1 to 0.3)",
@@ -182,12 +219,17 @@ def test_without_an_exponent_the_range_of_the_last_decade_is_told() -> None:
         "unknown": "has no trend yet",
     }
     for word, expected in words.items():
-        one = report._with_verdict(replace(told, trend={"ce": word, "cce": "unsteady"}))
+        one = report._with_verdict(replace(changed, trend={"ce": word, "cce": "unsteady"}))
         assert trend_in_words(one.gap_trend("ce")) == expected
         assert expected in one.verdict
-        assert ("of a correlated equilibrium: no player" in one.verdict) == (word == "falls")
-    grown = report._with_verdict(replace(told, slope={"ce": 0.3, "cce": -0.5}, trend={"ce": "grows", "cce": "falls"}))
-    assert "but of no correlated one" in grown.verdict and "grows like rounds^0.30" in grown.verdict
+        assert ("-approximate correlated equilibrium: no player" in one.verdict) == (word == "falls")
+    grown = report._with_verdict(
+        replace(changed, slope={"ce": 0.3, "cce": -0.5}, trend={"ce": "grows", "cce": "falls"})
+    )
+    assert (
+        "but only a 0.2-approximate correlated equilibrium" in grown.verdict
+        and "grows like rounds^0.30" in grown.verdict
+    )
 
 
 def test_anytime_hedge_stays_below_the_bound_that_is_shown() -> None:

@@ -358,7 +358,7 @@ def test_a_swept_study_is_found_by_its_name(
     )
     assert main(["sweep", "plans/rates.toml", "--workers", "1", "--quiet"]) == 0
     assert main(["study", "rates"]) == 0
-    assert "2 points are finished" in capsys.readouterr().out
+    assert "2 points finished" in capsys.readouterr().out
     Path("rates").mkdir()  # a folder of this name without a store is ignored
     assert main(["study", "rates"]) == 0
     assert main(["study", "ratse"]) == 2

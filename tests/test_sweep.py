@@ -173,7 +173,7 @@ def test_a_dry_run_writes_nothing(
     )
     assert main(["sweep", "mine.toml", "--dry-run"]) == 0
     out = capsys.readouterr().out
-    assert "30 points, of which 0 are finished" in out
+    assert "30 points, 0 of them finished" in out
     assert "workers" in out and "MB of disk" in out
     assert os.listdir() == ["mine.toml"]
 

@@ -1,4 +1,4 @@
-"""What is said of a curve's end, on curves whose end is known because it was made."""
+"""Trends of curves whose tails are known by construction."""
 
 import numpy as np
 import pytest
@@ -29,14 +29,14 @@ def noise(random: np.random.Generator, size: float, count: int) -> Values:
 
 
 def cycles(rounds: Rounds, size: float, factor: float, phase: float) -> Values:
-    """Return cycles around 1, each so many times as long as the last, as in Shapley's game."""
+    """Return cycles around 1, each `factor` times as long as the last, as in Shapley's game."""
     turned = 2 * np.pi * np.log(rounds) / np.log(factor) + phase
     return np.asarray(np.exp(size * np.sin(turned)))
 
 
 @pytest.mark.parametrize("last", [100, 2000, 30_000])
 @pytest.mark.parametrize("exponent", WORDS)
-def test_a_power_is_told_by_its_exponent_whatever_came_before_the_last_decade(exponent: float, last: int) -> None:
+def test_the_exponent_of_a_power_law_does_not_depend_on_earlier_decades(exponent: float, last: int) -> None:
     rounds = grid(last)
     for early in (0.0, 1e-9, 1.0, 1e9):
         values = np.where(rounds * 10 < last, early, 7.0 * rounds**exponent)
@@ -56,7 +56,7 @@ def test_noise_hides_no_trend_and_makes_none(exponent: float) -> None:
     found = [power(rounds, values) for values in small]
     errors = [abs(one.exponent - exponent) for one in found if one is not None]
     assert len(errors) > 95 and max(errors) < SURE
-    # Noise of a factor of two, up and down, is too much for an exponent over two decades: most often none is told.
+    # Noise of a factor of two, up and down, is too much for an exponent over two decades: usually none is reported.
     large = [trend(rounds, rounds**exponent * noise(random, 0.7, len(rounds))) for _ in range(100)]
     assert sum(one.power is None for one in large) > 90
     falling = sum(one.word.startswith("falls") for one in large)
@@ -107,7 +107,7 @@ def test_what_falls_by_no_single_power_falls_and_what_hardly_changes_stays() -> 
 def test_a_curve_of_zeros_or_of_few_checkpoints_has_no_power() -> None:
     rounds = grid(1000)
     assert power(rounds, np.zeros(len(rounds))) is None
-    reaches = np.where(rounds < 500, 1 / rounds, 0.0)  # it is 0 since: nobody may fit what is left of it
+    reaches = np.where(rounds < 500, 1 / rounds, 0.0)  # 0 from there on, so nothing may be fitted
     assert (trend(rounds, reaches).word, trend(rounds, reaches).power) == ("unsteady", None)
     for count in (1, 2, 4):
         few = trend(rounds[:count], 1 / rounds[:count])
@@ -126,7 +126,7 @@ def test_the_exponent_and_its_interval_are_those_of_least_squares() -> None:
     assert half == pytest.approx(student.ppf(0.975, 3) * expected.stderr)
 
 
-def test_a_gap_that_came_to_rest_late_is_not_told_to_grow() -> None:
+def test_a_gap_that_settles_late_does_not_grow() -> None:
     """With a rate of 0.1, Hedge takes 500 rounds of Shapley's game until its CE gap stays near 0.13."""
     record = gamesim.simulate("shapley", [players.make("hedge", rate=0.1)] * 2, rounds=2000, perturb=0.2)
     curve = record.curve
@@ -136,4 +136,4 @@ def test_a_gap_that_came_to_rest_late_is_not_told_to_grow() -> None:
     summary = report.summarise(record)
     assert trend_in_words(summary.gap_trend("ce")) == "has no steady trend (0.0368 to 0.138)"
     assert trend_in_words(summary.gap_trend("cce")) == "falls like rounds^-0.86"
-    assert "no correlated one" not in summary.verdict
+    assert "but only" not in summary.verdict

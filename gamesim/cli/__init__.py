@@ -1,1 +1,1 @@
-"""The command line, `gamesim`."""
+"""The `gamesim` command line."""

@@ -1,12 +1,15 @@
-"""What the parsers of several commands share: arguments, numbers as people write them, and help in paragraphs."""
+"""Shared parts of the command parsers: arguments, number formats, help and error layout."""
 
 import argparse
 import re
+import shutil
+import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import Any, NoReturn, TypeAlias, TypeVar
 
+from gamesim.cli.exit_codes import BAD_INPUT
 from gamesim.errors import InputError
 
 Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -14,48 +17,74 @@ Number = TypeVar("Number", int, float)
 
 
 def add_scenario(command: argparse.ArgumentParser) -> None:
-    """Let a command take a scenario."""
-    command.add_argument(
-        "scenario", metavar="SCENARIO", help="the path of a scenario file, or the name of a shipped scenario"
-    )
+    """Add the SCENARIO argument."""
+    command.add_argument("scenario", metavar="SCENARIO", help="path of a scenario file, or name of a built-in scenario")
 
 
 def add_local_code(command: argparse.ArgumentParser) -> None:
-    """Let a command be allowed to run the learners of the user's own."""
+    """Add the option that permits user-defined learners."""
     command.add_argument(
         "--allow-local-code",
         action="store_true",
-        help="run the Python files that are named as learners (mylearner.py:MyHedge): only files that you trust",
+        help="run the Python files named as learners (such as mylearner.py:MyHedge); use it only with files you trust",
     )
 
 
+class Parser(argparse.ArgumentParser):
+    """A parser whose help and errors are wrapped between words."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **{"formatter_class": Paragraphs, **options})
+
+    def error(self, message: str) -> NoReturn:
+        """Print the usage and the message, and exit with code 2."""
+        self.print_usage(sys.stderr)
+        self.exit(BAD_INPUT, wrapped(f"{self.prog}: error: {message}") + "\n")
+
+
 class Paragraphs(argparse.HelpFormatter):
-    """Breaks paragraphs to the terminal, and lines that are indented each under its second column."""
+    """Help that is wrapped between words; an indented line continues under its second column."""
 
     def _fill_text(self, text: str, width: int, indent: str) -> str:
         lines = []
         for line in re.sub(r"(?<=\S)\n(?=\S)", " ", text).split("\n"):
             column = re.match(r"  \S.*?  +(?=\S)", line)
-            lines.append(textwrap.fill(line, width, subsequent_indent=" " * len(column[0]) if column else ""))
+            lines.append(_fill(line, width, " " * len(column[0]) if column else ""))
         return "\n".join(lines)
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        return _fill(" ".join(text.split()), width).split("\n")
+
+
+def wrapped(message: str) -> str:
+    """Wrap a message for standard error if that is a terminal; files and pipes get it unchanged."""
+    if not sys.stderr.isatty():
+        return message
+    width = shutil.get_terminal_size().columns
+    return "\n".join(_fill(line, width, re.match(" *", line)[0]) for line in message.split("\n"))  # type: ignore[index]
+
+
+def _fill(line: str, width: int, indent: str = "") -> str:
+    """Wrap one line at spaces only: names and options with hyphens stay whole."""
+    return textwrap.fill(line, width, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False)
 
 
 def whole_number(text: str) -> int:
-    """Read a whole number; the module that knows how needs NumPy, and is imported when used."""
+    """Parse a non-negative integer; the import is local because validation needs NumPy."""
     from gamesim.validation import number_of_rounds
 
     return _read(text, number_of_rounds)
 
 
 def seconds(text: str) -> float:
-    """Read a positive number of seconds; the module that knows how needs NumPy, and is imported when used."""
+    """Parse a positive number of seconds; the import is local because validation needs NumPy."""
     from gamesim import validation
 
     return _read(text, validation.seconds)
 
 
 def _read(text: str, check: Callable[[str], Number]) -> Number:
-    """Read an argument, and let argparse say what is wrong with it."""
+    """Parse an argument, and pass a validation error on to argparse."""
     try:
         return check(text)
     except InputError as error:
@@ -63,7 +92,7 @@ def _read(text: str, check: Callable[[str], Number]) -> Number:
 
 
 def scenario_path(name: str) -> Path:
-    """Return the path of a scenario; who names a shipped study is told how to run it."""
+    """Return the path of a scenario; if the name is a study, the error explains how to run it."""
     from gamesim import scenario
     from gamesim.study import model as study
 
@@ -72,4 +101,4 @@ def scenario_path(name: str) -> Path:
     except InputError:
         if name not in study.shipped():
             raise
-    raise InputError(f"{name} is a study, which varies a scenario: run it with `gamesim sweep {name}`")
+    raise InputError(f"{name} is a study, not a scenario; run it with `gamesim sweep {name}`")

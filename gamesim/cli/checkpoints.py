@@ -1,8 +1,8 @@
-"""Runs that go on: checkpoints that outlive a kill, resuming what was stopped, more rounds for what had ended.
+"""Write checkpoints of a run, resume a stopped or killed run, and extend a finished run.
 
-While a run with checkpoints is under way, `RUN.partial` stands beside the place of its run folder: the scenario, and
-the newest records, each written under another name and renamed. A kill at any moment leaves a whole one. A run that
-goes on from a record is, bit for bit, the run that never stopped.
+While a run with checkpoints is in progress, the folder `RUN.partial` next to its run folder holds the scenario and the
+latest record. Each record is written under a temporary name and then renamed, so a complete one survives a kill at any
+moment. A resumed run is bit-for-bit identical to an uninterrupted one.
 """
 
 import json
@@ -21,15 +21,15 @@ from gamesim.scenario import Scenario, read
 from gamesim.scenario.model import SCENARIO_FILE
 from gamesim.simulation import Simulation
 
-SETTINGS_FILE = "settings.json"  # what a run with checkpoints is called, and how often it keeps one
-CHECKPOINT_PREFIX = "record-"  # of a record's folder, before the number of its rounds
+SETTINGS_FILE = "settings.json"  # the title of a run with checkpoints and its checkpoint interval
+CHECKPOINT_PREFIX = "record-"  # of a record folder; the number of rounds follows
 
 
 @dataclass(frozen=True)
 class UnfinishedRun:
-    """A run to go on with: its scenario, what it is called, and its newest record, if there is one yet.
+    """A run with rounds left: its scenario, its title and its latest record, if any.
 
-    `interval` is how many seconds lie between its checkpoints, if it keeps any.
+    `interval` is the time between checkpoints in seconds, or None without checkpoints.
     """
 
     scenario: Scenario
@@ -39,29 +39,29 @@ class UnfinishedRun:
 
     @property
     def rounds(self) -> int:
-        """How many rounds have been played."""
+        """The number of rounds played."""
         return 0 if self.record is None else self.record.rounds
 
     def simulation(self) -> Simulation:
-        """Return the simulation, where it stopped."""
+        """Return the simulation in the state in which it stopped."""
         return self.scenario.simulation() if self.record is None else Simulation.resume(self.record)
 
 
 class CheckpointWriter:
-    """Keeps a checkpoint of a running simulation every so many seconds; called many times a second."""
+    """Writes a checkpoint every `interval` seconds; called many times per second."""
 
     def __init__(self, target: Path, interval: float) -> None:
         self._folder, self._interval = partial_folder(target), interval
         self._next = perf_counter() + interval
 
     def __call__(self, simulation: Simulation) -> None:
-        """Write a checkpoint if it is time."""
+        """Write a checkpoint if one is due."""
         if perf_counter() >= self._next:
             self.write(simulation.record())
             self._next = perf_counter() + self._interval
 
     def write(self, record: Record) -> None:
-        """Write a checkpoint, and only then drop the ones before."""
+        """Write a checkpoint, then remove the earlier ones."""
         place = self._folder / f"{CHECKPOINT_PREFIX}{record.rounds:016d}"
         if not place.exists():
             record_folder = write_folder(place, record.write_parts, force=False)
@@ -71,14 +71,14 @@ class CheckpointWriter:
 
 
 def partial_folder(target: Path) -> Path:
-    """Return where the checkpoints of a run are kept."""
+    """Return the folder of a run's checkpoints."""
     if not target.name:
-        raise InputError(f"{target} cannot be a run folder, which has a name of its own: give it as runs/NAME")
+        raise InputError(f"{target} cannot be a run folder; use a folder with a name, such as runs/NAME")
     return target.with_name(f"{target.name}.partial")
 
 
 def start_checkpoints(target: Path, run: UnfinishedRun, interval: float) -> CheckpointWriter:
-    """Make the place for the checkpoints of a run, with the record that it goes on from, if any."""
+    """Create the checkpoint folder of a run, with the record to continue from, if any."""
 
     def write(folder: Path) -> None:
         run.scenario.write_parts(folder)
@@ -95,7 +95,7 @@ def start_checkpoints(target: Path, run: UnfinishedRun, interval: float) -> Chec
 
 
 def remove_checkpoints(target: Path) -> None:
-    """Drop the checkpoints of a run that has been written, and what a killed process left of writing it."""
+    """Remove the checkpoints of a finished run and the temporary folders of killed processes."""
     shutil.rmtree(partial_folder(target), ignore_errors=True)
     left = re.compile(re.escape(f".{target.name}") + r"(\.partial)?-(old-)?[a-z0-9_]{8}")
     for other in target.parent.iterdir() if target.parent.is_dir() else ():
@@ -104,29 +104,29 @@ def remove_checkpoints(target: Path) -> None:
 
 
 def unfinished_run(target: Path) -> UnfinishedRun | None:
-    """Return the run that a folder holds and that has rounds left, or None if it has ended."""
+    """Return the unfinished run in a folder, or None if the run is complete."""
     kept = _kept_run(partial_folder(target))
     if _keeps_no_state(target):
         if not _title_and_stopped(target)[1]:
             return None
         raise InputError(
-            f"{target} holds a stopped run with a learner of your own, whose state cannot be kept, so it cannot go on: "
+            f"{target} cannot be resumed because the state of a user-defined learner is not saved; "
             "run its scenario again with --force"
         )
     whole = _written_run(target)
     if kept is None and whole is None:
-        raise InputError(f"there is no run at {target}: give the folder of a run, as gamesim run prints it")
+        raise InputError(f"{target} is not a run folder; `gamesim run` prints the path of the folder it writes")
     if kept is not None and (whole is None or whole.rounds < kept.scenario.rounds):
         return kept
     return whole if whole is not None and whole.rounds < whole.scenario.rounds else None
 
 
 def shorter_run(target: Path, scenario: Scenario) -> UnfinishedRun | None:
-    """Return the run in a folder to go on with, if it is this scenario's, for fewer rounds; None if it is another."""
+    """Return the run in a folder if it is the same scenario with fewer rounds, else None."""
     if partial_folder(target).exists():
         raise InputError(
-            f"{partial_folder(target)} holds an unfinished run: go on with `gamesim resume {target}`, "
-            f"or start anew with --force"
+            f"{partial_folder(target)} holds an unfinished run; continue it with `gamesim resume {target}`, "
+            f"or start over with --force"
         )
     if scenario.runs_code or _keeps_no_state(target):
         return None
@@ -136,8 +136,8 @@ def shorter_run(target: Path, scenario: Scenario) -> UnfinishedRun | None:
     same = differs_in_rounds_only(scenario, whole.scenario, whole.record)
     if same and scenario.rounds == whole.scenario.rounds > whole.rounds:
         raise InputError(
-            f"{target} holds {whole.rounds:,} of these {scenario.rounds:,} rounds: go on with "
-            f"`gamesim resume {target}`, or start anew with --force"
+            f"{target} holds the first {whole.rounds:,} of {scenario.rounds:,} rounds; continue with "
+            f"`gamesim resume {target}`, or start over with --force"
         )
     if not same or scenario.rounds <= whole.scenario.rounds:
         return None
@@ -149,21 +149,21 @@ def _is_run_folder(target: Path) -> bool:
 
 
 def _keeps_no_state(target: Path) -> bool:
-    """Whether a folder holds a run with a learner of the user's own: a record has its name, and not its state."""
+    """Whether a folder holds a run with a user-defined learner, whose state a record does not contain."""
     return _is_run_folder(target) and any(isinstance(player, str) for player in load(target / RECORD_FOLDER).learners)
 
 
 def _title_and_stopped(target: Path) -> tuple[str, bool]:
-    """Return what the run in a run folder is called, and whether it was stopped."""
+    """Return the title of the run in a run folder, and whether it was stopped."""
     try:
         summary = json.loads((target / SUMMARY_FILE).read_text(encoding="utf-8"))
         return str(summary["title"]), bool(summary["stopped"])
     except (ValueError, KeyError, TypeError):
-        raise InputError(f"{target / SUMMARY_FILE} is not a run's summary") from None
+        raise InputError(f"{target / SUMMARY_FILE} is not the summary of a run") from None
 
 
 def _written_run(target: Path) -> UnfinishedRun | None:
-    """Return the run that a run folder holds."""
+    """Return the run in a run folder."""
     if not _is_run_folder(target):
         return None
     title, _ = _title_and_stopped(target)
@@ -171,13 +171,13 @@ def _written_run(target: Path) -> UnfinishedRun | None:
 
 
 def _kept_run(folder: Path) -> UnfinishedRun | None:
-    """Return the run that a folder of checkpoints keeps."""
+    """Return the run in a checkpoint folder."""
     if not (folder / SCENARIO_FILE).is_file():
         return None
     try:
         settings = json.loads((folder / SETTINGS_FILE).read_text(encoding="utf-8"))
         name, interval = str(settings["name"]), float(settings["checkpoint"])
     except (ValueError, KeyError, TypeError):
-        raise InputError(f"{folder / SETTINGS_FILE} is not what a run with checkpoints writes") from None
+        raise InputError(f"{folder / SETTINGS_FILE} is not the settings file of a run with checkpoints") from None
     kept = sorted(folder.glob(f"{CHECKPOINT_PREFIX}*"))
     return UnfinishedRun(read(folder / SCENARIO_FILE), name, load(kept[-1]) if kept else None, interval)

@@ -1,4 +1,4 @@
-"""`gamesim compare`: run a scenario with one learner after another, and rank them."""
+"""`gamesim compare`: run a scenario once per learner and rank the learners."""
 
 import argparse
 import json
@@ -11,18 +11,23 @@ from gamesim.cli.target import refuse_target
 
 def add_compare(commands: Commands) -> None:
     """Add the parser of `gamesim compare`."""
-    compare = commands.add_parser("compare", help="run a scenario with one learner after another, and rank them")
+    compare = commands.add_parser("compare", help="run a scenario once per learner and rank the learners")
     add_scenario(compare)
     compare.add_argument(
         "--learners",
         required=True,
         metavar="LIST",
-        help="which learners to compare, as hedge,blum-mansour:rows=adahedge,wavelet; each is every player's in turn",
+        help="learners to compare, separated by commas, such as hedge,blum-mansour:rows=adahedge,wavelet; "
+        "in each run, all players use the same learner",
     )
-    compare.add_argument("--against", metavar="LEARNER", help="let each be the first player's only, against this one")
-    compare.add_argument("--rounds", type=whole_number, metavar="N", help="play this many rounds")
-    compare.add_argument("--seed", type=whole_number, metavar="N", help="take this seed")
-    compare.add_argument("--out", metavar="FOLDER", help="where to write (default: runs/compare-SCENARIO-SEED)")
+    compare.add_argument(
+        "--against",
+        metavar="LEARNER",
+        help="give the compared learners to the first player only; the other players use this one",
+    )
+    compare.add_argument("--rounds", type=whole_number, metavar="N", help="number of rounds (default: the scenario's)")
+    compare.add_argument("--seed", type=whole_number, metavar="N", help="seed (default: the scenario's)")
+    compare.add_argument("--out", metavar="FOLDER", help="output folder (default: runs/compare-SCENARIO-SEED)")
     compare.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     compare.add_argument("--force", action="store_true", help="overwrite an earlier comparison")
     add_local_code(compare)

@@ -1,4 +1,4 @@
-"""Where commands print, and what they say while kernels are compiled."""
+"""The consoles of the commands, and the message shown while kernels are compiled."""
 
 import sys
 from functools import cache
@@ -9,21 +9,21 @@ if TYPE_CHECKING:
 
 
 def make_console(stderr: bool = False, quiet: bool = False) -> "Console":
-    """Return where to print: names are printed as they are, and where there is no terminal, without control codes."""
+    """Return a console that prints text verbatim, and without control codes if it is not a terminal."""
     from rich.console import Console
 
     class Printer(Console):
         def on_broken_pipe(self) -> None:
-            raise BrokenPipeError  # to `main`: rich would end the process, with 1
+            raise BrokenPipeError  # handled by `main`; rich would exit with code 1
 
     return Printer(stderr=stderr, quiet=quiet, markup=False, highlight=False, emoji=False)
 
 
 @cache
 def announce_compilation() -> None:
-    """Say so, once, when kernels have to be compiled."""
+    """Print a message, once, if kernels have to be compiled."""
     from gamesim.engine import compiled
 
     compiled.announce_compilation(
-        lambda: print("compiling once, this takes a while; later runs start at once", file=sys.stderr)
+        lambda: print("compiling; this takes a while, and later runs start immediately", file=sys.stderr)
     )

@@ -1,5 +1,5 @@
-"""What the command line ends with, beside 0 for what is done."""
+"""Exit codes of the command line, other than 0 for success."""
 
 FAILED = 1  # some points of a sweep failed
-BAD_INPUT = 2  # a mistake in what was given
-INTERRUPTED, BROKEN_PIPE = 130, 141  # as a shell tells of those whom SIGINT and SIGPIPE end
+BAD_INPUT = 2  # invalid input
+INTERRUPTED, BROKEN_PIPE = 130, 141  # 128 + signal number, as shells report SIGINT and SIGPIPE

@@ -1,4 +1,4 @@
-"""`gamesim figures` and `gamesim convert`: draw a run again, and write a game in another form."""
+"""`gamesim figures` and `gamesim convert`: redraw a run, and convert a game to another file format."""
 
 import argparse
 from pathlib import Path
@@ -9,18 +9,20 @@ from gamesim.errors import InputError
 
 def add_figures(commands: Commands) -> None:
     """Add the parser of `gamesim figures`."""
-    figures = commands.add_parser("figures", help="draw the figures and the report of a run again, or a film of it")
-    figures.add_argument("run", metavar="RUN", help="a run folder")
-    figures.add_argument("--animate", metavar="PATH", help="write a film instead: .gif, or .mp4 where ffmpeg is there")
+    figures = commands.add_parser("figures", help="redraw the figures and the report of a run, or animate it")
+    figures.add_argument("run", metavar="RUN", help="run folder")
+    figures.add_argument(
+        "--animate", metavar="PATH", help="write an animation instead: .gif, or .mp4 (requires ffmpeg)"
+    )
     add_local_code(figures)
     figures.set_defaults(command=_figures)
 
 
 def add_convert(commands: Commands) -> None:
     """Add the parser of `gamesim convert`."""
-    convert = commands.add_parser("convert", help="write a game in another form")
-    convert.add_argument("source", metavar="A", help="a game file, or the name of a game")
-    convert.add_argument("target", metavar="B", help="where to write it: .nfg, .gam, .csv or .npz")
+    convert = commands.add_parser("convert", help="convert a game to another file format")
+    convert.add_argument("source", metavar="GAME", help="game file, or name of a built-in game")
+    convert.add_argument("target", metavar="PATH", help="output file, which ends with .nfg, .gam, .csv or .npz")
     convert.add_argument("--force", action="store_true", help="overwrite an existing file")
     convert.set_defaults(command=_convert)
 
@@ -35,7 +37,7 @@ def _figures(arguments: argparse.Namespace) -> int:
 
     folder = Path(arguments.run)
     if not (folder / RECORD_FOLDER).is_dir():
-        raise InputError(f"there is no run at {folder}: give the folder of a run, as gamesim run prints it")
+        raise InputError(f"{folder} is not a run folder; `gamesim run` prints the path of the folder it writes")
     record = load(folder / RECORD_FOLDER)
     if arguments.animate:
         print(f"Written to {animate(record, arguments.animate)}")
@@ -45,7 +47,7 @@ def _figures(arguments: argparse.Namespace) -> int:
     title = scenario.title or folder.name
     summary = summarise(record, title=title, distance=scenario.measure.distance, stopped=stopped)
     write_report(folder, scenario, record, summary)
-    print(f"Drawn in {folder / FIGURES_FOLDER}, told in {folder / REPORT_FILE}")
+    print(f"Wrote {folder / FIGURES_FOLDER} and {folder / REPORT_FILE}")
     return 0
 
 

@@ -1,4 +1,4 @@
-"""`gamesim check`, `gamesim list` and `gamesim show`: what there is, and whether a scenario is valid."""
+"""`gamesim check`, `gamesim list` and `gamesim show`: validate a scenario; list and describe what is built in."""
 
 import argparse
 
@@ -10,7 +10,7 @@ LISTS = ("learners", "games", "scenarios", "studies")
 
 def add_check(commands: Commands) -> None:
     """Add the parser of `gamesim check`."""
-    check = commands.add_parser("check", help="say whether a scenario is valid, without running it")
+    check = commands.add_parser("check", help="validate a scenario without running it")
     add_scenario(check)
     add_local_code(check)
     check.set_defaults(command=_check)
@@ -19,33 +19,40 @@ def add_check(commands: Commands) -> None:
 def add_list(commands: Commands) -> None:
     """Add the parser of `gamesim list`."""
     listing = commands.add_parser("list", help="list learners, games, scenarios or studies")
-    listing.add_argument("what", type=_current_name, choices=LISTS, help="what to list")
+    listing.add_argument(
+        "what",
+        nargs="?",
+        type=_current_name,
+        choices=LISTS,
+        metavar="KIND",
+        help="learners, games, scenarios or studies; without it, print what can be listed",
+    )
     listing.set_defaults(command=_list)
 
 
 def add_show(commands: Commands) -> None:
     """Add the parser of `gamesim show`."""
-    show = commands.add_parser("show", help="show a player's learner, a game or a scenario in detail")
+    show = commands.add_parser("show", help="describe a learner, a game or a scenario")
     show.add_argument(
-        "name", metavar="NAME", help="the name of a learner, a game or a scenario, or the path of a scenario or a game"
+        "name", metavar="NAME", help="name of a learner, game or scenario, or path of a scenario or game file"
     )
     show.set_defaults(command=_show)
 
 
 def _current_name(what: str) -> str:
-    """Return what a list is called now: learners were listed as players in version 0.1."""
+    """Return the current name of a list: version 0.1 called learners players."""
     return "learners" if what == "players" else what
 
 
 def _check(arguments: argparse.Namespace) -> int:
-    from gamesim.cli.catalogue import scenario_in_a_line
+    from gamesim.cli.catalogue import describe_scenario
     from gamesim.scenario import read
 
     path = scenario_path(arguments.scenario)
     scenario = read(path, local_code=arguments.allow_local_code)
     announce_compilation()
     scenario.simulation()
-    make_console().print(f"{path} is valid: {scenario_in_a_line(scenario)}")
+    make_console().print(f"{path} is valid: {describe_scenario(scenario)}")
     return 0
 
 
@@ -53,6 +60,7 @@ def _list(arguments: argparse.Namespace) -> int:
     from gamesim.cli import catalogue
 
     print_list = {
+        None: catalogue.list_kinds,
         "learners": catalogue.list_learners,
         "games": catalogue.list_games,
         "scenarios": catalogue.list_scenarios,

@@ -1,4 +1,4 @@
-"""Watching a simulation run: a live bar, and Ctrl-C that stops it without losing what there is."""
+"""Progress of a running simulation, and Ctrl-C that stops it without losing rounds."""
 
 import signal
 import threading
@@ -18,11 +18,11 @@ Result = TypeVar("Result")
 Keep = Callable[[Simulation], object]
 
 BAR_EVERY, GAP_EVERY = 0.1, 0.25  # seconds
-GAP_SHARE = 0.05  # of the time may go into the gap of the bar
+GAP_SHARE = 0.05  # of the running time may be spent on the gap in the progress bar
 
 
 class Stop:
-    """Ctrl-C as a wish: the first ends the rounds and keeps them, the second quits at once."""
+    """Handle Ctrl-C: the first stops the run and keeps its rounds, the second quits immediately."""
 
     def __init__(self) -> None:
         self.wished = False
@@ -30,7 +30,7 @@ class Stop:
 
     def __enter__(self) -> "Stop":
         self._main = threading.current_thread() is threading.main_thread()
-        if self._main:  # only the main thread can take signals
+        if self._main:  # only the main thread can handle signals
             self._before = signal.signal(signal.SIGINT, self._handle)
         return self
 
@@ -46,7 +46,7 @@ class Stop:
         self.wished = True
 
     def or_else(self, do: Callable[[], Result], instead: Callable[[], Result]) -> Result:
-        """Do something that may be cut short by the first Ctrl-C, and something quicker instead if it was."""
+        """Call `do`; if the first Ctrl-C interrupts it, call the faster `instead`."""
         try:
             return do()
         except KeyboardInterrupt:
@@ -59,20 +59,22 @@ class Stop:
 def run_watched(
     simulation: Simulation, rounds: int, name: str, console: Console, stop: Stop, keep: Keep | None = None
 ) -> Record:
-    """Run until this round, or until Ctrl-C, showing on a terminal the rounds per second and the CE gap so far.
+    """Run up to round `rounds` or until Ctrl-C; on a terminal, show the speed and the current CE gap.
 
-    `keep` is called many times a second, to write checkpoints.
+    `keep` is called many times per second, to write checkpoints.
     """
     stop.in_rounds = True
     try:
-        so_far = f" ({simulation.rounds:,} are done)" if simulation.rounds else ""
-        console.print(f"running {name}: {rounds:,} rounds{so_far}, seed {simulation.seed}", style="dim")
+        so_far = f" ({simulation.rounds:,} already played)" if simulation.rounds else ""
+        console.print(
+            f"running {name}: {rounds:,} round{'' if rounds == 1 else 's'}{so_far}, seed {simulation.seed}", style="dim"
+        )
         left = rounds - simulation.rounds
         if not console.is_terminal or console.quiet:
             return simulation.run(left, progress=_Watch(stop, keep))
         columns: tuple[ProgressColumn, ...] = (
             BarColumn(bar_width=None),
-            TextColumn("{task.percentage:>3.0f} %"),
+            TextColumn("{task.percentage:>3.0f}%"),
             TextColumn("{task.fields[speed]} rounds/s", justify="right"),
             TextColumn("CE gap {task.fields[gap]}"),
             TimeRemainingColumn(compact=True),
@@ -84,7 +86,7 @@ def run_watched(
 
 
 class _Watch:
-    """Called by the simulation many times a second: keeps checkpoints, and says whether to stop."""
+    """Called by the simulation many times per second: writes checkpoints and returns whether to stop."""
 
     def __init__(self, stop: Stop, keep: Keep | None) -> None:
         self._stop, self._keep = stop, keep
@@ -96,7 +98,7 @@ class _Watch:
 
 
 class _WatchWithBar(_Watch):
-    """Tells the bar now and then, too."""
+    """Also updates the progress bar at intervals."""
 
     def __init__(self, progress: Progress, first: int, rounds: int, stop: Stop, keep: Keep | None) -> None:
         super().__init__(stop, keep)

@@ -25,33 +25,34 @@ if TYPE_CHECKING:
     from gamesim.report.summary import Summary
 
 RUN_HELP = """\
-Simulates the scenario, prints what came of it, and writes a run folder: the scenario as run (which repeats the run),
-summary.json, the record and figures. Ctrl-C stops the rounds and keeps what there is; a second Ctrl-C quits at once.
+Simulate a scenario, print the results, and write a run folder with the scenario as run, summary.json, the record, the
+figures and a report. Running that scenario again reproduces the run. Ctrl-C stops the run and keeps the rounds played;
+a second Ctrl-C quits immediately.
 
 --json prints one object:
-  rounds, seed     as run
-  players          [{name, learner, payoff (average a round), regret {external, internal, swap} (totals)}]
-  gap              {ce, cce}: the most that a player gains a round by deviating (largest swap, external regret a round)
-  distance         {ce, cce}: total variation between play and the nearest equilibrium; null where left out
-  welfare          the sum of the players' average payoffs a round
-  replicas         only with replicas: [{seed, players, gap, distance, welfare}]; the rest are then means
+  rounds, seed     of the run
+  players          [{name, learner, payoff (mean per round), regret {external, internal, swap} (totals)}]
+  gap              {ce, cce}: the largest gain per round from deviating (largest swap and external regret per round)
+  distance         {ce, cce}: total variation distance from play to the nearest equilibrium, or null if not computed
+  welfare          sum of the players' mean payoffs per round
+  replicas         with replicas only: [{seed, players, gap, distance, welfare}]; the other values are then means
 
-Regrets, gaps, payoffs and welfare are in the game's own payoff units. summary.json holds the same and more.
+Regrets, gaps, payoffs and welfare are in the payoff units of the game. summary.json contains these values and more.
 
-exit codes: 0 done, 2 a mistake in what was given (nothing is written), 130 stopped by Ctrl-C"""
+exit codes: 0 success, 2 invalid input (nothing is written), 130 stopped by Ctrl-C"""
 
 RESUME_HELP = """\
-Goes on with a run that was stopped by Ctrl-C, or killed while it kept checkpoints (gamesim run --checkpoint), and
-writes the run folder that the unbroken run would have written, bit for bit.
+Continue a run that was stopped by Ctrl-C, or killed while writing checkpoints (gamesim run --checkpoint). The run
+folder is bit-for-bit identical to that of an uninterrupted run.
 
-exit codes: as gamesim run"""
+exit codes: as for gamesim run"""
 
 
 def add_run(commands: Commands) -> None:
     """Add the parser of `gamesim run`."""
     run = commands.add_parser(
         "run",
-        help="simulate a scenario, measure and explain it",
+        help="simulate a scenario and report the results",
         description=RUN_HELP,
         formatter_class=Paragraphs,
     )
@@ -60,19 +61,20 @@ def add_run(commands: Commands) -> None:
         "--rounds",
         type=whole_number,
         metavar="N",
-        help="play this many rounds instead of the scenario's; an earlier run of fewer rounds goes on to them "
-        "(learners that are tuned to a number of rounds keep the first one)",
+        help="number of rounds (default: the scenario's); an existing run with fewer rounds is extended, and its "
+        "learners keep the horizon they were tuned to",
     )
-    run.add_argument("--seed", type=whole_number, metavar="N", help="take this seed instead of the scenario's")
-    run.add_argument("--out", metavar="FOLDER", help="where to write the run folder (default: runs/SCENARIO-SEED)")
+    run.add_argument("--seed", type=whole_number, metavar="N", help="seed (default: the scenario's)")
+    run.add_argument("--out", metavar="FOLDER", help="run folder to write (default: runs/SCENARIO-SEED)")
     run.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
+    run.add_argument("--quiet", action="store_true", help="print errors only (and the JSON object, with --json)")
+    run.add_argument("--force", action="store_true", help="overwrite an existing run folder")
+    run.add_argument("--no-figures", action="store_true", help="do not draw figures or write the report")
     run.add_argument(
-        "--quiet", action="store_true", help="print nothing but mistakes (and the JSON object with --json)"
-    )
-    run.add_argument("--force", action="store_true", help="overwrite an earlier run folder")
-    run.add_argument("--no-figures", action="store_true", help="draw no figures")
-    run.add_argument(
-        "--checkpoint", type=seconds, metavar="SECONDS", help="keep a checkpoint so often, for gamesim resume"
+        "--checkpoint",
+        type=seconds,
+        metavar="SECONDS",
+        help="write a checkpoint every SECONDS seconds (see gamesim resume)",
     )
     add_local_code(run)
     run.set_defaults(command=_run)
@@ -82,16 +84,19 @@ def add_resume(commands: Commands) -> None:
     """Add the parser of `gamesim resume`."""
     resume = commands.add_parser(
         "resume",
-        help="go on with a run that was stopped or killed",
+        help="continue a run that was stopped or killed",
         description=RESUME_HELP,
         formatter_class=Paragraphs,
     )
-    resume.add_argument("run", metavar="RUN", help="the run folder, also one that a killed run has not written yet")
+    resume.add_argument("run", metavar="RUN", help="run folder, even if a killed run has not written it yet")
     resume.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
-    resume.add_argument("--quiet", action="store_true", help="print nothing but mistakes")
-    resume.add_argument("--no-figures", action="store_true", help="draw no figures")
+    resume.add_argument("--quiet", action="store_true", help="print errors only")
+    resume.add_argument("--no-figures", action="store_true", help="do not draw figures or write the report")
     resume.add_argument(
-        "--checkpoint", type=seconds, metavar="SECONDS", help="keep a checkpoint so often (default: as before)"
+        "--checkpoint",
+        type=seconds,
+        metavar="SECONDS",
+        help="write a checkpoint every SECONDS seconds (default: as before)",
     )
     resume.set_defaults(command=_resume)
 
@@ -104,7 +109,7 @@ def _run(arguments: argparse.Namespace) -> int:
     scenario = read(path, local_code=arguments.allow_local_code).changed(arguments.rounds, arguments.seed)
     if arguments.checkpoint and scenario.runs_code:
         raise InputError(
-            "a run with a learner of your own cannot be resumed, as its state is not kept: leave out --checkpoint"
+            "a run with a user-defined learner cannot be resumed, because its state is not saved; omit --checkpoint"
         )
     target = Path(arguments.out) if arguments.out else Path("runs") / f"{path.stem}-{scenario.seed}"
     shorter = None if arguments.force else checkpoints.shorter_run(target, scenario)
@@ -123,14 +128,14 @@ def _resume(arguments: argparse.Namespace) -> int:
     run = checkpoints.unfinished_run(target)
     if run is None:
         checkpoints.remove_checkpoints(target)
-        make_console(stderr=True, quiet=arguments.quiet).print(f"{target} has all its rounds: there is nothing to do")
+        make_console(stderr=True, quiet=arguments.quiet).print(f"{target} is complete; there is nothing to do")
         return 0
     arguments.checkpoint = arguments.checkpoint or run.interval
     return _finish(run, target, arguments, force=True)
 
 
 def _finish(run: "UnfinishedRun", target: Path, arguments: argparse.Namespace, *, force: bool) -> int:
-    """Play the rounds that a run has left, measure it, and write and show what came of it."""
+    """Play the remaining rounds, measure the run, and write and print the results."""
     from gamesim.atomic import write_folder
     from gamesim.cli import checkpoints, progress
     from gamesim.report.run_folder import write_report, write_run
@@ -143,7 +148,7 @@ def _finish(run: "UnfinishedRun", target: Path, arguments: argparse.Namespace, *
     with progress.Stop() as stop:
         simulation = run.simulation()
         keep = None
-        if arguments.checkpoint or run.record is not None:  # an earlier record is kept until the longer one is written
+        if arguments.checkpoint or run.record is not None:  # the earlier record is kept until the longer one is written
             keep = checkpoints.start_checkpoints(target, run, arguments.checkpoint or float("inf"))
         record = progress.run_watched(simulation, scenario.rounds, target.name, console, stop, keep)
         stopped = record.rounds < scenario.rounds
@@ -162,12 +167,12 @@ def _finish(run: "UnfinishedRun", target: Path, arguments: argparse.Namespace, *
 
         write_folder(target, write, force=force)
         checkpoints.remove_checkpoints(target)
-    _tell(run, summary, target, arguments)
+    _print_results(run, summary, target, arguments)
     return INTERRUPTED if stop.wished else 0
 
 
-def _tell(run: "UnfinishedRun", summary: "Summary", target: Path, arguments: argparse.Namespace) -> None:
-    """Print what came of a run, where it is, and how it goes on if it was stopped."""
+def _print_results(run: "UnfinishedRun", summary: "Summary", target: Path, arguments: argparse.Namespace) -> None:
+    """Print the results of a run, its folder and, if it was stopped, how to resume it."""
     from gamesim.report import terminal
 
     console = make_console(stderr=True, quiet=arguments.quiet)
@@ -177,6 +182,8 @@ def _tell(run: "UnfinishedRun", summary: "Summary", target: Path, arguments: arg
         terminal.show(summary, make_console())
     console.print(f"\nWritten to {target}", style="dim")
     if summary.stopped and run.scenario.runs_code:
-        console.print("the state of a learner of your own cannot be kept: the same command with --force starts anew")
+        console.print(
+            "the state of a user-defined learner is not saved; to start over, repeat the command with --force"
+        )
     elif summary.stopped:
-        console.print(f"`gamesim resume {shlex.quote(str(target))}` goes on from here")
+        console.print(f"continue with `gamesim resume {shlex.quote(str(target))}`")

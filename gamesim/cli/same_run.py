@@ -1,7 +1,7 @@
-"""Whether a scenario is that of an earlier run but for its rounds, so that the run can go on to them.
+"""Detect whether a scenario differs from an earlier run only in its rounds, so that the run can be extended.
 
-Learners that are tuned to a number of rounds keep the one they started with when a run goes on for longer: their
-scenario then says it, as the setting `horizon`.
+Learners that are tuned to a horizon keep it when the run is extended; the scenario then states it as the setting
+`horizon`.
 """
 
 import numpy as np
@@ -15,7 +15,7 @@ from gamesim.user_learners import UserLearner
 
 
 def differs_in_rounds_only(scenario: Scenario, before: Scenario, record: Record) -> bool:
-    """Whether a scenario differs from that of a record in its rounds only (and in what is measured at the end)."""
+    """Whether a scenario differs from that of a record only in its rounds and in the final measures."""
     parts = scenario.player_parts
     return (
         (scenario.seed, scenario.feedback, scenario.replicas, scenario.measure.checkpoints)
@@ -27,7 +27,7 @@ def differs_in_rounds_only(scenario: Scenario, before: Scenario, record: Record)
 
 
 def with_horizons(scenario: Scenario, record: Record) -> Scenario:
-    """Return the scenario with the horizons that the record's learners were tuned to, so that it repeats the run."""
+    """Return the scenario with the horizons of the record's learners, so that it reproduces the run."""
     if scenario.everyone is not None:
         return scenario.model_copy(update={"everyone": _with_horizon(scenario.everyone, record.learners[0])})
     return scenario.model_copy(update={"players": [*map(_with_horizon, scenario.player_parts, record.learners)]})
@@ -40,13 +40,13 @@ def _same_game(game: Game, other: Game) -> bool:
 
 
 def _tuned_alike(part: EveryonePart, played: Learner) -> Learner | UserLearner:
-    """Return the learner of a player's table, tuned as the one that played."""
+    """Return the learner of a player's table, tuned to the horizon of the learner that played."""
     learner, horizon = part.make(), getattr(played, "horizon", None)
     return learner.with_horizon(horizon) if isinstance(learner, Learner) and horizon is not None else learner
 
 
 def _with_horizon(part: EveryonePart, played: Learner) -> EveryonePart:
-    """Return a player's table with the horizon of the learner that played, if it needs one and does not say it."""
+    """Return a player's table with the horizon of the learner that played, if required and unset."""
     if getattr(part.make(), "horizon", 0) is not None:
         return part
     return part.model_copy(update={"settings": {**part.settings, "horizon": played.required_horizon()}})

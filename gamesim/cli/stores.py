@@ -1,4 +1,4 @@
-"""Where the stores of studies are, and which one somebody means."""
+"""Locate the stores of studies."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -9,16 +9,16 @@ from gamesim.errors import InputError
 from gamesim.study.model import find
 from gamesim.study.store import FILE
 
-STUDIES_FOLDER = Path("studies")  # where stores are kept unless a person says otherwise
+STUDIES_FOLDER = Path("studies")  # the default location
 
 
 def folder_of(path: Path, out: str | None) -> Path:
-    """Return the folder that a study's store is kept in."""
+    """Return the folder of a study's store."""
     return Path(out) if out else STUDIES_FOLDER / path.stem
 
 
 def store_of(name: str) -> Path:
-    """Return the store that somebody means: the file, its folder, or a study that was swept into its usual place."""
+    """Return the store given as a file, as its folder, or as the name of a study in the default location."""
     path = Path(name)
     swept = {store.parent.name: store for store in sorted(STUDIES_FOLDER.glob(f"*/{FILE}"))}
     if name in swept and not (path / FILE).is_file():
@@ -27,13 +27,13 @@ def store_of(name: str) -> Path:
         return path / FILE
     if path.suffix in (".sqlite", ".db"):
         return path
-    with told_from_a_scenario(name):
+    with hint_if_scenario(name):
         return folder_of(find(name, swept), None) / FILE
 
 
 @contextmanager
-def told_from_a_scenario(name: str) -> Iterator[None]:
-    """Where no study is found or read, tell who gave a scenario how to run it."""
+def hint_if_scenario(name: str) -> Iterator[None]:
+    """If reading a study fails because the name is a scenario, explain how to run it."""
     try:
         yield
     except InputError:
@@ -42,5 +42,5 @@ def told_from_a_scenario(name: str) -> Iterator[None]:
         except InputError:
             pass
         else:
-            raise InputError(f"{name} is a scenario, which a study varies: run it with `gamesim run {name}`") from None
+            raise InputError(f"{name} is a scenario, not a study; run it with `gamesim run {name}`") from None
         raise

@@ -1,4 +1,4 @@
-"""`gamesim sweep` and `gamesim study`: run the points of a study, and tell what came of them."""
+"""`gamesim sweep` and `gamesim study`: run the points of a study, and summarise the results."""
 
 import argparse
 import os
@@ -7,11 +7,11 @@ from gamesim.cli.arguments import Commands, Paragraphs, whole_number
 from gamesim.cli.console import make_console
 
 SWEEP_HELP = """\
-Runs every point of a study that is not finished yet, and keeps its measures in a store, FOLDER/study.sqlite. Whatever
-stops a sweep, the same command goes on: what was finished is never run again, what failed is tried again, and a changed
-study runs only what is new. gamesim study FOLDER tells what came of it.
+Run the unfinished points of a study and save their measures in a store, FOLDER/study.sqlite. If a sweep is stopped,
+repeat the command to continue: finished points are not run again, failed points are retried, and of a changed study
+only the new points are run. gamesim study FOLDER summarises the results.
 
-exit codes: 0 done, 1 some points failed (they are listed), 2 a mistake in what was given, 130 stopped by Ctrl-C"""
+exit codes: 0 success, 1 some points failed (they are listed), 2 invalid input, 130 stopped by Ctrl-C"""
 
 
 def add_sweep(commands: Commands) -> None:
@@ -22,23 +22,27 @@ def add_sweep(commands: Commands) -> None:
         description=SWEEP_HELP,
         formatter_class=Paragraphs,
     )
-    sweep.add_argument("study", metavar="STUDY", help="the path of a study file, or the name of a shipped study")
-    sweep.add_argument("--out", metavar="FOLDER", help="where the store is kept (default: studies/STUDY)")
-    sweep.add_argument("--workers", type=whole_number, metavar="N", help="processes (default: one for each processor)")
-    sweep.add_argument("--cluster", metavar="ADDRESS", help="run on the dask cluster with this scheduler, tcp://...")
-    sweep.add_argument("--dry-run", action="store_true", help="say how many points, how long and how much disk")
-    sweep.add_argument("--quiet", action="store_true", help="print nothing but mistakes")
+    sweep.add_argument("study", metavar="STUDY", help="path of a study file, or name of a built-in study")
+    sweep.add_argument("--out", metavar="FOLDER", help="folder of the store (default: studies/STUDY)")
+    sweep.add_argument("--workers", type=whole_number, metavar="N", help="number of processes (default: one per CPU)")
+    sweep.add_argument(
+        "--cluster", metavar="ADDRESS", help="run on the Dask cluster with this scheduler address (tcp://...)"
+    )
+    sweep.add_argument(
+        "--dry-run", action="store_true", help="estimate points, running time and disk space without running the study"
+    )
+    sweep.add_argument("--quiet", action="store_true", help="print errors only")
     sweep.set_defaults(command=_sweep)
 
 
 def add_study(commands: Commands) -> None:
     """Add the parser of `gamesim study`."""
-    study = commands.add_parser("study", help="print a study's tables and fits, export it, draw it")
-    study.add_argument("study", metavar="FILE", help="a store, its folder, or a study that was swept into studies/")
-    study.add_argument("--measure", metavar="NAME", help="tell about this measure only")
-    study.add_argument("--csv", metavar="PATH", help="write every point as a line of CSV")
-    study.add_argument("--parquet", metavar="PATH", help="write every point as Parquet")
-    study.add_argument("--figures", metavar="FOLDER", help="draw its figures, as SVG and PNG")
+    study = commands.add_parser("study", help="print, export or plot the results of a study")
+    study.add_argument("study", metavar="FILE", help="store, its folder, or name of a study in studies/")
+    study.add_argument("--measure", metavar="NAME", help="use this measure only")
+    study.add_argument("--csv", metavar="PATH", help="write a CSV file with one row per point")
+    study.add_argument("--parquet", metavar="PATH", help="write a Parquet file with one row per point")
+    study.add_argument("--figures", metavar="FOLDER", help="draw the figures, as SVG and PNG")
     study.add_argument("--force", action="store_true", help="overwrite existing files")
     study.set_defaults(command=_study)
 

@@ -1,4 +1,4 @@
-"""What `gamesim study` shows and writes: a study's tables and fits, exports and figures."""
+"""Print, export and plot the results of a study."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +14,7 @@ from gamesim.study.results import Results, read_results
 from gamesim.study.store import Store
 from gamesim.study.tables import tables
 
-WIDTH_WITHOUT_TERMINAL = 200  # letters in a line
+WIDTH_WITHOUT_TERMINAL = 200  # characters per line
 
 
 def show_study(
@@ -27,12 +27,12 @@ def show_study(
     figures: str | None = None,
     force: bool = False,
 ) -> int:
-    """Print a study's tables and fits, write what is asked for, and return the exit code."""
+    """Print the tables of a study, write the requested files, and return the exit code."""
     for export in filter(None, (csv, parquet)):
         refuse_to_overwrite(Path(export), force=force)
     with Store(store_of(name)) as store:
         results = read_results(store)
-    results.chosen(measure)  # refuses a wrong one before anything is written
+    results.chosen(measure)  # raises for an unknown measure before anything is written
     parts: list[tuple[Path, WriteInto]] = []
     if csv is not None:
         parts.append(_file(Path(csv), lambda path: write_csv(results, path)))
@@ -50,7 +50,7 @@ def show_study(
 
 
 def _file(path: Path, write: Callable[[Path], None]) -> tuple[Path, WriteInto]:
-    """Return the folder that a file belongs into, and what writes it into any folder."""
+    """Return the folder of a file, and a function that writes it into any folder."""
 
     def into(folder: Path) -> list[Path]:
         write(folder / path.name)
@@ -60,13 +60,13 @@ def _file(path: Path, write: Callable[[Path], None]) -> tuple[Path, WriteInto]:
 
 
 def show_results(results: Results, measure: str | None, console: Console) -> None:
-    """Print how far the study is, each axis's table, the fits and the learner-by-game matrix."""
+    """Print the progress of a study, one table per axis, the fits and the learner-by-game matrix."""
     if not console.is_terminal:
         console.width = WIDTH_WITHOUT_TERMINAL
     console.print(Text(results.description.title or results.description.name, style="bold"))
     counts = results.counts
     console.print(
-        f"{counts['done']:,} points are finished, {counts['failed']:,} failed, {counts['todo']:,} are to do",
+        f"{counts['done']:,} points finished, {counts['failed']:,} failed, {counts['todo']:,} to do",
         style="dim",
     )
     if not counts["done"]:

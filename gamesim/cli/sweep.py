@@ -1,4 +1,4 @@
-"""What `gamesim sweep` does and shows: a live board of the points, and what came of them."""
+"""Run a sweep with a live display of its progress, and print the outcome."""
 
 import heapq
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from gamesim.cli.exit_codes import FAILED, INTERRUPTED
-from gamesim.cli.stores import folder_of, told_from_a_scenario
+from gamesim.cli.stores import folder_of, hint_if_scenario
 from gamesim.errors import InputError
 from gamesim.formatting import duration, file_size, number
 from gamesim.study.estimate import estimate
@@ -26,18 +26,18 @@ from gamesim.study.pools import Open, cluster, local
 from gamesim.study.run import run_study
 from gamesim.study.store import FILE, Store
 
-POINTS_SHOWN = 3  # of the best and of the worst, while a sweep runs
+POINTS_SHOWN = 3  # best and worst points shown while a sweep runs
 FAILURES_SHOWN = 20
-POINTS_TIMED = 40  # at most, by a dry run
+POINTS_TIMED = 40  # at most, in a dry run
 
 
 def run_sweep(
     name: str, out: str | None, workers: int, address: str | None, console: Console, *, dry_run: bool = False
 ) -> int:
-    """Sweep a study into its store and return the exit code."""
+    """Run the unfinished points of a study, save them in its store, and return the exit code."""
     if workers < 1:
-        raise InputError(f"a sweep needs at least one worker, and {workers} came")
-    with told_from_a_scenario(name):
+        raise InputError(f"workers must be at least 1, got {workers}")
+    with hint_if_scenario(name):
         path = find(name)
         study = read(path)
     store_path = folder_of(path, out) / FILE
@@ -49,16 +49,16 @@ def run_sweep(
         console.print(f"{study.title or study.name}: {study.count:,} points", style="bold")
         store.register(study.points(), study.description)
         try:
-            _watched(store, study, open_pool, console)
+            _run_with_display(store, study, open_pool, console)
         except KeyboardInterrupt:
             counts = store.counts()
-            console.print(f"stopped: {counts['done']:,} points are finished, {counts['todo']:,} are to do")
-            console.print("the same command goes on from here", style="dim")
+            console.print(f"stopped: {counts['done']:,} points finished, {counts['todo']:,} to do")
+            console.print("repeat the command to continue", style="dim")
             return INTERRUPTED
-        return _told(store, store_path, console)
+        return _print_outcome(store, store_path, console)
 
 
-def _watched(store: Store, study: Study, open_pool: Open, console: Console) -> None:
+def _run_with_display(store: Store, study: Study, open_pool: Open, console: Console) -> None:
     before = store.counts()
     board = Scoreboard(store, study.measures[0], before["done"], sum(before.values()))
     if console.quiet or not console.is_terminal:
@@ -68,18 +68,18 @@ def _watched(store: Store, study: Study, open_pool: Open, console: Console) -> N
         run_study(study, store, open_pool, board)
 
 
-def _told(store: Store, path: Path, console: Console) -> int:
+def _print_outcome(store: Store, path: Path, console: Console) -> int:
     counts = store.counts()
-    console.print(f"{counts['done']:,} points are finished, {counts['failed']:,} failed, in {path}")
+    console.print(f"{counts['done']:,} points finished, {counts['failed']:,} failed; saved in {path}")
     if not counts["failed"]:
         return 0
     for row in islice(store.rows("failed"), FAILURES_SHOWN):
         console.print(Text(f"  {_named(row.labels, row.seed)}: {row.error}"))
     if counts["failed"] > FAILURES_SHOWN:
         console.print(
-            f"  … and {counts['failed'] - FAILURES_SHOWN:,} more, in the column `error` of gamesim study --csv"
+            f"  … and {counts['failed'] - FAILURES_SHOWN:,} more; see the column `error` of gamesim study --csv"
         )
-    console.print("the same command tries them again", style="dim")
+    console.print("repeat the command to retry them", style="dim")
     return FAILED
 
 
@@ -95,27 +95,29 @@ def _dry_run(study: Study, path: Path, workers: int, console: Console) -> None:
     count = study.count
     todo = [point for point in study.points() if point.key not in finished] if finished else None
     left = count if todo is None else len(todo)
-    console.print(f"{count:,} points, of which {count - left:,} are finished", style="bold")
+    console.print(f"{count:,} points, {count - left:,} of them finished", style="bold")
     if not left:
         return
     chosen = Random(0).sample(
         range(left), min(left, POINTS_TIMED)
-    )  # at random: even steps would meet only some choices
+    )  # random, because even steps could miss values of an axis
     wanted = set(chosen)
     sample = {i: point for i, point in enumerate(study.points() if todo is None else todo) if i in wanted}
     jobs = [Job(point.key, point.text, point.seed) for point in (sample[i] for i in chosen)]
-    with console.status("timing some of them"):
-        told = estimate(jobs, left, study.measures, workers)
-    if not told.sampled:
-        console.print("none of those that were tried ran: gamesim sweep tells why")
+    with console.status("timing a sample of points"):
+        expected = estimate(jobs, left, study.measures, workers)
+    if not expected.sampled:
+        console.print("all sampled points failed; run gamesim sweep for the errors")
         return
-    console.print(f"about {duration(told.seconds)} with {workers} workers (from {told.sampled} that were timed)")
-    console.print(f"{file_size(told.bytes)} of disk in {path}")
+    console.print(
+        f"about {duration(expected.seconds)} with {workers} workers (estimated from {expected.sampled} points)"
+    )
+    console.print(f"{file_size(expected.bytes)} of disk space for {path}")
 
 
 @dataclass
 class Scoreboard:
-    """How far a sweep is, at what rate, and which points are best and worst so far by the study's first measure."""
+    """Progress of a sweep, its speed, and the best and worst points so far by the study's first measure."""
 
     store: Store
     measure: str
@@ -128,7 +130,7 @@ class Scoreboard:
     began: float = field(default_factory=perf_counter)
 
     def __call__(self, outcomes: Sequence[Outcome]) -> None:
-        """Count these in."""
+        """Add new outcomes."""
         for outcome in outcomes:
             self.new += 1
             self.done += outcome.measures is not None
@@ -151,14 +153,14 @@ class Scoreboard:
         remaining = duration(left / rate) if self.new else "–"
         bar = Progress(
             BarColumn(bar_width=None),
-            TextColumn("{task.fields[said]}"),
+            TextColumn("{task.fields[status]}"),
             expand=True,
         )
-        said = f"{self.done:,} of {self.total:,} points · {number(rate)} a second · {remaining} left"
+        status = f"{self.done:,} of {self.total:,} points · {number(rate)} per second · {remaining} left"
         failures = f" · {self.failed:,} failed" if self.failed else ""
-        bar.add_task("", total=max(self.total, 1), completed=self.done + self.failed, said=said + failures)
+        bar.add_task("", total=max(self.total, 1), completed=self.done + self.failed, status=status + failures)
         grid = Grid(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
-        for place, points in (("least", self.best), ("largest", self.worst)):
+        for place, points in (("smallest", self.best), ("largest", self.worst)):
             for value, name in points:
                 grid.add_row(Text(f"{place} {self.measure}", style="dim"), number(value), Text(name))
         return Group(bar, grid)

@@ -1,4 +1,4 @@
-"""`gamesim theorem`: measure what the wavelet learner's paper proves."""
+"""`gamesim theorem`: test the claims of the wavelet learner's paper empirically."""
 
 import argparse
 from pathlib import Path
@@ -10,13 +10,20 @@ from gamesim.cli.exit_codes import INTERRUPTED
 
 def add_theorem(commands: Commands) -> None:
     """Add the parser of `gamesim theorem`."""
-    theorem = commands.add_parser("theorem", help="measure what the wavelet learner's paper proves, claim by claim")
-    theorem.add_argument("--small", action="store_true", help="a version of minutes, as the tests run it")
+    theorem = commands.add_parser("theorem", help="test the claims of the wavelet learner's paper by simulation")
+    theorem.add_argument("--small", action="store_true", help="a smaller version that takes minutes")
     theorem.add_argument(
-        "--out", default="studies/theorem", metavar="FOLDER", help="for store, page, figures (default: studies/theorem)"
+        "--out",
+        default="studies/theorem",
+        metavar="FOLDER",
+        help="folder of the store, page and figures (default: studies/theorem)",
     )
-    theorem.add_argument("--workers", type=whole_number, default=2, metavar="N", help="processes (default: 2)")
-    theorem.add_argument("--again", action="append", default=[], metavar="CLAIM", help="run this claim's points anew")
+    theorem.add_argument(
+        "--workers", type=whole_number, default=2, metavar="N", help="number of processes (default: 2)"
+    )
+    theorem.add_argument(
+        "--again", action="append", default=[], metavar="CLAIM", help="run the points of this claim again"
+    )
     theorem.set_defaults(command=_theorem)
 
 
@@ -27,7 +34,7 @@ def _theorem(arguments: argparse.Namespace) -> int:
     try:
         page = theorem(Path(arguments.out), arguments.small, arguments.workers, arguments.again, console.print)
     except KeyboardInterrupt:
-        console.print("interrupted: the finished points are kept, and the same command goes on from them")
+        console.print("interrupted; finished points are saved, repeat the command to continue")
         return INTERRUPTED
     console.print(f"Written to {page}", style="dim")
     return 0

@@ -1,7 +1,8 @@
-"""Figures of a run: each a function from a record to a figure, titled with a sentence that says what is seen.
+"""Figures of a run.
 
-A figure shows what the record measures and computes nothing of its own but the slope of a plotted line. A function
-returns None where its figure does not fit the run (a tetrahedron, say, of a game that is not 2×2).
+Each function takes a record and returns a figure whose title states the finding. Figures plot the measures of the
+record and add only fitted slopes. A function returns None if its figure does not apply to the run: a tetrahedron, for
+example, requires a 2×2 game.
 """
 
 from collections.abc import Callable
@@ -27,7 +28,7 @@ from gamesim.figures.tetrahedron import tetrahedron as tetrahedron
 from gamesim.figures.triangles import triangles as triangles
 from gamesim.record import Record
 
-# The one list of a run's figures, in the order of a report; their files are named after them.
+# All figures of a run, in the order of the report; files are named after the functions.
 _OF_A_RUN: tuple[Callable[[Record], Figure | None], ...] = (
     gaps,
     regrets,
@@ -55,8 +56,15 @@ __all__ = [  # noqa: PLE0604  # they are strings
 
 
 def figure_functions() -> dict[str, Callable[[Record], Figure | None]]:
-    """Return every figure of a run by the name of its file.
+    """Return the functions that draw a run, by file name.
 
+    Returns
+    -------
+    dict of str to callable
+        Each function takes a record and returns a figure, or None if the figure does not apply to the run.
+
+    Examples
+    --------
     >>> list(figure_functions())[:2]
     ['gaps', 'regrets']
     """
@@ -64,8 +72,22 @@ def figure_functions() -> dict[str, Callable[[Record], Figure | None]]:
 
 
 def draw_run(record: Record, folder: Path) -> list[Path]:
-    """Draw all figures that fit this run, as SVG and PNG, into an existing folder, and return their paths.
+    """Draw all figures that apply to a run into an existing folder.
 
+    Parameters
+    ----------
+    record : Record
+        The record of the run.
+    folder : Path
+        An existing folder.
+
+    Returns
+    -------
+    list of Path
+        The files written: SVG and PNG for each figure.
+
+    Examples
+    --------
     >>> import tempfile
     >>> import gamesim
     >>> record = gamesim.simulate("jordan", "fixed", rounds=3)

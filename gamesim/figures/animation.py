@@ -1,4 +1,4 @@
-"""A run as a film: what is played, and the gap beside it."""
+"""Animate a run: play on the left, gaps on the right."""
 
 import shutil
 from os import PathLike
@@ -28,20 +28,41 @@ from gamesim.figures.style import (
 )
 from gamesim.record import Record
 
-PICTURES = 60  # at most
-SECONDS = 6  # that a film takes, and rests on its last picture for one more
-DOTS = 110  # an inch
+FRAMES = 60  # at most
+SECONDS = 6  # duration; the last frame stays for one more second
+DPI = 110
 ROWS = 40  # players whose strategies are shown
 
 
 @styled
 def animate(record: Record, path: str | PathLike[str]) -> Path:
-    """Write a film of the run to `path` and return it: a GIF, or an MP4 where ffmpeg is installed.
+    """Write an animation of a run as a GIF or MP4 file.
 
-    On the left the joint of two players up to each checkpoint, or the strategies of more; on the right the gaps. Time
-    runs from checkpoint to checkpoint, so logarithmically, as learning does, and all of it in some 6 seconds. Of
-    several replicas the first is shown.
+    Parameters
+    ----------
+    record : Record
+        The record of a run; with several replicas, the first one is shown.
+    path : str or path-like
+        The file to write, which ends with .gif or .mp4. MP4 requires ffmpeg.
 
+    Returns
+    -------
+    Path
+        The file written.
+
+    Raises
+    ------
+    InputError
+        If the extension is not supported, or ffmpeg is required but not installed.
+
+    Notes
+    -----
+    The left panel shows the joint distribution of two players up to each checkpoint, or the strategies of more players.
+    The right panel shows the gaps.
+    Frames are checkpoints, so time is logarithmic; the animation lasts about 6 seconds.
+
+    Examples
+    --------
     >>> import tempfile
     >>> import gamesim
     >>> from gamesim import figures
@@ -54,39 +75,37 @@ def animate(record: Record, path: str | PathLike[str]) -> Path:
     kinds = {".gif": _write_gif, ".mp4": _write_mp4}
     kind = target.suffix.lower()
     if kind not in kinds:
-        raise InputError(f"a film is a .gif or an .mp4 file, and {target.name!r} came")
+        raise InputError(f"an animation must be a .gif or an .mp4 file, got {target.name!r}")
     if kind == ".mp4" and shutil.which("ffmpeg") is None:
-        raise InputError("an .mp4 film needs ffmpeg, which is not installed: install it, or write a .gif")
-    film = Film(record[0])
-    film.figure.set_dpi(DOTS)
-    kinds[kind](film, target)
+        raise InputError("an .mp4 animation requires ffmpeg, which is not installed; install it or write a .gif")
+    animation = Animation(record[0])
+    animation.figure.set_dpi(DPI)
+    kinds[kind](animation, target)
     return target
 
 
-class Film:
-    """The figure of a film, and the pictures that it goes through: `show(k)` for k from 0 to `length` - 1."""
+class Animation:
+    """A figure that shows one frame at a time: `show(k)` for k from 0 to `length` - 1."""
 
     def __init__(self, record: Record) -> None:
         self.curve = record.curve
         self.game = record.game
         count = len(self.curve.rounds)
-        self.moments = np.unique(np.linspace(0, count - 1, min(count, PICTURES)).astype(int))
+        self.moments = np.unique(np.linspace(0, count - 1, min(count, FRAMES)).astype(int))
         self.length = len(self.moments)
         self.figure, (left, right) = canvas(f"{short(self.game.name, 40)}, round by round", 2, size=(WIDTH, 3.9))
         joint = self.curve.joint() if len(self.game.players) == 2 else None
-        self.pictures = _strategies(record, self.curve.rounds) if joint is None else joint
-        self.top = float(np.nanmax(self.pictures))
+        self.frames = _strategies(record, self.curve.rounds) if joint is None else joint
+        self.top = float(np.nanmax(self.frames))
         if joint is not None:
-            self.image = matrix(left, self.pictures[-1], self.game.players, self.game.actions, self.top)
+            self.image = matrix(left, self.frames[-1], self.game.players, self.game.actions, self.top)
             self.written = {(round(t.get_position()[1]), round(t.get_position()[0])): t for t in left.texts}
         else:
             left.grid(visible=False)
-            self.image = left.imshow(
-                self.pictures[-1], cmap=SHADES, vmin=0, vmax=1, interpolation="none", aspect="auto"
-            )
+            self.image = left.imshow(self.frames[-1], cmap=SHADES, vmin=0, vmax=1, interpolation="none", aspect="auto")
             left.set_yticks(*ticks_for(self.game.players[:ROWS], 20, 12))
             left.set_xlabel("action (number)")
-            places = np.arange(self.pictures.shape[2])
+            places = np.arange(self.frames.shape[2])
             left.set_xticks(places[:: -(-len(places) // 10)], [str(a + 1) for a in places[:: -(-len(places) // 10)]])
             self.written = {}
         self.figure.colorbar(self.image, ax=left, label=SHARE if joint is not None else "probability")
@@ -96,17 +115,17 @@ class Film:
             line(right, self.curve.rounds, gap[None], index, shown=False)[0]
             for index, gap in enumerate(self.gaps.values())
         ]
-        log_axes(right, self.curve.rounds, "gap (payoff units a round)")
+        log_axes(right, self.curve.rounds, "gap (payoff units per round)")
         explain(right, handles, [f"{name} gap" for name in SETS.values()], columns=2, drop=0.2)
         self.now = right.axvline(self.curve.rounds[0], color="black", linewidth=1)
         (self.dot,) = right.plot([], [], "o", color=COLOURS[0], mec="black", ms=8, zorder=5)
         self.show(self.length - 1)
-        settle(self.figure)  # so that nothing jumps from picture to picture
+        settle(self.figure)  # so that nothing moves from frame to frame
 
     def show(self, k: int) -> Figure:
-        """Bring the figure to picture k."""
+        """Update the figure to frame k."""
         at = int(self.moments[k])
-        cells = self.pictures[at]
+        cells = self.frames[at]
         self.image.set_data(np.ma.masked_invalid(cells))
         for place, text in self.written.items():
             text.set_text(f"{cells[place]:.3f}")
@@ -120,22 +139,24 @@ class Film:
 
 
 def _strategies(record: Record, rounds: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return moments × players × actions: the strategies kept nearest each checkpoint, NaN where there is no action."""
+    """Return checkpoints × players × actions: the strategies stored nearest to each checkpoint, padded with NaN."""
     kept, played = record.trajectory
     nearest = np.abs(kept[None, :] - rounds[:, None]).argmin(axis=1)
     shown = played[:ROWS]
-    pictures = np.full((len(rounds), len(shown), max(part.shape[1] for part in shown)), np.nan)
+    frames = np.full((len(rounds), len(shown), max(part.shape[1] for part in shown)), np.nan)
     for i, part in enumerate(shown):
-        pictures[:, i, : part.shape[1]] = part[nearest]
-    return pictures
+        frames[:, i, : part.shape[1]] = part[nearest]
+    return frames
 
 
-def _write_gif(film: Film, target: Path) -> None:
-    colours = _picture(film.show(film.length - 1)).quantize(128, dither=Image.Dither.NONE)
-    pictures = [_picture(film.show(k)).quantize(palette=colours, dither=Image.Dither.NONE) for k in range(film.length)]
-    pace = [max(40, 1000 * SECONDS // film.length)] * film.length
+def _write_gif(animation: Animation, target: Path) -> None:
+    colours = _picture(animation.show(animation.length - 1)).quantize(128, dither=Image.Dither.NONE)
+    frames = [
+        _picture(animation.show(k)).quantize(palette=colours, dither=Image.Dither.NONE) for k in range(animation.length)
+    ]
+    pace = [max(40, 1000 * SECONDS // animation.length)] * animation.length
     pace[-1] += 1000
-    pictures[0].save(target, save_all=True, append_images=pictures[1:], duration=pace, loop=0)
+    frames[0].save(target, save_all=True, append_images=frames[1:], duration=pace, loop=0)
 
 
 def _picture(figure: Figure) -> Image.Image:
@@ -144,9 +165,9 @@ def _picture(figure: Figure) -> Image.Image:
     return Image.fromarray(np.asarray(surface.buffer_rgba())).convert("RGB")
 
 
-def _write_mp4(film: Film, target: Path) -> None:
-    writer = FFMpegWriter(fps=max(1, round(film.length / SECONDS)), metadata={}, bitrate=1800)
-    with writer.saving(film.figure, str(target), DOTS):
-        for k in range(film.length):
-            film.show(k)
+def _write_mp4(animation: Animation, target: Path) -> None:
+    writer = FFMpegWriter(fps=max(1, round(animation.length / SECONDS)), metadata={}, bitrate=1800)
+    with writer.saving(animation.figure, str(target), DPI):
+        for k in range(animation.length):
+            animation.show(k)
             writer.grab_frame()

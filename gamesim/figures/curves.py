@@ -1,4 +1,4 @@
-"""Regrets, gaps and distances over the rounds, on logarithmic axes, with the slopes that they fall or grow with."""
+"""Regrets, gaps and distances over the rounds, on logarithmic axes, with fitted slopes."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -37,20 +37,20 @@ Rounds = NDArray[np.int64]
 Values = NDArray[np.float64]
 
 KINDS: dict[PlainRegret, str] = {
-    "external": "one action throughout",
-    "internal": "one action changed",
-    "swap": "any actions changed",
+    "external": "one fixed action",
+    "internal": "one action replaced",
+    "swap": "any swap of actions",
 }
 SETS: dict[EquilibriumKind, str] = {"ce": "CE", "cce": "CCE"}
-ZERO = 1e-9  # linear programs leave this much; smaller distances and gaps are drawn as 0
-FITTED, NOTHING = "fitted power law", "0 or less (on the edge)"  # what the legend calls thin lines and hollow marks
-SHARED = COLOURS[-1]  # of a bound that several players have: no player of a few is drawn in it
-PLAIN = (5e-5, 9e4)  # ends of logarithmic axes between which all ticks can be written out
-DISTANCE_WORK = 60_000  # cells (and 300 for starting a linear program) × moments, up to which distances take seconds
+ZERO = 1e-9  # tolerance of the linear programs; smaller distances and gaps are drawn as 0
+FITTED, NOTHING = "fitted power law", "0 or less (on the edge)"  # legend entries of thin lines and hollow markers
+SHARED = COLOURS[-1]  # colour of a bound shared by several players; no player has it
+PLAIN = (5e-5, 9e4)  # range of logarithmic axes in which all ticks are written out
+DISTANCE_WORK = 60_000  # (cells + 300 per linear program) × checkpoints up to which distances take seconds
 
 
 def replicas_first(record: Record, values: Values) -> Values:
-    """Return a measure with a leading axis of replicas, also where there is one."""
+    """Return a measure with a leading axis of replicas, even for a single run."""
     return values[None] if record.single else values
 
 
@@ -64,9 +64,9 @@ def band(values: Values) -> tuple[Values, Values, Values]:
 
 
 def line(panel: Axes, rounds: Rounds, values: Values, index: int, shown: bool = True) -> tuple[Any, Power | None]:
-    """Draw one measure (a row a replica) on logarithmic axes; return its handle and fitted slope.
+    """Draw one measure (one row per replica) on logarithmic axes; return its handle and fitted slope.
 
-    A logarithmic axis has no place for 0 or less: such checkpoints are marked on the bottom edge.
+    Values of 0 or less, which a logarithmic axis cannot show, are marked on the bottom edge.
     """
     mean, low, high = band(values)
     above = mean > ZERO
@@ -95,7 +95,7 @@ def line(panel: Axes, rounds: Rounds, values: Values, index: int, shown: bool = 
 
 
 def explain(panel: Axes, handles: list[Any], labels: list[str], columns: int = 1, drop: float = 0.2) -> None:
-    """Put the legend under its panel, and in it what thin lines and hollow marks are, where there are any."""
+    """Put the legend under its panel, with entries for thin lines and hollow markers, if any."""
     found: dict[str, Line2D] = {}
     for one in panel.lines:
         if (label := str(one.get_label())) in (FITTED, NOTHING) and label not in found:
@@ -106,13 +106,13 @@ def explain(panel: Axes, handles: list[Any], labels: list[str], columns: int = 1
 
 
 def add_note(figure: Figure, note: str) -> None:
-    """Write what else there is to say under the figure."""
+    """Write a note under the figure."""
     below = figure.legend([], [], loc="outside lower left", title=note, alignment="left")
     below.get_title().set(fontsize=8, color=DARK)
 
 
 def log_axes(panel: Axes, rounds: Rounds, ylabel: str) -> tuple[float, float]:
-    """Make both axes logarithmic, with plain tick labels; return the limits of the values, also where all are 0."""
+    """Make both axes logarithmic, with plain tick labels; return the vertical limits, even if all values are 0."""
     panel.set_xlabel("round")
     panel.set_ylabel(ylabel)
     drawn = [np.asarray(one.get_ydata(), dtype=float) for one in panel.lines if one.get_transform() == panel.transData]
@@ -122,7 +122,7 @@ def log_axes(panel: Axes, rounds: Rounds, ylabel: str) -> tuple[float, float]:
     panel.set_xscale("log")
     panel.set_yscale("log")
     panel.set_ylim(low / 1.6, high * 1.6)
-    panel.set_xlim(rounds[0] / 1.15, rounds[-1] * 1.5)  # room for the last label
+    panel.set_xlim(rounds[0] / 1.15, rounds[-1] * 1.5)  # leaves space for the last label
     log_ticks(panel.xaxis)
     log_ticks(panel.yaxis)
     if not values.size:
@@ -131,7 +131,7 @@ def log_axes(panel: Axes, rounds: Rounds, ylabel: str) -> tuple[float, float]:
 
 
 def log_ticks(axis: Axis, most: int = 6) -> None:
-    """Label a logarithmic axis in the one notation of its figure: powers of ten, and finer where they are too few."""
+    """Label a logarithmic axis in the notation of its figure: at powers of ten, and in between if they are too few."""
     low, high = axis.get_view_interval()
     finer = (LogLocator(subs=subs, numticks=12) for subs in ((1.0, 2.0, 5.0), tuple(range(1, 10))))
     for ticks in (LogLocator(numticks=most), *finer, MaxNLocator(4)):
@@ -143,7 +143,7 @@ def log_ticks(axis: Axis, most: int = 6) -> None:
 
 
 def _all_plain(axis: Axis) -> bool:
-    """Whether every logarithmic axis of the figure is short enough for numbers written out."""
+    """Whether numbers can be written out on every logarithmic axis of the figure."""
     figure = axis.get_figure(root=True)
     every = [one for panel in figure.axes for one in (panel.xaxis, panel.yaxis)] if figure is not None else [axis]
     ends = [end for one in every if one.get_scale() == "log" for end in one.get_view_interval()]
@@ -165,13 +165,27 @@ def tick(value: float, plain: bool) -> str:
 
 @styled
 def regrets(record: Record) -> Figure | None:
-    """Total external, internal and swap regret of each player, in payoff units, with fitted slopes and declared bounds.
+    """Plot the external, internal and swap regret of each player.
 
+    Regrets are totals in payoff units, with fitted slopes and declared bounds.
+
+    Parameters
+    ----------
+    record : Record
+        The record of a run; with several replicas, means and 95 % confidence bands are drawn.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure.
+
+    Examples
+    --------
     >>> import gamesim
     >>> from gamesim import figures
     >>> record = gamesim.simulate("shapley", ["hedge", "blum-mansour"], rounds=1000, perturb=0.2)
     >>> figures.title_of(figures.regrets(record))
-    'In shapley, swap regret grew in step with the rounds: somebody still gains 0.172 a round by swapping actions'
+    'In shapley, swap regret grew linearly: a player still gains 0.172 per round by swapping actions'
     """
     curve = record.curve
     measured = {kind: replicas_first(record, curve.regret(kind)) for kind in KINDS}
@@ -192,7 +206,7 @@ def regrets(record: Record) -> Figure | None:
     panels[0].set_ylim(min(low for low, _ in limits), max(high for _, high in limits))
     log_ticks(panels[0].yaxis)
     for panel in panels:
-        log_ticks(panel.xaxis, most=4)  # three panels beside each other have room for few
+        log_ticks(panel.xaxis, most=4)  # three panels side by side have space for few
     for panel in panels[1:]:
         panel.set_ylabel("")
     _say_regrets(figure, record, [fitted for _, fitted in drawn])  # the last panel's
@@ -200,7 +214,7 @@ def regrets(record: Record) -> Figure | None:
 
 
 def _players(record: Record, values: Values) -> tuple[list[Values], list[str]]:
-    """Return a line for each player, or for a crowd its largest and its median."""
+    """Return one line per player, or the largest and the median of many players."""
     names = record.game.players
     if len(names) <= FEW:
         return [values[..., i] for i in range(len(names))], [short(name, 9) for name in names]
@@ -208,7 +222,7 @@ def _players(record: Record, values: Values) -> tuple[list[Values], list[str]]:
 
 
 def _bounds(record: Record, kind: PlainRegret, rounds: Rounds) -> list[tuple[Values, list[int]]]:
-    """Return the declared bounds on this kind of regret, each with the numbers of the players who have it."""
+    """Return the declared bounds on this kind of regret, each with the indices of its players."""
     found: dict[tuple[float, ...], list[int]] = {}
     everyone = len(record.learners)
     for i in range(everyone if everyone <= FEW else 0):
@@ -220,49 +234,61 @@ def _bounds(record: Record, kind: PlainRegret, rounds: Rounds) -> list[tuple[Val
 
 
 def _say_regrets(figure: Figure, record: Record, swap: list[Power | None]) -> None:
-    """Say how the swap regrets grew, where a power law fits each of them, and what is left of them a round."""
+    """Set the title: how swap regret grew, if a power law fits for each player, and its final value per round."""
     name = short(record.game.name, 40)
     left = float(np.mean(record.gap("ce")))
     exponents = [one.exponent for one in swap if one is not None]
     worst = max(exponents, default=0.0)
     if left <= ZERO:
-        seen = f"nobody has any swap regret after {rounds_of(record.rounds)}"
+        seen = f"no player has swap regret after {rounds_of(record.rounds)}"
     elif worst > 0.9:
-        gain = f"{number(left)} a round"
-        seen = f"swap regret grew in step with the rounds: somebody still gains {gain} by swapping actions"
-    elif len(exponents) < len(swap):  # of some nothing is known
-        seen = f"somebody still gains {number(left)} a round by swapping actions after {rounds_of(record.rounds)}"
+        gain = f"{number(left)} per round"
+        seen = f"swap regret grew linearly: a player still gains {gain} by swapping actions"
+    elif len(exponents) < len(swap):  # no power law fits for some players
+        seen = f"a player still gains {number(left)} per round by swapping actions after {rounds_of(record.rounds)}"
     elif worst < 0.1:
-        seen = "swap regret hardly grew in the later rounds"
+        seen = "swap regret hardly grew in later rounds"
     else:
-        seen = f"swap regret grew like rounds to the power {worst:.2f}, so per round it fell"
+        seen = f"swap regret grew like rounds to the power {worst:.2f}, so it fell per round"
     say(figure, f"In {name}, {seen}")
 
 
 @styled
 def gaps(record: Record) -> Figure | None:
-    """CE and CCE gap, and CE and CCE distance where it can be measured, over the rounds.
+    """Plot the CE and CCE gaps, and distances if computed, over the rounds.
 
-    Gaps are in payoff units a round, distances in total variation.
+    Gaps are in payoff units per round, distances in total variation.
 
+    Parameters
+    ----------
+    record : Record
+        The record of a run; with several replicas, means and 95 % confidence bands are drawn.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure.
+
+    Examples
+    --------
     >>> import gamesim
     >>> from gamesim import figures
     >>> record = gamesim.simulate("shapley", "hedge", rounds=1000, perturb=0.2)
     >>> figures.title_of(figures.gaps(record))
-    'After 1,000 rounds of shapley the CE gap is 0.144 and the CCE gap 0.0058'
+    'After 1,000 rounds of shapley, the CE gap is 0.144 and the CCE gap 0.0058'
     """
     curve = record.curve
     chosen, note = measured_distances(record)
     figure, panels = canvas(_gap_title(record), 1 if chosen is None else 2)
     values = {f"{name} gap": replicas_first(record, curve.gap(kind)) for kind, name in SETS.items()}
-    _lines(panels[0], curve.rounds, values, "gap (payoff units a round)")
-    panels[0].set_title("gap: the most anybody gains by deviating", loc="left")
+    _lines(panels[0], curve.rounds, values, "gap (payoff units per round)")
+    panels[0].set_title("gap: largest gain from deviating", loc="left")
     if chosen is not None:
         values = {
             f"distance to {name}": replicas_first(chosen, chosen.curve.distance(kind)) for kind, name in SETS.items()
         }
         _lines(panels[1], curve.rounds, values, "distance (total variation)")
-        panels[1].set_title("distance: play that would have to change", loc="left")
+        panels[1].set_title("distance: to the nearest equilibrium", loc="left")
     if note:
         add_note(figure, note)
     return figure
@@ -277,43 +303,58 @@ def _lines(panel: Axes, rounds: Rounds, values: Mapping[str, Values], ylabel: st
 
 
 def measured_distances(record: Record) -> tuple[Record | None, str]:
-    """Return the record whose distances are drawn (all replicas, or the first, or none) and what to say about it."""
+    """Return the record whose distances are drawn (all replicas, the first, or None), and a note about it."""
     without = no_distance(record.game)
     if without is not None:
-        return None, f"Distances left out: {without}."
+        return None, f"Distances not computed: {without}."
     work = (record.game.cells + 300) * len(record.curve.rounds)
     if work * record.replicas <= DISTANCE_WORK:
         return record, ""
     if work <= DISTANCE_WORK:
-        return record[0], f"Distances are those of replica 1 of {record.replicas}."
-    return None, f"Distances left out: linear programs over {record.game.cells:,} cells at every checkpoint take long."
+        return record[0], f"Distances are of replica 1 of {record.replicas}."
+    return (
+        None,
+        f"Distances not computed: linear programs over {record.game.cells:,} cells at every checkpoint are slow.",
+    )
 
 
 def _gap_title(record: Record) -> str:
     ends = {kind: float(np.mean(record.gap(kind))) for kind in SETS}
     mean = "" if record.single else f" (mean of {record.replicas} replicas)"
     return (
-        f"After {rounds_of(record.rounds)} of {short(record.game.name, 40)} the CE gap is {number(ends['ce'])} "
+        f"After {rounds_of(record.rounds)} of {short(record.game.name, 40)}, the CE gap is {number(ends['ce'])} "
         f"and the CCE gap {number(ends['cce'])}{mean}"
     )
 
 
 @styled
 def compare(records: Mapping[str, Record], kind: EquilibriumKind = "ce") -> Figure:
-    """The gap of several runs over the rounds, with fitted slopes and, over replicas, confidence bands.
+    """Plot the gaps of several runs over the rounds, with fitted slopes.
 
-    `records` has a label for each record, and `kind` is "ce" or "cce"; gaps are in payoff units a round.
+    Parameters
+    ----------
+    records : mapping of str to Record
+        The records by label; with several replicas, means and 95 % confidence bands are drawn.
+    kind : {"ce", "cce"}, default "ce"
+        The gap to plot, in payoff units per round.
 
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure.
+
+    Examples
+    --------
     >>> import gamesim
     >>> from gamesim import figures
     >>> names = ("hedge", "blum-mansour")
     >>> records = {name: gamesim.simulate("shapley", name, rounds=1000, perturb=0.2) for name in names}
     >>> figures.title_of(figures.compare(records, kind="ce"))
-    'Of 2 runs, blum-mansour ends with the least CE gap, 0.00991'
+    'Of 2 runs, blum-mansour ends with the smallest CE gap, 0.00991'
     """
     best = min(records, key=lambda label: float(np.mean(records[label].gap(kind))))
     figure, panels = canvas(
-        f"Of {len(records)} runs, {short(best, 40)} ends with the least {SETS[kind]} gap, "
+        f"Of {len(records)} runs, {short(best, 40)} ends with the smallest {SETS[kind]} gap, "
         f"{number(float(np.mean(records[best].gap(kind))))}",
         size=(WIDTH, 4.2 + 0.18 * max(0, len(records) - 4)),
     )
@@ -324,8 +365,8 @@ def compare(records: Mapping[str, Record], kind: EquilibriumKind = "ce") -> Figu
         handles.append(handle)
         labels.append(f"{short(label, 40)}: {fitted}" if fitted else short(label, 40))
         grids.append(curve.rounds)
-    log_axes(panels[0], np.unique(np.concatenate(grids)), f"{SETS[kind]} gap (payoff units a round)")
+    log_axes(panels[0], np.unique(np.concatenate(grids)), f"{SETS[kind]} gap (payoff units per round)")
     if any(record.replicas > 1 for record in records.values()):
-        panels[0].set_title("mean over replicas and its 95 % confidence band", loc="left", color=DARK)
+        panels[0].set_title("mean over replicas with 95 % confidence band", loc="left", color=DARK)
     explain(panels[0], handles, labels, columns=1 if len(records) <= 4 else 2, drop=0.15)
     return figure

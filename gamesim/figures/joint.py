@@ -1,4 +1,4 @@
-"""The joint: how often each combination of actions was played."""
+"""The joint distribution of play: how often each action profile was played."""
 
 from itertools import islice
 
@@ -11,28 +11,43 @@ from numpy.typing import NDArray
 from gamesim.figures.style import COLOURS, SHADES, WIDTH, canvas, number, short, styled, ticks_for
 from gamesim.record import Record
 
-WRITTEN = 8  # actions up to which each cell's probability is written into it
-SMALL = 5e-5  # a cell with less is written as 0
-SLICES = 6  # actions of a third player up to which the joint is drawn as a matrix for each
+WRITTEN = 8  # largest number of actions for which cells show their probability
+SMALL = 5e-5  # smaller probabilities are written as 0
+SLICES = 6  # largest number of actions of a third player for which one matrix per action is drawn
 SHARE = "probability (share of rounds)"
-BARS = 20  # action profiles shown where there is no matrix
+BARS = 20  # action profiles shown if there is no matrix
 
 
 def joint_of(record: Record) -> NDArray[np.float64] | None:
-    """Return the joint, the mean over replicas."""
+    """Return the joint distribution, averaged over replicas."""
     joint = record.joint
     return joint if joint is None or record.single else joint.mean(axis=0)
 
 
 @styled
 def joint(record: Record) -> Figure | None:
-    """The joint as a heatmap: one matrix, or one for each action of a third player, else the likeliest cells.
+    """Plot the joint distribution of play.
 
+    Two players give a matrix, three give one matrix per action of the third player, and larger games the most likely
+    action profiles as bars.
+
+    Parameters
+    ----------
+    record : Record
+        The record of a run; with several replicas, means are drawn.
+
+    Returns
+    -------
+    matplotlib.figure.Figure or None
+        The figure. None if the joint distribution is too large to store.
+
+    Examples
+    --------
     >>> import gamesim
     >>> from gamesim import figures
     >>> record = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=1000, perturb=0.2)
     >>> figures.title_of(figures.joint(record))
-    'The most frequent play in commitment is (up, left), with 49.8% of the weight'
+    'The most frequent action profile in commitment is (up, left), with probability 49.8%'
     """
     cells = joint_of(record)
     if cells is None:
@@ -43,7 +58,7 @@ def joint(record: Record) -> Figure | None:
     more = ", …" if len(likeliest) > 6 else ""
     mean = "" if record.single else f" (mean of {record.replicas} replicas)"
     name = short(game.name, 40)
-    title = f"The most frequent play in {name} is ({profile}{more}), with {cells.max():.1%} of the weight{mean}"
+    title = f"The most frequent action profile in {name} is ({profile}{more}), with probability {cells.max():.1%}{mean}"
     if cells.ndim == 2:
         figure, panels = canvas(title, size=(WIDTH, _height(cells.shape)))
         image = matrix(panels[0], cells, game.players, game.actions, float(cells.max()))
@@ -75,7 +90,7 @@ def matrix(
     actions: tuple[tuple[str, ...], ...],
     top: float,
 ) -> AxesImage:
-    """Draw a matrix of probabilities up to `top`: the first player's actions downwards, the second's to the right."""
+    """Draw a matrix of probabilities up to `top`, with the first player's actions as rows."""
     panel.grid(visible=False)
     panel.spines[:].set_visible(True)
     image = panel.imshow(cells, cmap=SHADES, vmin=0, vmax=top, interpolation="none", aspect="auto")
@@ -100,7 +115,7 @@ def matrix(
 
 
 def _bars(title: str, cells: NDArray[np.float64], actions: tuple[tuple[str, ...], ...]) -> Figure:
-    """Draw the likeliest action profiles as bars."""
+    """Draw the most likely action profiles as bars."""
     order = np.argsort(-cells, axis=None, kind="stable")[:BARS]
     order = order[cells.ravel()[order] >= min(0.001, cells.max())]
     figure, panels = canvas(title, size=(WIDTH, 1.5 + 0.24 * len(order)))
@@ -115,6 +130,7 @@ def _bars(title: str, cells: NDArray[np.float64], actions: tuple[tuple[str, ...]
     rest = 1 - cells.ravel()[order].sum()
     if cells.size > len(order):
         panels[0].set_title(
-            f"{len(order)} of {cells.size:,} action profiles; the others have {max(rest, 0):.1%} together", loc="left"
+            f"{len(order)} of {cells.size:,} action profiles; the others have total probability {max(rest, 0):.1%}",
+            loc="left",
         )
     return figure

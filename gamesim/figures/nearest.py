@@ -1,4 +1,4 @@
-"""The joint beside the correlated equilibrium nearest to it."""
+"""The joint distribution of play next to the nearest correlated equilibrium."""
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -9,18 +9,31 @@ from gamesim.figures.style import WIDTH, canvas, number, short, styled
 from gamesim.game import Table
 from gamesim.record import Record
 
-CELLS = 1024  # of a joint up to which the linear program takes about a second
+CELLS = 1024  # largest game for which the linear program takes about a second
 
 
 @styled
 def nearest(record: Record) -> Figure | None:
-    """The joint of two players, and beside it the CE that is nearest in total variation.
+    """Plot the joint distribution of two players and the nearest correlated equilibrium.
 
+    Parameters
+    ----------
+    record : Record
+        The record of a run; with several replicas, the first one is drawn.
+
+    Returns
+    -------
+    matplotlib.figure.Figure or None
+        The figure; the equilibrium is the nearest in total variation.
+        None unless the game is a payoff table of two players and not too large.
+
+    Examples
+    --------
     >>> import gamesim
     >>> from gamesim import figures
     >>> record = gamesim.simulate("shapley", "hedge", rounds=1000, perturb=0.2)
     >>> figures.title_of(figures.nearest(record))
-    'To make the joint of shapley a correlated equilibrium, 24.5% of play has to move'
+    'Play in shapley is at a distance of 24.5% from the nearest correlated equilibrium'
     """
     game, joint = record.game, record[0].joint
     if joint is None or not isinstance(game, Table) or len(game.players) != 2 or game.cells > CELLS:
@@ -30,9 +43,9 @@ def nearest(record: Record) -> Figure | None:
     name = short(game.name, 40)
     which = "" if record.single else f" (replica 1 of {record.replicas})"
     title = (
-        f"The joint of {name} is itself a correlated equilibrium{which}"
+        f"Play in {name} is a correlated equilibrium{which}"
         if moved < 1e-9
-        else f"To make the joint of {name} a correlated equilibrium, {number(100 * moved)}% of play has to move{which}"
+        else f"Play in {name} is at a distance of {number(100 * moved)}% from the nearest correlated equilibrium{which}"
     )
     top = float(max(joint.max(), near.max()))
     figure, panels = canvas(title, 2, size=(WIDTH, 3.6), sharey=True)

@@ -1,4 +1,4 @@
-"""A game on a graph, with what everybody plays as colours."""
+"""A network game as a graph, coloured by strategies."""
 
 from typing import Any
 
@@ -12,22 +12,34 @@ from numpy.typing import NDArray
 from gamesim.figures.style import COLOURS, DARK, MARKERS, SHADES, WIDTH, canvas, short, styled
 from gamesim.record import Record
 
-SMALL, LAID_OUT = 60, 600  # players up to which the graph is laid out by distances, and by forces
-NAMED = 24  # players up to which each is named
+SMALL, LAID_OUT = 60, 600  # largest numbers of players for layouts by distances and by forces
+NAMED = 24  # largest number of players that are labelled
 
 
 @styled
 def network(record: Record) -> Figure | None:
-    """The graph of a network game, each player coloured by its last strategy.
+    """Plot the graph of a network game, coloured by the final strategies.
 
-    With two actions for everybody a player's shade is the probability of the second; with more, its colour and shape
-    are those of its likeliest action.
+    If all players have two actions, the shade is the probability of the second; otherwise, colour and shape show the
+    most likely action.
 
+    Parameters
+    ----------
+    record : Record
+        The record of a run; with several replicas, the first one is drawn.
+
+    Returns
+    -------
+    matplotlib.figure.Figure or None
+        The figure. None if the game is not a network game.
+
+    Examples
+    --------
     >>> import gamesim
     >>> from gamesim import figures
     >>> record = gamesim.simulate("network-coordination", "hedge", rounds=1000, perturb=0.2)
     >>> figures.title_of(figures.network(record))
-    'At the end of network-coordination, 1 is the likeliest action of 7 of the 10 players'
+    'At the end of network-coordination, 1 is the most likely action of 7 of the 10 players'
     """
     graph = getattr(record.game, "graph", None)
     if not isinstance(graph, nx.Graph) or set(graph) != set(record.game.players):
@@ -46,7 +58,9 @@ def network(record: Record) -> Figure | None:
         ends = [points[[number[a], number[b]]] for a, b in graph.edges()]
         panel.add_collection(LineCollection(ends, colors="#B0B0B0", linewidths=0.8, zorder=0))
     else:
-        panel.set_title(f"{graph.number_of_edges():,} edges are not drawn; neighbours are placed near", color=DARK)
+        panel.set_title(
+            f"{graph.number_of_edges():,} edges are not drawn; neighbours are close to each other", color=DARK
+        )
     look: dict[str, Any] = {
         "s": float(np.clip((9000 if len(points) <= LAID_OUT else 60_000) / len(points), 3, 260)),
         "edgecolors": "black" if len(points) <= LAID_OUT else "#888888",
@@ -74,11 +88,11 @@ def _title(record: Record, likeliest: NDArray[np.int64]) -> str:
     label = short(game.actions[0][top], 24) if len(set(game.actions)) == 1 else f"their action number {top + 1}"
     which = "" if record.single else f" (replica 1 of {record.replicas})"
     end = f"At the end of {short(game.name, 40)}"
-    return f"{end}, {label} is the likeliest action of {counts[top]:,} of the {len(likeliest):,} players{which}"
+    return f"{end}, {label} is the most likely action of {counts[top]:,} of the {len(likeliest):,} players{which}"
 
 
 def _points(graph: "nx.Graph[str]", names: tuple[str, ...]) -> NDArray[np.float64]:
-    """Return a place for each player: by distances, by forces, or for a crowd on a spiral with neighbours near."""
+    """Return a position per player: by distances, by forces, or for many players on a spiral in breadth-first order."""
     if len(names) > LAID_OUT:
         order = [node for part in nx.connected_components(graph) for node in nx.bfs_tree(graph, min(part))]
         rank = {node: k for k, node in enumerate(order)}
@@ -97,11 +111,11 @@ def _by_action(
     actions: tuple[tuple[str, ...], ...],
     look: dict[str, Any],
 ) -> None:
-    """Draw players in the colour and shape of their likeliest action; where actions differ, their numbers are told."""
+    """Draw players in the colour and shape of their most likely action, named by number if players' actions differ."""
     alike = len(set(actions)) == 1
     for index, action in enumerate(np.unique(likeliest)):
         chosen = points[likeliest == action]
         label = short(actions[0][action]) if alike else f"action {action + 1}"
         mark = MARKERS[index % len(MARKERS)]
         panel.scatter(*chosen.T, color=COLOURS[index % len(COLOURS)], marker=mark, label=label, **look)
-    panel.legend(title="likeliest action", loc="upper left", bbox_to_anchor=(1.0, 1.0), markerscale=0.5)
+    panel.legend(title="most likely action", loc="upper left", bbox_to_anchor=(1.0, 1.0), markerscale=0.5)

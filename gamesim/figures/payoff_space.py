@@ -1,4 +1,4 @@
-"""What two players earn: all that is feasible, what the equilibria pay, and the way that play takes."""
+"""Payoffs of two players: the feasible set, the equilibria and the path of play."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -17,22 +17,34 @@ from gamesim.record import Record
 
 Points = NDArray[np.float64]
 
-CELLS = 400  # of a joint up to which the equilibria's payoffs are drawn: each corner takes linear programs
-SEEN = 2e-3  # of the payoffs' range: corners that stand out by less are not seen
+CELLS = 400  # largest game whose equilibrium payoffs are drawn; each vertex takes several linear programs
+SEEN = 2e-3  # share of the payoff range below which vertices are not visible
 SETS: dict[EquilibriumKind, tuple[str, str, str]] = {"cce": ("CCE", COLOURS[5], "///"), "ce": ("CE", COLOURS[3], "")}
 
 
 @styled
 def payoff_space(record: Record) -> Figure | None:
-    """Feasible, CCE and CE payoffs of two players, the Nash equilibria, and the average payoffs over the rounds.
+    """Plot the feasible, CCE, CE and Nash payoffs, and the path of average payoffs.
 
-    All are in payoff units a round. Other games than those of two players with a table have no such figure.
+    Payoffs are in payoff units per round.
 
+    Parameters
+    ----------
+    record : Record
+        The record of a run; with several replicas, the first one is drawn.
+
+    Returns
+    -------
+    matplotlib.figure.Figure or None
+        The figure. None unless the game is a payoff table of two players.
+
+    Examples
+    --------
     >>> import gamesim
     >>> from gamesim import figures
     >>> record = gamesim.simulate("commitment", "hedge", rounds=1000, perturb=0.2)
     >>> figures.title_of(figures.payoff_space(record))
-    'In commitment, Leader ends with 2 a round and Follower with 0.996'
+    'In commitment, Leader earns 2 per round and Follower 0.996'
     """
     game, one = record.game, record[0]
     if not isinstance(game, Table) or len(game.players) != 2:
@@ -40,8 +52,8 @@ def payoff_space(record: Record) -> Figure | None:
     path = one.curve.payoffs()
     which = "" if record.single else f" (replica 1 of {record.replicas})"
     figure, (panel,) = canvas(
-        f"In {short(game.name, 40)}, {short(game.players[0], 20)} ends with {number(path[-1, 0])} a round and "
-        f"{short(game.players[1], 20)} with {number(path[-1, 1])}{which}",
+        f"In {short(game.name, 40)}, {short(game.players[0], 20)} earns {number(path[-1, 0])} per round and "
+        f"{short(game.players[1], 20)} {number(path[-1, 1])}{which}",
         size=(WIDTH, 5.4),
     )
     region(panel, outline(game.payoffs.reshape(2, -1).T), "#D9D9D9", "", "feasible")
@@ -56,28 +68,30 @@ def payoff_space(record: Record) -> Figure | None:
     if nash.size:
         points = np.tensordot(nash, game.payoffs, axes=([1, 2], [1, 2]))
         panel.plot(*points.T, "*", ms=13, color="white", mec="black", linestyle="none", zorder=6, label="Nash")
-    panel.plot(*path.T, color="black", linewidth=3, zorder=3.5)  # an edge, so that its light beginning shows everywhere
+    panel.plot(
+        *path.T, color="black", linewidth=3, zorder=3.5
+    )  # an outline, so that the light start is visible on any background
     steps = LineCollection(list(np.stack([path[:-1], path[1:]], axis=1)), cmap=TIME, linewidths=2, zorder=4)
     steps.set_array(np.arange(len(path) - 1.0))
     panel.add_collection(steps)
     panel.plot([], [], color=TIME(0.6), linewidth=2, label="average so far")
     panel.plot(*path[0], "o", mfc="none", mec="black", mew=1.3, ms=15, zorder=8, label="first round")
     panel.plot(*path[-1], "s", color="black", ms=6, zorder=7, label="all rounds")
-    panel.set_xlabel(f"payoff of {short(game.players[0], 30)} (a round)")
-    panel.set_ylabel(f"payoff of {short(game.players[1], 30)} (a round)")
+    panel.set_xlabel(f"payoff of {short(game.players[0], 30)} (per round)")
+    panel.set_ylabel(f"payoff of {short(game.players[1], 30)} (per round)")
     panel.margins(0.06)
     figure.legend(loc="outside lower left", ncols=7, columnspacing=1.1)
     return figure
 
 
 def nash_joints(game: Table) -> Points:
-    """Return the Nash equilibria that are known of a two-player game, each as a joint."""
+    """Return the known Nash equilibria of a two-player game as joint distributions."""
     joints = [np.outer(*profile) for profile in nash_equilibria(game).profiles]
     return np.array(joints).reshape(-1, *game.sizes)
 
 
 def equilibrium_payoffs(game: Table, kind: EquilibriumKind) -> Points:
-    """Return the corners of what the equilibria pay: the best in a few directions, then beyond each edge so found."""
+    """Return the vertices of the set of equilibrium payoffs, found by optimising in ever more directions."""
     polytope = equilibrium.polytope(game, kind)
     low, high = game.range
     close = SEEN * float(max((high - low).max(), 1e-9))
@@ -86,7 +100,7 @@ def equilibrium_payoffs(game: Table, kind: EquilibriumKind) -> Points:
         return np.array(polytope.payoffs(polytope.optimum(direction)))
 
     def beyond(one: Points, other: Points) -> list[Points]:
-        """Return the corners strictly between two that follow each other clockwise."""
+        """Return the vertices strictly between two, in clockwise order."""
         along = other - one
         length = float(np.hypot(*along))
         if length <= close:
@@ -105,7 +119,7 @@ def equilibrium_payoffs(game: Table, kind: EquilibriumKind) -> Points:
 
 
 def same(one: Points, other: Points, game: Table) -> bool:
-    """Whether two regions reach equally far in every direction, as far as the eye sees."""
+    """Whether two regions look the same: equal support functions up to what is visible."""
     turns = np.linspace(0, 2 * np.pi, 64, endpoint=False)
     ways = np.array([np.cos(turns), np.sin(turns)])
     low, high = game.range
@@ -113,7 +127,7 @@ def same(one: Points, other: Points, game: Table) -> bool:
 
 
 def outline(points: Points) -> Points:
-    """Return the corners of the convex hull in order; of points in a line, its two ends; of one point, itself."""
+    """Return the vertices of the convex hull in order; the two ends of collinear points; a single point itself."""
     centred = points - points.mean(axis=0)
     size = float(np.abs(points).max()) or 1.0
     _, sizes, axes = np.linalg.svd(centred, full_matrices=False)
@@ -126,7 +140,7 @@ def outline(points: Points) -> Points:
 
 
 def region(panel: Axes, corners: Points, colour: str, hatch: str, label: str) -> None:
-    """Draw a convex region: filled, or where it has shrunk to a line or a point, as that."""
+    """Draw a convex region, which may be a line segment or a point."""
     if len(corners) > 2:
         faint = to_rgba(colour, 0.35)
         panel.fill(*corners.T, facecolor=faint, hatch=hatch, edgecolor=colour, linewidth=1.4, zorder=2, label=label)

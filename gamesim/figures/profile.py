@@ -1,4 +1,4 @@
-"""The regret profile: from external over internal to swap regret, one step of freedom at a time."""
+"""The regret profile, which interpolates between external, internal and swap regret."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -11,34 +11,47 @@ from gamesim.figures.style import DARK, FEW, WIDTH, canvas, number, palette, per
 from gamesim.learner import Learner
 from gamesim.record import Record
 
-FAMILIES = ("one new action for all but k − 1 actions", "new actions for k actions, the others stay")
-FAR = 0.6  # of the largest value: what lies further below 0 is told at the edge, and does not press the rest flat
+FAMILIES = ("all but k − 1 actions replaced by one action", "k actions replaced, the others unchanged")
+FAR = 0.6  # of the largest value: lower negative values are written at the edge, to keep the scale readable
 
 
 @styled
 def profile(record: Record) -> Figure | None:
-    """Each player's regret profile, both families for k = 1..d, beside √k and the declared bound.
+    """Plot the regret profile of each player, with √k and the declared bound.
 
-    Of a crowd, the players with the most swap regret are shown.
+    Both families of deviations are drawn for k = 1, ..., d. Of many players, those with the largest swap regret are
+    shown.
 
+    Parameters
+    ----------
+    record : Record
+        The record of a run; with several replicas, means and 95 % confidence bands are drawn.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure.
+
+    Examples
+    --------
     >>> import gamesim
     >>> from gamesim import figures
     >>> record = gamesim.simulate("shapley", ["hedge", "blum-mansour"], rounds=1000, perturb=0.2)
     >>> figures.title_of(figures.profile(record))
-    'After 1,000 rounds of shapley, Row has the most swap regret, 172; its external regret is 7.05'
+    'After 1,000 rounds of shapley, Row has the largest swap regret, 172; its external regret is 7.05'
     """
     swap = replicas_first(record, record.regret("swap")).mean(axis=0)
     shown = np.sort(np.argsort(-swap, kind="stable")[:FEW])
     columns = min(len(shown), 3 if len(shown) > 4 or len(shown) == 3 else 2)
     rows = -(-len(shown) // columns)
     worst = int(swap.argmax())
-    crowd = f" ({FEW} of {len(swap):,} players, those with the most)" if len(shown) < len(swap) else ""
+    crowd = f" ({FEW} of {len(swap):,} players with the largest)" if len(shown) < len(swap) else ""
     external = float(replicas_first(record, record.regret("external")).mean(axis=0)[worst])
     seen = (
-        f"{person(record.game.players[worst])} has the most swap regret, {number(float(swap[worst]))}; "
+        f"{person(record.game.players[worst])} has the largest swap regret, {number(float(swap[worst]))}; "
         f"its external regret is {number(external)}{crowd}"
         if swap[worst] > ZERO
-        else "nobody has any swap regret"
+        else "no player has swap regret"
     )
     figure, panels = canvas(
         f"After {rounds_of(record.rounds)} of {short(record.game.name, 40)}, {seen}",
@@ -81,20 +94,20 @@ def _panel(panel: Axes, record: Record, i: int) -> None:
         top = max(float(np.max(family.mean(axis=0))) for family in families)
         # External and internal bounds hold at k = 1; a bound on swap regret holds at every k.
         ends = [k[0], k[-1]] if kind == "swap" else [k[0] - 0.15, k[0] + 0.15]
-        if bound <= 6 * top:  # a bound far above would press everything else flat
+        if bound <= 6 * top:  # a much larger bound would flatten everything else
             panel.plot(ends, [bound] * 2, color="black", linewidth=1.2, label="declared bound")
-            title += f"\npromised: {kind} regret ≤ {number(bound)}"
+            title += f"\nguarantee: {kind} regret ≤ {number(bound)}"
     panel.set_title(title)
     panel.axhline(0, color=DARK, linewidth=0.6)
     _cut_off(panel, k, [family.mean(axis=0) for family in families])
-    panel.set_xlabel("k: choices that\na deviation makes")
+    panel.set_xlabel("k: choices of\na deviation")
     panel.set_ylabel("regret (payoff units)")
     panel.xaxis.set_major_locator(MaxNLocator(6, integer=True))
     panel.set_xlim(0.7, size + 0.3)
 
 
 def _cut_off(panel: Axes, k: NDArray[np.int64], means: list[NDArray[np.float64]]) -> None:
-    """End the axis where values far below 0 would rule it, and write them at its edge."""
+    """Cut the axis off above values far below 0, and write these at its edge."""
     bottom = -FAR * max(float(mean.max()) for mean in means)
     if bottom > -ZERO or min(float(mean.min()) for mean in means) >= bottom:
         return

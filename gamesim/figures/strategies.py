@@ -1,4 +1,4 @@
-"""What the players play, round after round."""
+"""The mixed strategies of the players over the rounds."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -9,19 +9,33 @@ from gamesim.figures.curves import log_ticks
 from gamesim.figures.style import FEW, SHADES, WIDTH, canvas, count_rounds, number, palette, short, styled, ticks_for
 from gamesim.record import Record
 
-EARLY = 0.9  # of all movement
-LINES = 8  # actions that can be told apart as lines; more are drawn as rows of an image
+EARLY = 0.9  # share of all movement
+LINES = 8  # largest number of actions drawn as lines; more are drawn as rows of an image
 
 
 @styled
 def strategies(record: Record) -> Figure | None:
-    """Each player's strategy over the rounds; for a crowd, each player as a row or the mean strategy of all.
+    """Plot the strategy of each player over the rounds.
 
+    Many players with the same actions are drawn as one row per player, or as their mean strategy.
+
+    Parameters
+    ----------
+    record : Record
+        The record of a run; with several replicas, the first one is drawn.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+        The figure.
+
+    Examples
+    --------
     >>> import gamesim
     >>> from gamesim import figures
     >>> record = gamesim.simulate("prisoners-dilemma", ["hedge", "uniform"], rounds=1000, perturb=0.2)
     >>> figures.title_of(figures.strategies(record))
-    'Strategies come to rest in prisoners-dilemma'
+    'Strategies settle in prisoners-dilemma'
     """
     one = record[0]
     rounds, played = one.trajectory
@@ -33,7 +47,11 @@ def strategies(record: Record) -> Figure | None:
         together = np.stack(played)
         if one.game.sizes[0] == 2:
             return _crowd_of_two(
-                f"Who plays {short(actions[0][1])} in {game}{which}", names, actions[0], rounds, together
+                f"How likely each player is to play {short(actions[0][1])} in {game}{which}",
+                names,
+                actions[0],
+                rounds,
+                together,
             )
         mean = together.mean(axis=0)
         figure, panels = canvas(f"The mean strategy of all {len(names):,} players in {game}{which}")
@@ -56,20 +74,18 @@ def strategies(record: Record) -> Figure | None:
 
 
 def _is_early(rounds: NDArray[np.int64], played: list[NDArray[np.float64]]) -> bool:
-    """Whether nearly all movement is in the first tenth of the rounds, of which an even axis would show little."""
+    """Whether nearly all movement is in the first tenth of the rounds, which a linear axis would hide."""
     moved = sum(np.abs(np.diff(strategy, axis=0)).sum(axis=1) for strategy in played)
     return bool(np.sum(moved[rounds[1:] * 10 <= rounds[-1]]) > EARLY * np.sum(moved))
 
 
 def _seen(played: list[NDArray[np.float64]]) -> str:
-    """Say whether play has come to rest, by how far it still moves in the last quarter of the rounds."""
+    """Describe whether strategies settle, by how much they move in the last quarter of the rounds."""
     late = [strategy[3 * len(strategy) // 4 :] for strategy in played]
     moved = max(float(np.ptp(part, axis=0).max()) for part in late)
     if len(late[0]) < 2:
         return "The strategies"
-    return (
-        "Strategies come to rest" if moved < 0.02 else f"Strategies keep moving, by up to {number(moved)} at the end,"
-    )
+    return "Strategies settle" if moved < 0.02 else f"Strategies still move by up to {number(moved)} at the end"
 
 
 def _panel(
@@ -94,7 +110,7 @@ def _panel(
         panel.set_yticks(*ticks_for(labels, 10, 12))
         figure.colorbar(image, ax=panel, label=what)
         return
-    first = 1 if len(labels) == 2 else 0  # of two actions, one line says all
+    first = 1 if len(labels) == 2 else 0  # for two actions, one line suffices
     for index in range(first, len(labels)):
         marker = "o" if len(rounds) == 1 else None
         panel.plot(rounds, strategy[:, index], label=short(labels[index]), marker=marker, **palette(index - first))
@@ -107,7 +123,7 @@ def _panel(
 def _crowd_of_two(
     title: str, names: tuple[str, ...], actions: tuple[str, ...], rounds: NDArray[np.int64], played: NDArray[np.float64]
 ) -> Figure:
-    """Draw a row a player, shaded by the probability of the second action; a large crowd in order of its end."""
+    """Draw one row per player, shaded by the probability of the second action; many players are sorted."""
     second = played[:, :, 1]
     many = len(names) > 40
     if many:
@@ -120,7 +136,7 @@ def _crowd_of_two(
     )
     if many:
         panels[0].set_yticks([])
-        panels[0].set_ylabel(f"{len(names):,} players, in order of their last strategy")
+        panels[0].set_ylabel(f"{len(names):,} players, sorted by final strategy")
     else:
         panels[0].set_yticks(*ticks_for(names, 40, 16))
     count_rounds(panels[0])

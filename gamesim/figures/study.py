@@ -1,4 +1,4 @@
-"""Figures of a study: a measure along the rounds or actions, and how it is spread over all games."""
+"""Figures of a study: a measure over rounds or actions, and its distribution over runs."""
 
 from pathlib import Path
 from typing import Any
@@ -14,13 +14,19 @@ from gamesim.figures.style import COLOURS, MARKERS, WIDTH, canvas, palette, shor
 from gamesim.study.results import SYMBOLS, Results
 from gamesim.study.statistics import Mean
 
-LEAST = 1e-6  # on a logarithmic axis, smaller values are drawn here: below lies rounding
-NOT_NEGATIVE = ("gap", "gap-share", "distance", "internal-regret", "swap-regret")  # ends of the names of such measures
+LEAST = 1e-6  # smaller values, which are rounding errors, are drawn here on a logarithmic axis
+NOT_NEGATIVE = (
+    "gap",
+    "gap-share",
+    "distance",
+    "internal-regret",
+    "swap-regret",
+)  # suffixes of the names of such measures
 
 
 @styled
 def study(results: Results, measure: str) -> Figure | None:
-    """Draw a measure's means along the rounds or actions, and how many runs end at each value or above."""
+    """Plot the means of a measure over rounds or actions, and the share of runs at or above each value."""
     learner = results.axis("learner")
     labels = results.axis_values(learner) if learner else [None]
     along = next(
@@ -40,7 +46,7 @@ def study(results: Results, measure: str) -> Figure | None:
 
 
 def _words(measure: str) -> str:
-    """Return a measure's name as people write it.
+    """Return the name of a measure in words.
 
     >>> _words("cce-gap-share"), _words("nash-gap"), _words("swap-regret")
     ('CCE gap share', 'Nash gap', 'swap regret')
@@ -50,7 +56,7 @@ def _words(measure: str) -> str:
 
 
 def _is_logarithmic(results: Results, measure: str, along: str | None, labels: list[Any]) -> bool:
-    """Whether a logarithmic axis has room for all that is drawn: a gap's is only rounding where it is 0 or less."""
+    """Whether a logarithmic axis can show all values; a gap of 0 or less is a rounding error."""
     if measure.endswith(NOT_NEGATIVE):
         return True
     lowest = [value for row in results.longest if (value := row.measures.get(measure)) is not None]
@@ -62,7 +68,7 @@ def _is_logarithmic(results: Results, measure: str, along: str | None, labels: l
 
 
 def _curve(results: Results, measure: str, role: str, label: Any) -> tuple[NDArray[np.float64], list[Mean]]:
-    """Return the means along the rounds or actions of one learner, or of all where learners do not vary."""
+    """Return the means over rounds or actions of one learner, or of all runs if learners do not vary."""
     learner = results.axis("learner")
     return results.curve(measure, str(results.axis(role)), **({learner: label} if learner else {}))
 
@@ -86,7 +92,7 @@ def _along(panel: Axes, results: Results, measure: str, role: str, labels: list[
         log_ticks(panel.xaxis)
         panel.set_ylabel(f"{_words(measure)}, mean")
     panel.set_xlabel({"rounds": "rounds T", "actions": "actions d"}[role])
-    panel.set_title("mean, with its 95 % interval", loc="left")
+    panel.set_title("mean with 95 % confidence interval", loc="left")
     return handles
 
 
@@ -101,7 +107,7 @@ def _spread(
             if row.labels.get(str(learner)) == label and (value := row.measures.get(measure)) is not None
         ]
         values = np.sort(np.maximum(found, LEAST) if logarithmic else np.array(found))
-        shares = 1 - np.arange(values.size) / max(values.size, 1)  # that are there or above
+        shares = 1 - np.arange(values.size) / max(values.size, 1)  # at or above each value
         (handle,) = panel.step(values, shares, where="pre", **palette(i))
         handles.append(handle)
     if logarithmic:
@@ -109,7 +115,7 @@ def _spread(
         log_ticks(panel.xaxis)
     else:
         panel.xaxis.set_major_locator(MaxNLocator(5))
-    panel.set_yscale("log")  # the few runs that stay far away are what tells learners apart
+    panel.set_yscale("log")  # because learners differ in the few runs with large values
     panel.set_ylim(panel.dataLim.y0 / 1.3, 1.15)
     log_ticks(panel.yaxis)
     panel.set_xlabel(f"{_words(measure)}{results.at_the_longest}")
@@ -119,7 +125,7 @@ def _spread(
 
 
 def draw_study(results: Results, folder: Path, measure: str | None = None) -> list[Path]:
-    """Draw the study's measures, or one of them, as SVG and PNG into a folder; return the paths."""
+    """Draw the measures of a study, or one of them, as SVG and PNG; return the paths."""
     folder.mkdir(parents=True, exist_ok=True)
     paths: list[Path] = []
     study_name = results.description.name

@@ -1,8 +1,8 @@
-"""How every figure looks, and how it is written: the same record gives the same bytes.
+"""The style of all figures, and reproducible output: the same record gives the same bytes.
 
-Colours are those of Okabe and Ito (2008), "Color universal design", ordered so that neighbours differ in lightness too;
-every line also has a dash pattern and a marker of its own, so nothing is told by colour alone. Text in SVG files is
-drawn as paths: it looks the same in every browser, editor and printer, whatever fonts they have.
+Colours are those of Okabe and Ito (2008), "Color universal design", ordered so that neighbours also differ in
+lightness. Lines also differ in dash pattern and marker, so that no information depends on colour alone. Text in SVG
+files is drawn as paths, which look the same whatever fonts are installed.
 """
 
 import warnings
@@ -31,15 +31,15 @@ DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)
 MARKERS = "os^Dv<>p"
 number = partial(formatting.number, typeset=True)
 LIGHT, DARK = "#DDDDDD", "#444444"
-WIDTH = 7.2  # inches: a text column; scripts and pages scale it
-FEW = 6  # players or lines that can be told apart in one picture
+WIDTH = 7.2  # inches, the width of a text column
+FEW = 6  # players or lines that are distinguishable in one figure
 TIME = LinearSegmentedColormap.from_list("time", ["#9ECAE1", "#2171B5", "#08203F"])  # early is light, late is dark
-SHADES = "Blues"  # from white for nothing: reads the same in grey
+SHADES = "Blues"  # from white for 0; also readable in grey
 
 STYLE: Any = {
     "figure.facecolor": "white",
     "savefig.facecolor": "white",
-    "font.family": "DejaVu Sans",  # comes with matplotlib, so it is everywhere
+    "font.family": "DejaVu Sans",  # included in matplotlib
     "font.size": 9,
     "axes.titlesize": 9.5,
     "axes.labelsize": 9,
@@ -53,13 +53,13 @@ STYLE: Any = {
     "legend.fontsize": 8.5,
     "lines.linewidth": 1.6,
     "lines.markersize": 4,
-    "text.parse_math": False,  # a dollar sign in somebody's label is a dollar sign
+    "text.parse_math": False,  # so that dollar signs in labels are printed as they are
     "svg.fonttype": "path",
     "svg.hashsalt": "gamesim",
     "path.simplify": True,
 }
 
-DRAWING = RLock()  # matplotlib's settings belong to the whole process: threads draw one after the other
+DRAWING = RLock()  # matplotlib's settings are global, so threads draw one after another
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -68,13 +68,13 @@ Result = TypeVar("Result")
 @contextmanager
 def _style() -> Iterator[None]:
     with DRAWING, matplotlib.rc_context(STYLE), warnings.catch_warnings():
-        # A label may be in any script: a letter that the font lacks is drawn as a box, without a complaint for each.
+        # Labels may be in any script; characters missing from the font are drawn as boxes, without warnings.
         warnings.filterwarnings("ignore", message="Glyph .* missing from")
         yield
 
 
 def styled(draw: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
-    """Let a drawing function work in the style of this project, and leave matplotlib's settings as they were."""
+    """Make a function draw in this style, without changing matplotlib's settings."""
 
     @wraps(draw)
     def in_style(*args: Parameters.args, **kwargs: Parameters.kwargs) -> Result:
@@ -87,7 +87,7 @@ def styled(draw: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
 def canvas(
     title: str, columns: int = 1, rows: int = 1, *, size: tuple[float, float] = (WIDTH, 4.2), **grid: Any
 ) -> tuple[Figure, list[Axes]]:
-    """Return a figure under a sentence, and its panels row by row."""
+    """Return a figure with a title, and its panels row by row."""
     figure = Figure(figsize=size, layout="constrained")
     FigureCanvasAgg(figure)
     say(figure, title)
@@ -96,11 +96,11 @@ def canvas(
 
 
 def say(figure: Figure, title: str) -> None:
-    """Set the figure's sentence, broken into lines that fit its width."""
+    """Set the title of a figure, wrapped to its width."""
     most = int(figure.get_figwidth() * 10.4)
     words = " ".join(title.split())
     lines = wrap(words, most)
-    for width in range(most - 1, 20, -1):  # as many lines as needed, but none with one word left over
+    for width in range(most - 1, 20, -1):  # balance the lines, so that the last one is not a single word
         narrower = wrap(words, width)
         if len(narrower) > len(lines):
             break
@@ -109,21 +109,33 @@ def say(figure: Figure, title: str) -> None:
 
 
 def title_of(figure: Figure) -> str:
-    """Return the sentence over a figure: what is seen in it.
+    """Return the title of a figure on one line.
 
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        A figure of this package.
+
+    Returns
+    -------
+    str
+        The title, a sentence that states the finding.
+
+    Examples
+    --------
     >>> import gamesim
     >>> from gamesim import figures
     >>> record = gamesim.simulate("matching-pennies", ["hedge", "fixed"], rounds=1000, perturb=0.2)
     >>> figures.title_of(figures.joint(record))
-    'The most frequent play in matching-pennies is (heads, heads), with 25.3% of the weight'
+    'The most frequent action profile in matching-pennies is (heads, heads), with probability 25.3%'
     """
     return " ".join(figure.get_suptitle().split())
 
 
 def short(label: str, most: int = 18) -> str:
-    """Return a label that fits: one line, at most so many letters, and nothing that a legend would hide.
+    """Shorten a label to one line of at most `most` characters that legends do not hide.
 
-    >>> short("the longest name that anybody ever gave", 12)
+    >>> short("the longest name of all", 12)
     'the longest…'
     """
     line = " ".join(label.split())
@@ -132,7 +144,7 @@ def short(label: str, most: int = 18) -> str:
 
 
 def person(name: str, most: int = 24) -> str:
-    """Return a player's name as a sentence takes it.
+    """Return the name of a player for use in a sentence.
 
     >>> person("Row"), person("17")
     ('Row', 'player 17')
@@ -141,7 +153,7 @@ def person(name: str, most: int = 24) -> str:
 
 
 def palette(index: int) -> dict[str, Any]:
-    """Return the look of the line with this number; the first is wide, so that it shows under one that covers it."""
+    """Return the style of a line by index; the first is wide, so that it shows under a line that covers it."""
     return {
         "color": COLOURS[index % len(COLOURS)],
         "linestyle": DASHES[index % len(DASHES)],
@@ -150,7 +162,7 @@ def palette(index: int) -> dict[str, Any]:
 
 
 def count_rounds(panel: Axes) -> None:
-    """Label the horizontal axis of rounds with whole numbers."""
+    """Label the horizontal axis with integer rounds."""
     panel.set_xlabel("round")
     panel.xaxis.set_major_locator(MaxNLocator(6, integer=True))
     panel.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
@@ -166,26 +178,38 @@ def rounds_of(rounds: int) -> str:
 
 
 def legend_below(panel: Axes, handles: list[Any], labels: list[str], columns: int = 1, drop: float = 0.2) -> None:
-    """Put the legend under its panel, where it hides nothing."""
+    """Put the legend under its panel, where it covers nothing."""
     panel.legend(handles, labels, loc="upper left", bbox_to_anchor=(0, -drop), ncols=columns, borderaxespad=0)
 
 
 def ticks_for(labels: tuple[str, ...], most: int = 20, letters: int = 14) -> tuple[NDArray[np.int64], list[str]]:
-    """Return where to write which of an axis's labels: all while they are few, else some at even steps."""
+    """Return the positions and texts of tick labels: all if they are few, otherwise at even steps."""
     step = -(-len(labels) // most)
     places = np.arange(0, len(labels), step)
     return places, [short(labels[k], letters) for k in places]
 
 
 def settle(figure: Figure) -> None:
-    """Lay the figure out once, for all that is written of it."""
+    """Fix the layout of a figure, for all files written of it."""
     figure.draw_without_rendering()
     figure.set_layout_engine("none")
 
 
 def svg(figure: Figure) -> str:
-    """Return the figure as SVG text, without a date or anything else that changes from one day to the next.
+    """Return a figure as reproducible SVG text, without a date.
 
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        A figure of this package.
+
+    Returns
+    -------
+    str
+        The SVG document.
+
+    Examples
+    --------
     >>> import gamesim
     >>> from gamesim import figures
     >>> record = gamesim.simulate("matching-pennies", ["hedge", "fixed"], rounds=10)
@@ -200,8 +224,22 @@ def svg(figure: Figure) -> str:
 
 
 def write(figure: Figure, stem: Path) -> list[Path]:
-    """Write the figure as SVG and PNG beside each other, at `stem` with these endings, and return both paths.
+    """Write a figure as SVG and PNG.
 
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        A figure of this package.
+    stem : Path
+        The path without an extension; ".svg" and ".png" are appended.
+
+    Returns
+    -------
+    list of Path
+        The two files written.
+
+    Examples
+    --------
     >>> import tempfile
     >>> import gamesim
     >>> from gamesim import figures

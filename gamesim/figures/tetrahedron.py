@@ -1,8 +1,8 @@
-"""The joints of a 2×2 game as a tetrahedron: the equilibria inside it, and the way that play takes to them.
+"""The joint distributions of a 2×2 game as a tetrahedron, with its equilibria and the path of play.
 
-A corner is one action profile played for sure. Joints of independent players make a saddle surface between the corners,
-and the Nash equilibria are the points where it meets the CE polytope. With two actions each, to be told an action and
-play the other is to play the other throughout, so CE and CCE are then the same set.
+Each vertex is an action profile. The product distributions form a saddle surface between the vertices, and the Nash
+equilibria are the points where this surface meets the CE polytope. With two actions, replacing one action with the
+other is the same as always playing the other, so CE and CCE coincide.
 """
 
 from collections.abc import Mapping
@@ -24,7 +24,7 @@ from gamesim.record import Record
 
 Points = NDArray[np.float64]
 
-# Corners of a cube, seen a little from the side and from above; row k is where cell k of the joint is.
+# Vertices of a cube, seen slightly from the side and from above; row k is the position of action profile k.
 CUBE = np.array([[1.0, 1, 1], [1, -1, -1], [-1, 1, -1], [-1, -1, 1]])
 TURN, TILT = np.radians(12), np.radians(12)
 VIEW = np.array(
@@ -39,13 +39,27 @@ SETS: dict[EquilibriumKind, tuple[str, str, str]] = {"cce": ("CCE", COLOURS[5], 
 
 @styled
 def tetrahedron(record: Record) -> Figure | None:
-    """The simplex of joints of a 2×2 game, with both sets of equilibria, the Nash points and the path of play.
+    """Plot the joint distributions of a 2×2 game as a tetrahedron.
 
+    The figure shows the CE and CCE polytopes, the Nash equilibria and the path of play.
+
+    Parameters
+    ----------
+    record : Record
+        The record of a run; with several replicas, the first one is drawn.
+
+    Returns
+    -------
+    matplotlib.figure.Figure or None
+        The figure. None if the game is not 2×2.
+
+    Examples
+    --------
     >>> import gamesim
     >>> from gamesim import figures
     >>> record = gamesim.simulate("chicken", "hedge", rounds=1000, perturb=0.2)
     >>> figures.title_of(figures.tetrahedron(record))
-    'The joint of chicken ends at a distance of 0.0197 from the correlated equilibria'
+    'Play in chicken ends at a distance of 0.0197 from the correlated equilibria'
     >>> figures.tetrahedron(gamesim.simulate("shapley", "hedge", rounds=10)) is None  # it is not 2×2
     True
     """
@@ -54,7 +68,7 @@ def tetrahedron(record: Record) -> Figure | None:
     one = record[0]
     which = "" if record.single else f" (replica 1 of {record.replicas})"
     figure, (panel,) = canvas(
-        f"The joint of {short(one.game.name, 40)} ends at a distance of {number(one.distance('ce'))} "
+        f"Play in {short(one.game.name, 40)} ends at a distance of {number(one.distance('ce'))} "
         f"from the correlated equilibria{which}",
         size=(WIDTH, 6.4),
     )
@@ -65,13 +79,25 @@ def tetrahedron(record: Record) -> Figure | None:
 
 @styled
 def tetrahedra(records: Mapping[str, Record]) -> Figure | None:
-    """The tetrahedra of several runs of 2×2 games side by side, of each the first replica.
+    """Plot the tetrahedra of several runs of 2×2 games side by side.
 
+    Parameters
+    ----------
+    records : mapping of str to Record
+        The records by label; with several replicas, the first one is drawn.
+
+    Returns
+    -------
+    matplotlib.figure.Figure or None
+        The figure. None if a game is not 2×2 or there are no records.
+
+    Examples
+    --------
     >>> import gamesim
     >>> from gamesim import figures
     >>> records = {name: gamesim.simulate("chicken", name, rounds=1000, perturb=0.2) for name in ("hedge", "fixed")}
     >>> figures.title_of(figures.tetrahedra(records))
-    'Of 2 runs, the joint of hedge ends nearest to the correlated equilibria, at a distance of 0.0197'
+    'Of 2 runs, hedge ends nearest to the correlated equilibria, at a distance of 0.0197'
     """
     if not records or not all(is_two_by_two(record) for record in records.values()):
         return None
@@ -79,7 +105,7 @@ def tetrahedra(records: Mapping[str, Record]) -> Figure | None:
     columns = min(len(records), 2)
     rows = -(-len(records) // columns)
     figure, panels = canvas(
-        f"Of {len(records)} runs, the joint of {short(near, 40)} ends nearest to the correlated equilibria, "
+        f"Of {len(records)} runs, {short(near, 40)} ends nearest to the correlated equilibria, "
         f"at a distance of {number(records[near][0].distance('ce'))}",
         columns,
         rows,
@@ -96,7 +122,7 @@ def tetrahedra(records: Mapping[str, Record]) -> Figure | None:
 
 
 def is_two_by_two(record: Record) -> bool:
-    """Whether a record has a tetrahedron."""
+    """Whether the game of a record is 2×2."""
     return isinstance(record.game, Table) and record.game.sizes == (2, 2)
 
 
@@ -122,19 +148,19 @@ def _draw(panel: Axes, record: Record) -> None:
 
 
 def flat(joints: Points) -> Points:
-    """Return joints as points in the cube."""
+    """Return joint distributions as points in the cube."""
     points: Points = joints.reshape(-1, 4) @ CUBE
     return points
 
 
 def seen(points: Points) -> Points:
-    """Return points as the viewer has them: to the right, up, and towards the eye."""
+    """Return points in view coordinates: right, up, and towards the viewer."""
     places: Points = points @ VIEW.T
     return places
 
 
 def _frame(panel: Axes, labels: list[str]) -> None:
-    """Draw the tetrahedron, the edge behind it dashed, the surface of independent play, and each corner's name."""
+    """Draw the tetrahedron (hidden edge dashed), the product distributions and the labels of the vertices."""
     places = seen(CUBE)
     behind = int(places[:, 2].argmin())
     for i in range(4):
@@ -152,12 +178,12 @@ def _frame(panel: Axes, labels: list[str]) -> None:
     for place, label in zip(places[:, :2], labels, strict=True):
         away, height = ((0, 6), "bottom") if place[1] > 0 else ((0, -6), "top")
         text = panel.annotate(label, place, away, textcoords="offset points", ha="center", va=height, fontsize=8.5)
-        text.set_in_layout(False)  # the margins below leave room for the names
+        text.set_in_layout(False)  # the margins below leave space for the labels
     panel.margins(0.25, 0.18)
 
 
 def _hidden(places: Points, i: int, j: int) -> bool:
-    """Whether an edge lies behind the tetrahedron: its middle has the other two corners on both sides, in front."""
+    """Whether an edge is hidden: the other two vertices lie on both sides of it, in front."""
     others = [k for k in range(4) if k not in (i, j)]
     along = places[j, :2] - places[i, :2]
     side = [float(along[0] * (places[k, 1] - places[i, 1]) - along[1] * (places[k, 0] - places[i, 0])) for k in others]
@@ -165,7 +191,7 @@ def _hidden(places: Points, i: int, j: int) -> bool:
 
 
 def edges(points: Points) -> tuple[Points, list[tuple[int, int]]]:
-    """Return the corners of a convex body in space, of any dimension up to 3, and the pairs joined by an edge."""
+    """Return the vertices and the edges of a convex body of dimension at most 3."""
     centred = points - points.mean(axis=0)
     _, sizes, axes = np.linalg.svd(centred, full_matrices=False)
     dimension = int((sizes > 1e-7).sum())
@@ -185,7 +211,7 @@ def edges(points: Points) -> tuple[Points, list[tuple[int, int]]]:
 
 
 def _solid(panel: Axes, points: Points, colour: str, hatch: str, label: str) -> None:
-    """Draw a convex body: its outline filled, its edges over it."""
+    """Draw a convex body: a filled outline with its edges."""
     corners, pairs = edges(points)
     places = seen(corners)[:, :2]
     if len(places) > 2:
@@ -195,12 +221,12 @@ def _solid(panel: Axes, points: Points, colour: str, hatch: str, label: str) -> 
             panel.fill(*outline.T, fill=False, hatch=hatch, edgecolor=colour, linewidth=0, zorder=2)
     for pair in pairs:
         panel.plot(*places[list(pair)].T, color=colour, linewidth=1.4, zorder=3)
-    small = len(places) <= 2  # a line or a point: then its ends stand for it in the legend
+    small = len(places) <= 2  # a segment or a point, which the legend shows by its ends
     panel.plot(*places.T, "o", color=colour, ms=8 if small else 3.5, zorder=3, label=label if small else None)
 
 
 def _path(panel: Axes, places: Points) -> None:
-    """Draw the way of the joint from checkpoint to checkpoint, darkening with time."""
+    """Draw the path of the joint distribution over the checkpoints, darker with time."""
     steps = LineCollection(list(np.stack([places[:-1], places[1:]], axis=1)), cmap=TIME, linewidths=2, zorder=4)
     steps.set_array(np.arange(len(places) - 1.0))
     panel.add_collection(steps)

@@ -1,4 +1,4 @@
-"""the strategies of three-action players as paths in a triangle."""
+"""The strategies of players with three actions as paths in a triangle."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -9,15 +9,27 @@ from numpy.typing import NDArray
 from gamesim.figures.style import COLOURS, DARK, FEW, TIME, WIDTH, canvas, short, styled
 from gamesim.record import Record
 
-CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])  # where each action is played alone
+CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])  # pure actions
 ARROWS = 10
-STILL = 0.002  # a path is drawn by points at least this far apart: the eye sees no more
+STILL = 0.002  # smallest distance between drawn points of a path; less is not visible
 
 
 @styled
 def triangles(record: Record) -> Figure | None:
-    """The path of each three-action player's strategy, with arrows, and its average strategy.
+    """Plot the strategy paths of players with three actions, with their averages.
 
+    Parameters
+    ----------
+    record : Record
+        The record of a run; with several replicas, the first one is drawn.
+
+    Returns
+    -------
+    matplotlib.figure.Figure or None
+        The figure. None if no player has three actions.
+
+    Examples
+    --------
     >>> import gamesim
     >>> from gamesim import figures
     >>> record = gamesim.simulate("shapley", "hedge", rounds=1000, perturb=0.2)
@@ -57,17 +69,17 @@ def triangles(record: Record) -> Figure | None:
 
 
 def _seen(played: list[NDArray[np.float64]], shown: list[int]) -> str:
-    """Say where the paths lead: to a corner, to a point inside, or round and round."""
+    """Describe whether the strategies converge to pure actions, settle or keep moving."""
     late = [played[i][3 * len(played[i]) // 4 :] for i in shown]
     if max(float(np.ptp(part, axis=0).max()) for part in late) >= 0.02:
         return "the strategies keep moving"
     if min(float(part[-1].max()) for part in late) > 0.98:
-        return "the strategies end in corners: pure play"
-    return "the strategies come to rest"
+        return "the strategies converge to pure actions"
+    return "the strategies settle"
 
 
 def frame(panel: Axes, labels: tuple[str, ...]) -> None:
-    """Draw the triangle, with lines at every quarter and the action that each corner stands for."""
+    """Draw the triangle, with lines at every quarter and the action of each vertex."""
     panel.set_axis_off()
     panel.set_aspect("equal")
     for share in (0.25, 0.5, 0.75):
@@ -83,7 +95,7 @@ def frame(panel: Axes, labels: tuple[str, ...]) -> None:
 
 
 def _path(panel: Axes, rounds: NDArray[np.int64], every: NDArray[np.float64]) -> LineCollection:
-    """Draw a path that darkens with time, with arrows at equal lengths along it."""
+    """Draw a path that darkens with time, with evenly spaced arrows."""
     kept = [0]
     for k in range(1, len(every)):
         if np.hypot(*(every[k] - every[kept[-1]])) >= STILL or k == len(every) - 1:
@@ -95,7 +107,7 @@ def _path(panel: Axes, rounds: NDArray[np.int64], every: NDArray[np.float64]) ->
     panel.add_collection(lines)
     steps = np.hypot(*np.diff(points, axis=0).T)
     along = np.concatenate([[0.0], np.cumsum(steps)])
-    arrows = int(np.ptp(points, axis=0).max() * ARROWS)  # few where the path stays in a small place
+    arrows = int(np.ptp(points, axis=0).max() * ARROWS)  # few if the path is short
     for where in along[-1] * (np.arange(arrows) + 0.5) / max(arrows, 1):
         k = int(np.searchsorted(along, where)) - 1
         direction = 0.012 * (points[k + 1] - points[k]) / steps[k]

@@ -1,20 +1,19 @@
-"""How a curve goes on: the power of the rounds that its end follows, where it follows one.
+"""Fit a power law to the tail of a curve and classify its trend.
 
-A run begins with a transient that says nothing about its end, so only late checkpoints count: the later half of the
-logarithmic axis, or the last decade of the rounds. Noise and cycles average out over the longer of the two, and a late
-transient is outside the shorter one; where a power law fits both, the one that tells the exponent more exactly counts.
-A power law fits where
+A run begins with a transient, so only late checkpoints count: the second half of the logarithmic axis, or the last
+decade of the rounds. Noise and cycles average out over the longer window, and the shorter one excludes a late
+transient. If a power law fits both, the one with the narrower confidence interval is used. A power law fits if
 
-- the 95 % interval of its exponent reaches no further than 1/8 to each side, so that what falls is not taken for what
-  stays, and
-- the exponents of both halves differ by no more than 1/4, or than their own intervals allow. Intervals take residuals
-  for independent, and a bend or a cycle shows here that they are not.
+- the half-width of the 95 % confidence interval of its exponent is at most 1/8, so that a falling curve is not mistaken
+  for a constant one, and
+- the exponents of the two halves of the window differ by at most 1/4, or by no more than their confidence intervals
+  allow. The intervals assume independent residuals; this condition detects bends and cycles, which violate it.
 
-A gap *falls* when its exponent is at most -1/4, half of the rate rounds^-1/2 that no-regret learners guarantee; it
-*stays* from -1/8 to 1/8; in between it falls slowly, and above it grows. Where no power law fits, no exponent is told.
-The curve then *falls* if the interval of the last decade and the exponents of both its halves are below -1/4, *stays*
-if that decade's values are within a factor of 10^(1/8) of each other, as those of rounds^(1/8) are, and is *unsteady*
-otherwise. A cycle longer than what is looked at cannot be told from a trend.
+A gap *falls* if its exponent is at most -1/4, half the exponent -1/2 that no-regret learners guarantee. It *falls
+slowly* between -1/4 and -1/8, *stays* from -1/8 to 1/8, and *grows* above. If no power law fits, no exponent is
+reported: the curve *falls* if the confidence interval over the last decade and the exponents of both its halves are
+below -1/4, *stays* if the values of that decade differ by a factor of at most 10^(1/8), as those of rounds^(1/8) do,
+and is *unsteady* otherwise. A cycle longer than the window cannot be distinguished from a trend.
 """
 
 from dataclasses import dataclass
@@ -27,15 +26,15 @@ Rounds = NDArray[np.int64]
 Values = NDArray[np.float64]
 
 FALLS, STAYS = -1 / 4, -1 / 8
-SURE, AGREE = 1 / 8, 1 / 4  # half the width of an exponent's interval, and what the halves may differ by
-LEAST = 5  # checkpoints
+SURE, AGREE = 1 / 8, 1 / 4  # largest half-width of an interval, and largest difference between the halves
+LEAST = 5  # checkpoints in a window
 CONFIDENCE = 0.95
-INTERVAL_ROUNDING = 1e-12  # half an interval that is no wider is rounding only
+INTERVAL_ROUNDING = 1e-12  # smaller half-widths are rounding errors
 
 
 @dataclass(frozen=True)
 class Power:
-    """The line values ≈ factor · rounds^exponent, from the round `first` to the round `last`."""
+    """The power law values ≈ factor · rounds^exponent, fitted from round `first` to round `last`."""
 
     exponent: float
     factor: float
@@ -43,23 +42,23 @@ class Power:
     last: int
 
     def __str__(self) -> str:
-        return f"slope {round(self.exponent, 2) + 0:.2f}".replace("-", "−")  # + 0: never minus zero
+        return f"slope {round(self.exponent, 2) + 0:.2f}".replace("-", "−")  # + 0 avoids −0.00
 
 
 @dataclass(frozen=True)
 class Trend:
-    """What a curve does in its later rounds, by which power, and its least and largest value in the last decade."""
+    """The trend of a curve, its fitted power law if any, and its range in the last decade of the rounds."""
 
-    word: str  # falls, falls slowly, stays, grows, unsteady; or unknown, with too few checkpoints
+    word: str  # falls, falls slowly, stays, grows or unsteady; unknown if there are too few checkpoints
     power: Power | None
     lately: tuple[float, float]
 
 
 def trend(rounds: Rounds, values: Values) -> Trend:
-    """Say what a curve does in its later rounds.
+    """Classify the trend of a curve in its later rounds.
 
     >>> rounds = np.geomspace(1, 10_000, 41)
-    >>> late = trend(rounds, np.minimum(0.1, 100 / rounds))  # for 1,000 rounds it stays
+    >>> late = trend(rounds, np.minimum(0.1, 100 / rounds))  # constant for 1,000 rounds
     >>> print(late.word, late.power)
     falls slope −1.00
     """
@@ -81,7 +80,7 @@ def trend(rounds: Rounds, values: Values) -> Trend:
 
 
 def power(rounds: Rounds, values: Values) -> Power | None:
-    """Return the power of the rounds that the end of a curve follows, or None where no power law fits it.
+    """Fit a power law to the tail of a curve, or return None if none fits.
 
     >>> print(power(np.array([1, 10, 100, 1000, 10_000, 100_000]), np.array([9, 2, 1, 0.1, 0.01, 0.001])))
     None
@@ -103,9 +102,9 @@ def power(rounds: Rounds, values: Values) -> Power | None:
 
 
 def exponent_of(x: NDArray[np.generic], y: Values) -> tuple[float, float]:
-    """Return the exponent of y ≈ c · x^exponent by least squares, and half its 95 % interval over the residuals.
+    """Return the least-squares exponent of y ≈ c · x^exponent and the half-width of its 95 % confidence interval.
 
-    The interval of two points is unknown, NaN.
+    The half-width is NaN for two points.
 
     >>> exponent_of(np.array([1, 10, 100]), np.array([1.0, 0.1, 0.01]))
     (-1.0, 0.0)
@@ -124,12 +123,12 @@ def exponent_of(x: NDArray[np.generic], y: Values) -> tuple[float, float]:
 
 
 def _start(rounds: Rounds, first: float) -> int:
-    """Return the first checkpoint from a round on, or an earlier one where too few would be left."""
+    """Return the index of the first checkpoint at or after a round, or an earlier one if too few would remain."""
     return max(0, min(int(np.searchsorted(rounds, first)), len(rounds) - LEAST))
 
 
 def _halves(x: Rounds, y: Values) -> list[tuple[float, float]]:
-    """Return the exponent of each half of the checkpoints, with its interval; both have the one in the middle."""
+    """Return the exponent and interval of each half of the checkpoints; both halves include the middle one."""
     middle = len(x) // 2
     return [exponent_of(x[: middle + 1], y[: middle + 1]), exponent_of(x[middle:], y[middle:])]
 

@@ -1,1 +1,1 @@
-"""What a run is reported as: a summary, a verdict, tables on the terminal, a page."""
+"""Reports of a run: a summary, a verdict, tables for the terminal and an HTML page."""

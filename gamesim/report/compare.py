@@ -1,4 +1,4 @@
-"""The same scenario with one learner after another: which of them comes closest to equilibrium, and at what cost."""
+"""Run the same scenario once per learner and compare equilibrium gaps and running times."""
 
 import tomllib
 from collections.abc import Callable, Sequence
@@ -19,13 +19,13 @@ from gamesim.scenario import Scenario
 from gamesim.simulation import Simulation
 
 HARDLY_MOVED = (
-    0.05  # who stays this near to its first strategies, in mean total variation over the run, has hardly moved
+    0.05  # mean total variation from the initial strategies, over the run, below which a learner has hardly moved
 )
 
 
 @dataclass(frozen=True)
 class Contender:
-    """A learner as it is named on the command line, with its settings."""
+    """A learner as given on the command line, with its settings."""
 
     label: str
     learner: str
@@ -34,22 +34,22 @@ class Contender:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of the scenario with one learner."""
+    """The results of the scenario with one learner."""
 
     contender: Contender
     scenario: Scenario
     record: Record
     summary: Summary
-    seconds: float  # that a round takes
-    moved: float  # how far its strategies were, on average, from where the learner began
+    seconds: float  # per round
+    moved: float  # mean total variation from the initial strategies
 
     @property
     def hardly_moved(self) -> bool:
-        """Whether the learner hardly left the strategies that it began with."""
+        """Whether the learner stayed close to its initial strategies."""
         return self.moved < HARDLY_MOVED
 
     def as_json(self) -> dict[str, Any]:
-        """The run's JSON object, with the learner, the microseconds a round, and how far it moved."""
+        """Return the JSON object of the run with the learner, microseconds per round and distance moved."""
         return {
             "learner": self.contender.label,
             "microseconds": 1e6 * self.seconds,
@@ -59,9 +59,9 @@ class Outcome:
 
 
 def contenders(text: str, *, local_code: bool = False) -> list[Contender]:
-    """Read learners from a list like `hedge,blum-mansour:rows=adahedge,wavelet`.
+    """Parse a list of learners such as `hedge,blum-mansour:rows=adahedge,wavelet`.
 
-    Only with `local_code` may it name learners of the user's own, as `mylearner.py:MyHedge`.
+    User-defined learners, such as `mylearner.py:MyHedge`, require `local_code`.
 
     >>> contenders("hedge:rate=0.1,wavelet")[0]
     Contender(label='hedge:rate=0.1', learner='hedge', settings={'rate': 0.1})
@@ -75,28 +75,28 @@ def contenders(text: str, *, local_code: bool = False) -> list[Contender]:
             learner = user_learners.load_reference(learner, Path()) if local_code else learner
         given = dict(_setting(label, setting) for setting in settings)
         if own:
-            user_learners.loaded_class(learner)  # refuses what nobody has allowed
+            user_learners.loaded_class(learner)  # raises unless local code is allowed
         else:
-            players.make(learner, **given)  # says what is wrong with it
+            players.make(learner, **given)  # raises if the learner or a setting is invalid
         chosen.append(Contender(label, learner, given))
     labels = [one.label for one in chosen]
     if not chosen or len(set(labels)) < len(labels):
-        raise InputError(f"learners must be a list like hedge,wavelet, each of them once, and {text!r} came")
+        raise InputError(f"learners must be a list of distinct learners such as hedge,wavelet, got {text!r}")
     return chosen
 
 
 def _setting(label: str, text: str) -> tuple[str, Any]:
     key, equals, value = text.partition("=")
     if not equals:
-        raise InputError(f"settings are written learner:setting=value, and {label!r} came")
+        raise InputError(f"settings must have the form learner:setting=value, got {label!r}")
     try:
         return key, tomllib.loads(f"value = {value}")["value"]
     except tomllib.TOMLDecodeError:
-        return key, value  # a word
+        return key, value  # a bare string
 
 
 def variant(scenario: Scenario, contender: Contender, against: Contender | None) -> Scenario:
-    """Return the scenario with this learner for every player, or for the first one against another learner."""
+    """Return the scenario with this learner for all players, or for the first player against another learner."""
     entries: list[dict[str, Any]] = []
     for i, entry in enumerate(scenario.player_parts):
         chosen = against if against is not None and i > 0 else contender
@@ -114,29 +114,29 @@ def compare(
     against: Contender | None = None,
     progress: Callable[[int], object] | None = None,
 ) -> list[Outcome]:
-    """Run the scenario with each learner, two or more at a time, and return the outcomes, best CE gap first.
+    """Run the scenario with each learner, in parallel, and return the outcomes by increasing CE gap.
 
-    `progress` is called with the number of rounds that have been played by all of them together.
+    `progress` is called with the total number of rounds played in all runs.
     """
     scenarios = [variant(scenario, contender, against) for contender in chosen]
     simulations = [one.simulation() for one in scenarios]
     for one in scenarios:
-        one.simulation().run(1)  # compiles, so that the clock sees rounds only
+        one.simulation().run(1)  # compiles the kernels, so that only rounds are timed
     played = [0] * len(chosen)
 
     def run(i: int) -> tuple[Record, float]:
         simulation = simulations[i]
         before = [(0, 0.0)]
 
-        def tell(_: Simulation) -> None:
+        def update(_: Simulation) -> None:
             played[i] = simulation.rounds
             if simulation.rounds <= scenario.rounds // 2:
                 before[0] = simulation.rounds, simulation.seconds
             if progress is not None:
                 progress(sum(played))
 
-        record = simulation.run(scenario.rounds, progress=tell)
-        rounds, seconds = before[0]  # of the first half, in which the rounds come in small pieces that cost more
+        record = simulation.run(scenario.rounds, progress=update)
+        rounds, seconds = before[0]  # the first half is not timed: its short pieces cost more per round
         return record, (simulation.seconds - seconds) / (simulation.rounds - rounds)
 
     with ThreadPoolExecutor(cpu_count() or 1) as pool:
@@ -157,9 +157,9 @@ def compare(
 
 
 def _moved(record: Record, i: int) -> float:
-    """Return how far a player's strategies were from its learner's own first one: total variation, mean over the run.
+    """Return the mean total variation between a player's strategies and the initial strategy of its learner.
 
-    The first round is left out, in which the scenario may have said what to play.
+    The first round is skipped, because the scenario may prescribe its strategy.
     """
     player, actions = record.learners[i], record.game.sizes[i]
     learner = player.start(actions) if isinstance(player, Learner) else player(actions=actions)

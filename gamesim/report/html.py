@@ -1,8 +1,8 @@
-"""The report of a run or a comparison as one HTML file: no script, no request to anywhere, figures inside.
+"""The report of a run or a comparison as a single HTML file with embedded figures, without scripts or requests.
 
-It reads on a phone, on a projector and on paper, in light and in dark. Figures keep a white card in the dark, because
-they are drawn for paper. Everything that comes from people (titles, names, labels, scenarios) is escaped, and the
-page's own policy forbids it to load or run anything.
+The page suits phones, projectors and paper, in light and dark mode. Figures keep a white background in dark mode,
+because they are drawn for paper. User input (titles, names, labels, scenarios) is escaped, and the page's content
+security policy forbids loading or running anything.
 """
 
 import re
@@ -20,37 +20,35 @@ from gamesim.report.summary import PLAYERS_SHOWN, Summary
 from gamesim.report.verdict import trend_in_words
 
 EQUILIBRIUM_HEADINGS: dict[EquilibriumKind, str] = {"ce": "correlated (CE)", "cce": "coarse correlated (CCE)"}
-# What each figure shows, by the name of its file.
+# Captions by file name.
 CAPTIONS = {
-    "gaps": "How much the player with the most to gain would gain a round by deviating from what was played and, where "
-    "it is measured, how much of play would have to change to make it an equilibrium, after each number of rounds.",
-    "regrets": "How much more each player would have earned in all by playing one action throughout, by always "
-    "playing a second action in place of a first, or by exchanging its actions in any way.",
-    "profile": "How much more each player would have earned in all by deviations that grow freer from left to right: "
-    "at k = 1, one action throughout (solid) or one action changed (dashed); at the last k, any exchange of actions.",
-    "strategies": "How likely each player was to play each of its actions, round by round.",
-    "triangles": "The same for players with three actions: each corner is an action, and the nearer the path is to a "
-    "corner, the likelier that action was.",
-    "tetrahedron": "Everything that two players with two actions can do together: each corner is a pair of actions, "
-    "and the path is the average of play up to each round, beside the equilibria.",
-    "payoff-space": "What both players earned a round, on average up to each round, beside all that the game can pay "
-    "and what its equilibria pay.",
-    "joint": "How often each combination of actions was played, over all rounds.",
-    "nearest": "How often each combination of actions was played, and the correlated equilibrium nearest to that.",
-    "network": "Who plays with whom, and what each player does at the end.",
-    "ce-gaps": "How much somebody would gain a round by exchanging actions (the CE gap), in each run, after each "
-    "number of rounds.",
-    "cce-gaps": "How much somebody would gain a round by playing one action throughout (the CCE gap), in each run, "
-    "after each number of rounds.",
+    "gaps": "Gap: the largest gain per round that a player would obtain by deviating. Distance, if computed: the total "
+    "variation from play to the nearest equilibrium. Both are for play up to each round.",
+    "regrets": "How much more each player would have earned in total by always playing one fixed action (external), by "
+    "replacing one action with another (internal), or by any swap of its actions (swap regret).",
+    "profile": "How much more each player would have earned in total by deviations that grow richer with k: at "
+    "k = 1, one fixed action (solid) or one action replaced (dashed); at the largest k, any swap of actions.",
+    "strategies": "The probability with which each player plays each action, round by round.",
+    "triangles": "The mixed strategies of players with three actions as paths: each corner is an action, "
+    "and the closer the path is to a corner, the more likely is that action.",
+    "tetrahedron": "All joint distributions of two players with two actions each: every corner is an action profile, "
+    "the path is the joint distribution of play up to each round, and the regions are the sets of equilibria.",
+    "payoff-space": "Mean payoffs per round of both players up to each round, with the feasible payoffs and those of "
+    "the equilibria.",
+    "joint": "How often each action profile was played, over all rounds.",
+    "nearest": "How often each action profile was played, and the correlated equilibrium nearest to this distribution.",
+    "network": "The players and their neighbours, with each player's final strategy.",
+    "ce-gaps": "The CE gap of each run up to each round: the largest gain per round from swapping actions.",
+    "cce-gaps": "The CCE gap of each run up to each round: the largest gain per round from playing one fixed action.",
 }
-MOST_DEVIATIONS = 5  # that are named for each kind of equilibrium
-NO_GAIN = 1e-9  # payoff units up to which a deviation is taken to gain nothing
+MOST_DEVIATIONS = 5  # listed per kind of equilibrium
+NO_GAIN = 1e-9  # gains in payoff units up to which a deviation counts as unprofitable
 CONTENT_SECURITY_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
 def report_html(record: Record, summary: Summary, figures: Sequence[Path], scenario: str) -> str:
-    """Return the report of one run: its summary, its figures (those paths that are SVG) and the scenario as TOML."""
-    many = "" if summary.replicas is None else f" · means of {len(summary.replicas)} replicas"
+    """Return the report of a run: its summary, its SVG figures and the scenario as TOML."""
+    many = "" if summary.replicas is None else f" · mean of {len(summary.replicas)} replicas"
     facts = (
         f"{summary.game} · {len(summary.players):,} player{'' if len(summary.players) == 1 else 's'} · "
         f"{summary.rounds:,} round{'' if summary.rounds == 1 else 's'} · seed {summary.seed} · "
@@ -62,17 +60,17 @@ def report_html(record: Record, summary: Summary, figures: Sequence[Path], scena
         summary.verdict,
         [
             ("How close play is to equilibrium", _gaps(summary)),
-            ("The players", _players(summary)),
-            ("What would pay most to change", _deviations(record)),
+            ("Players", _players(summary)),
+            ("Most profitable deviations", _deviations(record)),
             ("Figures", _figures(figures)),
-            ("The scenario", f"<pre tabindex=0>{escape(scenario.strip())}</pre>" if scenario.strip() else ""),
-            ("To repeat this run", _repeat(summary)),
+            ("Scenario", f"<pre tabindex=0>{escape(scenario.strip())}</pre>" if scenario.strip() else ""),
+            ("Reproducing this run", _repeat(summary)),
         ],
     )
 
 
 def comparison_html(title: str, summaries: Mapping[str, Summary], figures: Sequence[Path], note: str = "") -> str:
-    """Return the report of several runs side by side, by their labels; `note` is added to the verdict."""
+    """Return the report that compares several runs, by label; `note` follows the verdict."""
     best = min(summaries, key=lambda label: summaries[label].gap["ce"])
     rows = [
         [
@@ -88,15 +86,15 @@ def comparison_html(title: str, summaries: Mapping[str, Summary], figures: Seque
         ]
         for label, one in summaries.items()
     ]
-    headings = ["run", "rounds", "CE gap", "trend", "CCE gap", "trend", "to CE", "to CCE", "total payoff"]
-    verdict = f"{best} ends nearest to a correlated equilibrium, with a gap of {number(summaries[best].gap['ce'])}."
+    headings = ["run", "rounds", "CE gap", "trend", "CCE gap", "trend", "CE distance", "CCE distance", "total payoff"]
+    verdict = f"{best} ends with the smallest CE gap, {number(summaries[best].gap['ce'])}."
     first = next(iter(summaries.values()))
     return _page(
         title,
         f"{len(summaries)} runs",
         f"{verdict} {note}".rstrip(),
         [
-            ("The runs", _table(headings, rows)),
+            ("Runs", _table(headings, rows)),
             *[(f"{label}: verdict", f"<p>{escape(one.verdict)}</p>") for label, one in summaries.items()],
             ("Figures", _figures(figures)),
             ("Versions", _versions(first)),
@@ -134,7 +132,7 @@ def _page(title: str, facts: str, verdict: str, sections: Iterable[tuple[str, st
 
 
 def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1) -> str:
-    """Return a table of cells that are HTML already; the first columns are words, the others numbers."""
+    """Return a table of HTML cells; the first `words` columns are text, the others numbers."""
     side = ["" if k < words else ' class="n"' for k in range(len(headings))]
     head = "".join(f'<th scope="col"{side[k]}>{escape(text)}</th>' for k, text in enumerate(headings))
     lines = ["<tr>" + "".join(f"<td{side[k]}>{cell}</td>" for k, cell in enumerate(row)) + "</tr>" for row in rows]
@@ -156,19 +154,20 @@ def _gaps(summary: Summary) -> str:
         [escape(name), number(summary.gap[kind]), _trend(summary, kind), number(summary.distance[kind])]
         for kind, name in EQUILIBRIUM_HEADINGS.items()
     ]
-    rows.append(["Nash, by the average strategies", number(summary.nash_gap), "–", "–"])
+    rows.append(["Nash gap of the average strategies", number(summary.nash_gap), "–", "–"])
     notes = [
-        "The gap is what somebody gains a round by deviating, in payoff units; the distance is the share of play that "
-        "would have to change. A distance can be large where the gap is small: trust the gap first."
+        "The gap is the largest gain per round from deviating, in payoff units; the distance is the total variation "
+        "from play to the nearest equilibrium. The distance can be large although the gap is small; "
+        "trust the gap first."
     ]
     if summary.distance_left_out:
-        notes.append(f"Distances and welfare ranges are left out: {summary.distance_left_out}.")
-    welfare = [f"The players earn {number(summary.welfare)} a round together."]
+        notes.append(f"Distances and welfare ranges are not computed: {summary.distance_left_out}.")
+    welfare = [f"The total payoff is {number(summary.welfare)} per round."]
     for kind, ends in summary.welfare_range.items():
         if ends is not None:
-            welfare.append(f"The {kind.upper()}s pay {number(ends[0])} to {number(ends[1])}.")
+            welfare.append(f"{kind.upper()} payoffs range from {number(ends[0])} to {number(ends[1])}.")
     if summary.optimum is not None:
-        welfare.append(f"The most there is, is {number(summary.optimum)}.")
+        welfare.append(f"The maximum possible is {number(summary.optimum)}.")
     table = _table(["equilibrium", "gap", "trend", "distance"], rows)
     return f"{table}\n<p>{escape(' '.join(welfare))}</p>\n" + "\n".join(_note(note) for note in notes)
 
@@ -193,35 +192,37 @@ def _players(summary: Summary) -> str:
         rows.append(cells)
     table = _table(["player", "learner", "payoff", *PLAIN_REGRETS], rows, words=2)
     more = len(summary.players) - PLAYERS_SHOWN
-    drawn = "" if summary.feedback == "expected" else " Actions are drawn, so bounds hold up to the luck of the draws."
+    drawn = "" if summary.feedback == "expected" else " Actions are sampled, so the bounds hold up to sampling noise."
     proves = any(value is not None for one in summary.players[:PLAYERS_SHOWN] for value in one.certificate.values())
-    also = "; proved is what its gradients in this run prove" if proves else ""
+    also = "; proved is the bound that the gradients of this run certify" if proves else ""
     notes = [
-        "Payoffs and regrets (external, internal, swap) are a round, in payoff units; what the learner "
-        f"promises is below each{also}.{drawn}"
+        "Payoffs and regrets (external, internal, swap) are per round, in payoff units; ≤ is the learner's "
+        f"guarantee{also}.{drawn}"
     ]
     if more > 0:
-        notes.append(f"{more:,} more players are in summary.json.")
+        notes.append(f"For {more:,} more players, see summary.json.")
     return table + "\n" + "\n".join(_note(note) for note in notes)
 
 
 def _deviations(record: Record) -> str:
-    """Name the most profitable deviations from the joint, or say why none can be named."""
+    """List the most profitable deviations from the joint distribution, or explain why they are not listed."""
     if record.joint is None or no_distance(record.game) is not None:
-        return _note(f"Deviations are not listed: {no_distance(record.game) or 'this record holds no joint'}.")
+        return _note(
+            f"Deviations are not listed: {no_distance(record.game) or 'the record has no joint distribution'}."
+        )
     joint = record.joint if record.single else record.joint.mean(axis=0)
     found = [
         one for kind in EQUILIBRIUM_HEADINGS for one in polytope(record.game, kind).deviations(joint, MOST_DEVIATIONS)
     ]
     rows = [_deviation(one) for one in found if one.gain > NO_GAIN]
     if not rows:
-        return "<p>Nothing: no player gains anything by any deviation.</p>"
-    return _table(["player", "when it would play", "should play", "gain a round"], rows, words=3)
+        return "<p>No player gains by any deviation.</p>"
+    return _table(["player", "instead of", "play", "gain per round"], rows, words=3)
 
 
 def _deviation(one: Deviation) -> list[str]:
-    told = "<em>anything</em>" if one.told is None else escape(one.told)
-    return [escape(one.player), told, escape(one.to), number(one.gain)]
+    replaced = "<em>any action</em>" if one.told is None else escape(one.told)
+    return [escape(one.player), replaced, escape(one.to), number(one.gain)]
 
 
 def _figures(paths: Sequence[Path]) -> str:
@@ -230,7 +231,7 @@ def _figures(paths: Sequence[Path]) -> str:
 
 
 def _card(path: Path) -> str:
-    """Return a figure as it stands in a page: without a prolog, as wide as its card, with names of its own."""
+    """Return a figure for embedding: without a prolog, as wide as its container, with unique ids."""
     text = path.read_text(encoding="utf-8")
     title = re.search(r"<title>(.*?)</title>", text, re.DOTALL)
     words = unescape(title[1]) if title else path.stem
@@ -252,7 +253,7 @@ def _card(path: Path) -> str:
 def _repeat(summary: Summary) -> str:
     steps = (
         f"<p>Save the scenario above as <code>scenario.toml</code> and run <code>gamesim run scenario.toml "
-        f"--seed {summary.seed}</code>. The same versions give the same numbers, bit for bit.</p>"
+        f"--seed {summary.seed}</code>. With the same versions, the results are bit-for-bit identical.</p>"
     )
     return steps + _versions(summary)
 

@@ -1,4 +1,4 @@
-"""A comparison as it is told: the learners in order of rank, as JSON, as a folder, and as a table."""
+"""Report a comparison of learners in order of rank: as JSON, as a folder and as a table."""
 
 import json
 from collections.abc import Sequence
@@ -14,13 +14,13 @@ from gamesim.report.compare import Contender, Outcome
 from gamesim.report.html import comparison_html
 from gamesim.report.run_folder import REPORT_FILE, SUMMARY_FILE
 from gamesim.report.summary import EQUILIBRIA
-from gamesim.report.terminal import print_table, run_in_a_line
+from gamesim.report.terminal import describe_run, print_table
 
 
 def as_json(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Return the object that `gamesim compare --json` prints: one entry a learner, in order of rank.
+    """Return the object that `gamesim compare --json` prints: one entry per learner, in order of rank.
 
-    `hardly_moved` names those whose gap says nothing about learning.
+    `hardly_moved` lists the learners that stayed close to their initial strategies.
     """
     return {
         "learners": [outcome.as_json() for outcome in outcomes],
@@ -29,7 +29,7 @@ def as_json(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 
 def write(outcomes: Sequence[Outcome], title: str, folder: Path) -> None:
-    """Write the comparison into an existing folder: numbers, curves, a report, and every scenario as it was run."""
+    """Write a comparison into an existing folder: summary, figures, report and each scenario as run."""
     text = json.dumps(as_json(outcomes), allow_nan=False, indent=1)
     (folder / SUMMARY_FILE).write_text(text + "\n", encoding="utf-8")
     drawn: list[Path] = []
@@ -46,8 +46,8 @@ def write(outcomes: Sequence[Outcome], title: str, folder: Path) -> None:
 
 
 def show(outcomes: Sequence[Outcome], against: Contender | None, console: Console) -> None:
-    """Print one ranked table."""
-    columns = ("CE gap", "CCE gap", "to CE", "external", "internal", "swap", "µs")
+    """Print the learners as a table in order of rank."""
+    columns = ("CE gap", "CCE gap", "CE distance", "external", "internal", "swap", "µs")
     rows = []
     for outcome in outcomes:
         summary = outcome.summary
@@ -55,26 +55,26 @@ def show(outcomes: Sequence[Outcome], against: Contender | None, console: Consol
         worst = [max(one.regret[kind] for one in counted) / summary.rounds for kind in PLAIN_REGRETS]
         numbers = [summary.gap["ce"], summary.gap["cce"], summary.distance["ce"], *worst]
         cost = 1e6 * outcome.seconds
-        label = outcome.contender.label.replace(":", ": ")  # a long one is wrapped between its settings
+        label = outcome.contender.label.replace(":", ": ")  # so that a long label wraps between its settings
         rows.append([label, *map(two_digits, numbers), two_digits(cost)])
-    console.print(run_in_a_line(outcomes[0].summary), style="dim")
+    console.print(describe_run(outcomes[0].summary), style="dim")
     console.print()
     print_table([("learner", "left"), *((name, "right") for name in columns)], rows, console)
     if note := _note(outcomes):
         console.print(note)
-    whose = f"the first player's, against {against.label}" if against is not None else "the largest over the players"
+    whose = f"first player against {against.label}" if against is not None else "largest over the players"
     console.print(
-        f"Ranked by the CE gap. Regrets are a round, in payoff units: {whose}. "
-        "To CE is the distance; µs are microseconds of a processor a round, for all players together.",
+        f"Ranked by CE gap. Regrets are per round, in payoff units ({whose}). CE distance is the total variation "
+        "from play to the nearest correlated equilibrium; µs is the CPU time per round of all players together.",
         style="dim",
     )
 
 
 def _note(outcomes: Sequence[Outcome]) -> str:
-    """Name the learners that hardly moved, so that nobody takes their rank for learning."""
+    """Name the learners that hardly moved, whose rank is not the result of learning."""
     still = [outcome.contender.label for outcome in outcomes if outcome.hardly_moved]
     if not still:
         return ""
     who = " and ".join(filter(None, [", ".join(still[:-1]), still[-1]]))
-    began = "it began" if len(still) == 1 else "they began"
-    return f"{who} hardly left the strategies that {began} with: a small gap there says nothing about learning."
+    whose = "its" if len(still) == 1 else "their"
+    return f"{who} stayed close to {whose} initial strategies; a small gap is then not the result of learning."

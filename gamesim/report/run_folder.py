@@ -1,4 +1,4 @@
-"""A run folder: the scenario as it was run, the record, what was measured, and the figures and the report of it."""
+"""Write a run folder: the scenario as run, the record, the summary, the figures and the report."""
 
 import json
 from pathlib import Path
@@ -15,7 +15,7 @@ REPORT_FILE = "report.html"
 
 
 def write_run(folder: Path, scenario: Scenario, record: Record, summary: Summary) -> None:
-    """Write a run into an existing folder: all that repeats it and all that was measured, but no figures."""
+    """Write the scenario, summary and record of a run into an existing folder, without figures."""
     scenario.write_parts(folder)
     text = json.dumps(summary.as_full_json(), allow_nan=False, ensure_ascii=False, indent=1)
     (folder / SUMMARY_FILE).write_text(text + "\n", encoding="utf-8")
@@ -24,8 +24,8 @@ def write_run(folder: Path, scenario: Scenario, record: Record, summary: Summary
 
 
 def write_report(folder: Path, scenario: Scenario, record: Record, summary: Summary) -> None:
-    """Draw a run's figures into its folder, and write the report that shows them."""
-    from gamesim.figures import draw_run  # matplotlib, which a run without figures does not wait for
+    """Draw the figures of a run and write the report that contains them."""
+    from gamesim.figures import draw_run  # imports matplotlib, which is slow
 
     (folder / FIGURES_FOLDER).mkdir(exist_ok=True)
     drawn = draw_run(record, folder / FIGURES_FOLDER)

@@ -1,7 +1,8 @@
-"""What a run came to: the measures of a record in one place, and as JSON.
+"""The summary of a run: all measures of a record, also as JSON.
 
-A gap says how much somebody gains by deviating; a distance says how much play would have to change. The verdict looks
-at how the gaps fall along the run, because after finitely many rounds no gap is exactly 0: see `gamesim.measure.trend`.
+A gap is the largest gain from deviating; a distance is the total variation from play to the nearest equilibrium. The
+verdict considers the trend of each gap, because gaps are rarely exactly 0 after finitely many rounds; see
+`gamesim.measure.trend`.
 """
 
 from dataclasses import Field, dataclass, fields, replace
@@ -21,10 +22,10 @@ from gamesim.record_files import VERSIONS
 from gamesim.report.verdict import GapTrend, verdict
 
 EQUILIBRIA: dict[EquilibriumKind, str] = {"ce": "correlated equilibrium", "cce": "coarse correlated equilibrium"}
-NO_GAP = 1e-9  # a gap up to this share of the payoff range counts as none
+NO_GAP = 1e-9  # a gap up to this share of the payoff range counts as 0
 QUICK_ENTRIES = 50_000  # entries of the linear programs, over all replicas, up to which they take seconds (measured)
-PLAYERS_SHOWN = 16  # that a table shows; the others are in summary.json
-SHOWN_ELSEWHERE = (  # measures that have a key of their own in a summary
+PLAYERS_SHOWN = 16  # in a table; the others are in summary.json
+SHOWN_ELSEWHERE = (  # measures with a separate key in a summary
     {f"{kind}-{what}" for kind in EQUILIBRIA for what in ("gap", "gap-slope", "distance")}
     | {f"{kind}-regret" for kind in PLAIN_REGRETS}
     | {"nash-gap", "welfare"}
@@ -33,10 +34,9 @@ SHOWN_ELSEWHERE = (  # measures that have a key of their own in a summary
 
 @dataclass(frozen=True)
 class PlayerSummary:
-    """One player: its average payoff a round, total regrets, and what its learner promises them to stay below.
+    """One player: its mean payoff per round, its total regrets, and the guaranteed bounds on them.
 
-    A certificate is the bound that the learner's own gradients prove after the fact, for the very deviation that the
-    regret is measured against.
+    A certificate is the bound that the observed gradients certify for the best deviation in hindsight.
     """
 
     name: str
@@ -63,7 +63,7 @@ class Summary:
     gap: dict[str, float]
     slope: dict[str, float | None]
     trend: dict[str, str]
-    lately: dict[str, tuple[float, float]]  # the least and the largest gap in the last decade of the rounds
+    lately: dict[str, tuple[float, float]]  # the smallest and the largest gap in the last decade of the rounds
     nash_gap: float
     distance: dict[str, float | None]
     distance_left_out: str | None
@@ -71,19 +71,19 @@ class Summary:
     welfare_range: dict[str, tuple[float, float] | None]
     optimum: float | None
     payoff_range: tuple[float, float]
-    measures: dict[str, float]  # every other measure that is one number and cheap
+    measures: dict[str, float]  # all other measures that are a single number and cheap
     replicas: list[dict[str, Any]] | None
     versions: dict[str, str]
     verdict: str = ""
 
     def gap_trend(self, kind: str) -> GapTrend:
-        """Return what a gap, "ce" or "cce", does along the run; one that ends at zero does nothing else."""
+        """Return the trend of a gap, "ce" or "cce"; the trend of a gap that ends at 0 is "zero"."""
         low, high = self.payoff_range
         word = "zero" if self.gap[kind] <= NO_GAP * (high - low) else self.trend[kind]
         return GapTrend(self.gap[kind], word, self.slope[kind], self.lately[kind])
 
     def as_json(self) -> dict[str, Any]:
-        """The object that `gamesim run --json` prints: no NaN and no infinity, but null."""
+        """Return the object that `gamesim run --json` prints, with null for NaN and infinity."""
         result = {
             "rounds": self.rounds,
             "seed": self.seed,
@@ -98,7 +98,7 @@ class Summary:
         return _finite_table(result | ({} if self.replicas is None else {"replicas": self.replicas}))
 
     def as_full_json(self) -> dict[str, Any]:
-        """The object of summary.json: the same with everything else that was measured."""
+        """Return the object of summary.json: all measures."""
         everything = {field.name: getattr(self, field.name) for field in fields(self)}
         everything["players"] = [vars(one) for one in self.players]
         return _finite_table(
@@ -107,7 +107,7 @@ class Summary:
 
 
 def summarise(record: Record, *, title: str = "", distance: str = "auto", stopped: bool = False) -> Summary:
-    """Measure a record; `distance` is "auto" (left out where it would take long), "always" or "never"."""
+    """Measure a record; `distance` is "auto" (skipped if slow), "always" or "never"."""
     game = record.game
     left_out = why_left_out(game, record.replicas, distance)
     curve = record.curve
@@ -140,16 +140,18 @@ def summarise(record: Record, *, title: str = "", distance: str = "auto", stoppe
 
 
 def why_left_out(game: Game, replicas: int, distance: str) -> str | None:
-    """Say why distances and welfare ranges are left out, or None if they are measured."""
+    """Return why distances and welfare ranges are not computed, or None if they are."""
     if (without := no_distance(game)) is not None:
         return without
     if distance == "never":
-        return "the scenario says never"
+        return 'the scenario sets distance = "never"'
     work = Incentives(written_out(game), "ce").entries
     if work > ENTRIES:
-        return f"the linear programs would have {work:,} entries, and {ENTRIES:,} is the limit"
+        return f"the linear programs have {work:,} entries, more than the limit of {ENTRIES:,}"
     if distance == "auto" and work * replicas > QUICK_ENTRIES:
-        return f'their linear programs take long with {game.cells:,} cells (distance = "always" in [measure] waits)'
+        return (
+            f'linear programs over {game.cells:,} cells are slow (set distance = "always" in [measure] to solve them)'
+        )
     return None
 
 
@@ -189,8 +191,8 @@ def _is_set(player: Learner, field: Field[Any]) -> bool:
 
 
 def _certificates(record: Record, i: int) -> dict[str, float | None]:
-    """Return what is proved of each kind of regret; swap regret is the largest, so what bounds it bounds the others."""
-    if not record.single or record.feedback != "expected":  # drawn actions are not the strategies that are proved about
+    """Return the certificate of each kind of regret; a bound on swap regret also bounds the others."""
+    if not record.single or record.feedback != "expected":  # certificates hold for strategies, not for sampled actions
         return dict.fromkeys(PLAIN_REGRETS)
     proved = {kind: record.certificate(i, record.best_deviation(i, kind)) for kind in PLAIN_REGRETS}
     swap = proved["swap"]
@@ -211,7 +213,7 @@ def _replica(record: Record, left_out: str | None) -> dict[str, Any]:
 
 
 def _finite_table(table: dict[str, Any]) -> dict[str, Any]:
-    """Return a table as JSON knows it: null for what is no number."""
+    """Return a table with None for NaN and infinity, which JSON lacks."""
     return {key: _finite(value) for key, value in table.items()}
 
 
@@ -224,7 +226,7 @@ def _finite(value: Any) -> Any:
 
 
 def _with_verdict(summary: Summary) -> Summary:
-    """Return the summary with the one sentence that says what happened."""
+    """Return the summary with its verdict."""
     sentence = verdict(
         summary.gap_trend("ce"),
         summary.gap_trend("cce"),

@@ -1,4 +1,4 @@
-"""A run's summary on the terminal, and tables that fit into it."""
+"""Print the summary of a run on the terminal, with tables that fit its width."""
 
 from collections.abc import Sequence
 
@@ -19,23 +19,23 @@ def show(summary: Summary, console: Console) -> None:
     console.print()
     if summary.title:
         console.print(Text(summary.title, style="bold"))
-    console.print(run_in_a_line(summary), style="dim")
+    console.print(describe_run(summary), style="dim")
     console.print()
     _print_players(summary, console)
     if len(summary.players) > PLAYERS_SHOWN:
-        console.print(f"… and {len(summary.players) - PLAYERS_SHOWN:,} more players, in summary.json", style="dim")
-    drawn = "" if summary.feedback == "expected" else ", up to the luck of the draws"
+        console.print(f"… and {len(summary.players) - PLAYERS_SHOWN:,} more players; see summary.json", style="dim")
+    drawn = "" if summary.feedback == "expected" else " (up to sampling noise)"
     proved = any(value is not None for one in summary.players[:PLAYERS_SHOWN] for value in one.certificate.values())
-    also = "; proved is what its gradients in this run prove" if proved else ""
-    console.print(f"Payoffs and regrets are a round; ≤ is what the learner promises{drawn}{also}.", style="dim")
+    also = "; proved is the bound that the gradients of this run certify" if proved else ""
+    console.print(f"Payoffs and regrets are per round; ≤ is the learner's guarantee{drawn}{also}.", style="dim")
     console.print()
     _print_gaps(summary, console)
     if summary.distance_left_out:
-        console.print(f"Distances and welfare ranges are left out: {summary.distance_left_out}.", style="dim")
+        console.print(f"Distances and welfare ranges are not computed: {summary.distance_left_out}.", style="dim")
     else:
         console.print(
-            "The gap is what somebody gains a round by deviating, the distance the share of play that would have to "
-            "change. A distance can be large where the gap is small: trust the gap first.",
+            "The gap is the largest gain per round from deviating; the distance is the total variation from play to "
+            "the nearest equilibrium. The distance can be large although the gap is small; trust the gap first.",
             style="dim",
         )
     console.print()
@@ -44,15 +44,26 @@ def show(summary: Summary, console: Console) -> None:
     console.print(Text(summary.verdict, style="bold"))
 
 
-def run_in_a_line(summary: Summary) -> str:
-    """Say what was run: the game, how many players and rounds, the seed, the feedback, and what there is to gain."""
-    replicas = "" if summary.replicas is None else f" · means of {len(summary.replicas)} replicas"
+def describe_run(summary: Summary) -> str:
+    """Return one line with the game, the numbers of players and rounds, the seed, the feedback and the payoff range."""
+    replicas = "" if summary.replicas is None else f" · mean of {len(summary.replicas)} replicas"
     low, high = summary.payoff_range
-    game = "" if summary.game == summary.title else f"{summary.game} · "  # payoffs written out go by the title
+    game = (
+        "" if summary.game == summary.title else f"{summary.game} · "
+    )  # a payoff table in a scenario is named by the title
     return (
-        f"{game}{len(summary.players):,} players · {summary.rounds:,} rounds · seed {summary.seed} · "
+        f"{game}{count(len(summary.players), 'player')} · {count(summary.rounds, 'round')} · seed {summary.seed} · "
         f"{summary.feedback} feedback{replicas} · payoffs {number(low)} to {number(high)}"
     )
+
+
+def count(items: int, noun: str) -> str:
+    """Return a number of items in words.
+
+    >>> count(1, "round"), count(2000, "round")
+    ('1 round', '2,000 rounds')
+    """
+    return f"{items:,} {noun}{'' if items == 1 else 's'}"
 
 
 def _print_players(summary: Summary, console: Console) -> None:
@@ -80,29 +91,29 @@ def _short(value: object) -> str:
 
 
 def _print_gaps(summary: Summary, console: Console) -> None:
-    columns = [("", "left"), ("gap", "right"), ("trend, over T rounds", "left"), ("distance", "right")]
+    columns = [("", "left"), ("gap", "right"), ("trend in T rounds", "left"), ("distance", "right")]
     rows = [
         [name, number(summary.gap[kind]), trend_in_words(summary.gap_trend(kind), "T"), number(summary.distance[kind])]
         for kind, name in EQUILIBRIA.items()
     ]
-    print_table(columns, [*rows, ["Nash, by the averages", number(summary.nash_gap), "", ""]], console)
+    print_table(columns, [*rows, ["Nash gap of the average strategies", number(summary.nash_gap), "", ""]], console)
 
 
 def _welfare(summary: Summary) -> str:
-    parts = [f"total payoff {number(summary.welfare)} a round"]
+    parts = [f"total payoff per round {number(summary.welfare)}"]
     for kind, ends in summary.welfare_range.items():
         if ends is not None:
-            parts.append(f"{kind.upper()} pay {number(ends[0])} to {number(ends[1])}")
+            parts.append(f"in {kind.upper()} {number(ends[0])} to {number(ends[1])}")
     if summary.optimum is not None:
-        parts.append(f"the most there is {number(summary.optimum)}")
+        parts.append(f"maximum possible {number(summary.optimum)}")
     return " · ".join(parts)
 
 
 def print_table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str | Text]], console: Console) -> None:
-    """Print a table with a heading and a side ("left" or "right") for each column.
+    """Print a table with a heading and an alignment ("left" or "right") for each column.
 
-    Where it is too wide, headings and text on the left are wrapped between words, and then columns go on below, each
-    time beside the first: a number is never broken.
+    If the table is too wide, headings and left-aligned text wrap between words; columns that still do not fit continue
+    below, next to the first column. Numbers never wrap.
     """
     whole, least = [], []
     for k, (heading, side) in enumerate(columns):
@@ -121,7 +132,7 @@ def print_table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str 
             widths[i] += more
             room -= more
         printed = Grid(box=SIMPLE_HEAD, pad_edge=False, header_style="dim", show_edge=False, padding=(0, gap - 1, 0, 0))
-        printed.width = sum(widths) + gap * (len(widths) - 1)  # also where a single column is wider than the terminal
+        printed.width = sum(widths) + gap * (len(widths) - 1)  # even if a single column is wider than the terminal
         for k, width in zip(chosen, widths, strict=True):
             heading, side = columns[k]
             printed.add_column(heading, justify="right" if side == "right" else "left", width=width)
@@ -131,7 +142,7 @@ def print_table(columns: Sequence[tuple[str, str]], rows: Sequence[Sequence[str 
 
 
 def in_parts(widths: Sequence[int], gap: int, width: int) -> list[list[int]]:
-    """Return which columns stand beside each other, each time with the first, so that they fit into a width.
+    """Split columns into groups that fit a width; each group begins with the first column.
 
     >>> in_parts([5, 8, 8, 9], gap=1, width=24)
     [[0, 1, 2], [0, 3]]

@@ -1,24 +1,25 @@
-"""What a run came to in words: what each gap does along it, and the one sentence that says what happened."""
+"""Describe a run in words: the trend of each gap, and a verdict in one sentence."""
 
+import re
 from dataclasses import dataclass
 
 from gamesim.formatting import number
 
-SETTLED = ("zero", "falls")  # what gaps do that end, or will end, at an equilibrium
+SETTLED = ("zero", "falls")  # trends of a gap that is 0 or vanishes in the limit
 
 
 @dataclass(frozen=True)
 class GapTrend:
-    """A gap at the end of a run, and what it did: a word of `gamesim.measure.trend`, or "zero"."""
+    """The gap at the end of a run and its trend: a word of `gamesim.measure.trend`, or "zero"."""
 
     gap: float
     word: str
     exponent: float | None
-    lately: tuple[float, float]  # the least and the largest gap in the last decade of the rounds
+    lately: tuple[float, float]  # the smallest and the largest gap in the last decade of the rounds
 
 
 def trend_in_words(trend: GapTrend, time: str = "rounds") -> str:
-    """Say what a gap does: "falls like rounds^-0.44", "stays (rounds^-0.08)", "has no steady trend (0.1 to 0.3)".
+    """Describe a trend: "falls like rounds^-0.44", "stays (rounds^-0.08)", "has no steady trend (0.1 to 0.3)".
 
     >>> trend_in_words(GapTrend(gap=0.01, word="falls", exponent=-0.5, lately=(0.01, 0.03)), time="T")
     'falls like T^-0.50'
@@ -37,25 +38,44 @@ def trend_in_words(trend: GapTrend, time: str = "rounds") -> str:
 
 
 def verdict(ce: GapTrend, cce: GapTrend, worst: str, rounds: int, replicas: int | None, *, stopped: bool) -> str:
-    """Return the one sentence that says what happened; `worst` is the player with the largest swap regret."""
-    ce_gap, cce_gap = number(ce.gap), number(cce.gap)
-    if ce.word in SETTLED:
-        seen = (
-            f"is within {ce_gap} of a correlated equilibrium: no player gains more than that a round by changing "
-            f"its actions in any way, and this gap {trend_in_words(ce)}"
+    """Return one sentence on how close play is to equilibrium.
+
+    `worst` is the player with the largest swap regret. The gap of several replicas is the mean of their gaps, which
+    may belong to different players, so no player is named then.
+    """
+    who = worst if replicas is None else "the player with the most to gain"
+    if ce.word == "zero":
+        found = "a correlated equilibrium up to rounding: no player would gain by swapping actions"
+    elif ce.word in SETTLED:
+        found = (
+            f"{_approximate(ce, 'correlated')}: no player would gain more than this per round by swapping actions, "
+            f"and this gap {trend_in_words(ce)}"
         )
     elif cce.word in SETTLED and ce.word in ("stays", "grows"):
-        seen = (
-            f"is within {cce_gap} of a coarse correlated equilibrium but of no correlated one: {worst} would gain "
-            f"{ce_gap} a round by swapping actions, and this gap {trend_in_words(ce)}, while the CCE gap "
-            f"{trend_in_words(cce)}"
+        also = "" if cce.word == "zero" else f", while the CCE gap {trend_in_words(cce)}"
+        found = (
+            f"{_approximate(cce, 'coarse correlated')}, but only {_approximate(ce, 'correlated')}: {who} would gain "
+            f"{number(ce.gap)} per round by swapping actions, and this gap {trend_in_words(ce)}{also}"
         )
     else:
-        seen = (
-            f"is within {ce_gap} of a correlated equilibrium and {cce_gap} of a coarse one: the CE gap "
-            f"{trend_in_words(ce)}, the CCE gap {trend_in_words(cce)}"
+        found = (
+            f"{_approximate(ce, 'correlated')} and {_approximate(cce, 'coarse correlated')}: the CE gap "
+            f"{trend_in_words(ce)}, and the CCE gap {trend_in_words(cce)}"
         )
-    after = f"{'Stopped after' if stopped else 'After'} {rounds:,} {'round' if rounds == 1 else 'rounds'}"
-    copies = "" if replicas is None else f", on average over {replicas} replicas,"
-    joined = "," if stopped and not copies else copies
-    return f"{after}{joined} play {seen}."
+    after = f"{rounds:,} {'round' if rounds == 1 else 'rounds'}"
+    after = f"Stopped after {after}:" if stopped else f"After {after},"
+    copies = "" if replicas is None else f" on average over {replicas} {'replica' if replicas == 1 else 'replicas'},"
+    return f"{after}{copies} play is {found}."
+
+
+def _approximate(trend: GapTrend, kind: str) -> str:
+    """Name the equilibrium that a gap makes of play.
+
+    >>> _approximate(GapTrend(gap=0.0163, word="falls", exponent=-0.5, lately=(0.01, 0.03)), "correlated")
+    'a 0.0163-approximate correlated equilibrium'
+    """
+    if trend.word == "zero":
+        return f"a {kind} equilibrium up to rounding"
+    gap = number(trend.gap)
+    article = "an" if re.match(r"8|1[18](?![0-9])", gap) else "a"  # eight, eleven and eighteen begin with a vowel
+    return f"{article} {gap}-approximate {kind} equilibrium"

@@ -60,7 +60,7 @@ def read(path: str | Path, *, local_code: bool = False) -> Scenario:
     path = Path(path)
     raw, comment = read_toml(path)
     if "base" in raw and "game" not in raw:
-        raise InputError(f"{path} is a study, which varies a scenario: run it with `gamesim sweep {path}`")
+        raise InputError(f"{path} is a study, not a scenario; run it with `gamesim sweep {path}`")
     return Scenario.from_dict(raw, source=str(path), folder=path.parent, comment=comment, local_code=local_code)
 
 

@@ -31,7 +31,7 @@ FORMATS_SAID = """\
 Both are TOML, and both are data: they never execute code. `gamesim check FILE` names every mistake in a scenario. For
 editors, JSON schemas of both come with gamesim, in `scenarios/scenario.schema.json` and `scenarios/study.schema.json`;
 this page is made from the first. How to let your editor use them is in
-[how to](../howto.md#have-my-editor-complete-scenarios)."""
+[how to](../howto.md#enable-completion-for-scenarios-in-an-editor)."""
 GAME_FACTS = ("Players", "Pure Nash equilibria", "Total payoff")
 MOST_TABLES = 4  # of payoffs on a page; with more players than two there is one for each choice of the others
 REGRET_HEADINGS = {

@@ -1,6 +1,6 @@
-"""Records on disk: a folder in which `manifest.json` says what it is, and each array is a .npy file beside it.
+"""Read and write records on disk.
 
-Nothing in such a folder is executed when it is read.
+A record is a folder with a `manifest.json` and one .npy file per array. Reading a record executes no code.
 """
 
 import json
@@ -18,11 +18,11 @@ from gamesim.game import Game
 from gamesim.learner import Feedback, Learner
 
 FORMAT = 1
-VERSIONS = ("gamesim", "numpy", "scipy", "numba")  # of what a record was made with
+VERSIONS = ("gamesim", "numpy", "scipy", "numba")  # stored in the manifest
 
 
 class Fields(TypedDict):
-    """All that a record consists of."""
+    """Hold all parts of a record."""
 
     game: Game
     learners: tuple[Any, ...]
@@ -36,7 +36,7 @@ class Fields(TypedDict):
 
 
 def write(folder: Path, record: Fields) -> None:
-    """Write manifest and arrays into an existing folder."""
+    """Write the manifest and the arrays into an existing folder."""
     game, arrays = record["game"], record["arrays"]
     for name, part in arrays.items():
         np.save(folder / f"{name}.npy", part, allow_pickle=False)
@@ -65,7 +65,7 @@ def write(folder: Path, record: Fields) -> None:
 
 
 def read(folder: Path) -> Fields:
-    """Read back what was written into a folder."""
+    """Read a record from a folder."""
     try:
         manifest = json.loads((folder / "manifest.json").read_text())
     except FileNotFoundError:
@@ -94,7 +94,7 @@ def read(folder: Path) -> Fields:
 
 
 def described(learner: Any) -> dict[str, Any]:
-    """Return what is kept of a learner: its name and settings, or what a class of the user's own is called."""
+    """Return a learner as the manifest stores it: name and settings, or the name of a user-defined class."""
     if isinstance(learner, Learner):
         return {"learner": learner.name, "settings": asdict(learner)}
     return {"python": learner if isinstance(learner, str) else getattr(learner, "__qualname__", repr(learner))}

@@ -220,8 +220,8 @@ def _deviations(record: Record) -> str:
 
 
 def _deviation(one: Deviation) -> list[str]:
-    told = "<em>anything</em>" if one.told is None else escape(one.told)
-    return [escape(one.player), told, escape(one.to), number(one.gain)]
+    recommended = "<em>anything</em>" if one.recommended is None else escape(one.recommended)
+    return [escape(one.player), recommended, escape(one.to), number(one.gain)]
 
 
 def _figures(paths: Sequence[Path]) -> str:

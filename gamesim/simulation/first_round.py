@@ -1,4 +1,4 @@
-"""The first round of a run: strategies that are given, or drawn at random in part, instead of the learners' own."""
+"""The strategies of the first round: given, perturbed at random, or the learners' own."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +14,7 @@ from gamesim.simulation.python_learners import PythonLearners
 
 
 class FirstRound:
-    """How each player begins: `start` has first strategies, `perturb` the share of them that is drawn at random."""
+    """Compute first strategies from `start` (given strategies) and `perturb` (the random share)."""
 
     def __init__(self, game: Game, start: Sequence[ArrayLike | None] | None, perturb: Sequence[float] | float) -> None:
         count = len(game.players)
@@ -28,10 +28,12 @@ class FirstRound:
                 raise InputError(f"perturb is a share of the first strategy, within [0, 1], and {share} came")
 
     def strategies(self, learners: Sequence[Any], in_python: PythonLearners, random: np.random.Generator) -> Vector:
-        """Return all players' first strategies side by side, NaN where the learner's own counts."""
+        """Return all players' first strategies, concatenated; NaN means the learner's own."""
         parts = []
         for i, (size, given, share) in enumerate(zip(self._game.sizes, self._given, self._shares, strict=True)):
-            noise = random.dirichlet(np.ones(size))  # also where it is not used: one player's share moves no other's
+            noise = random.dirichlet(
+                np.ones(size)
+            )  # drawn even if unused, so that one player's share does not affect the others
             if given is None and share == 0:
                 parts.append(np.full(size, np.nan))
                 continue

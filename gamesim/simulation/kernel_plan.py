@@ -1,4 +1,4 @@
-"""What the compiled loop reads of a game and its learners: where their kernels are, and their numbers side by side."""
+"""The arrays that the compiled loop reads: addresses of kernels, settings and states of all players."""
 
 from collections.abc import Sequence
 from itertools import accumulate
@@ -15,7 +15,7 @@ FEEDBACK: dict[Feedback, int] = {"expected": loop.EXPECTED, "sampled": loop.SAMP
 
 
 class Compiled(NamedTuple):
-    """The setup of the loop, all players' first states side by side, and the numbers of scratch that the game needs."""
+    """Hold the loop's setup, all first states, and the amount of scratch space of the game."""
 
     setup: loop.Setup
     first_state: Vector
@@ -23,7 +23,7 @@ class Compiled(NamedTuple):
 
 
 def compiled(game: Game, learners: Sequence[Any], feedback: Feedback) -> Compiled:
-    """Lay all players' settings and states side by side and look up the kernels' addresses."""
+    """Concatenate all players' settings and states and look up the kernels' addresses."""
     plan = np.zeros((len(learners), loop.COLUMNS), dtype=np.int64)
     settings: list[Vector] = []
     states: list[Vector] = []
@@ -36,7 +36,7 @@ def compiled(game: Game, learners: Sequence[Any], feedback: Feedback) -> Compile
             row[loop.PLAY] = address(learner.kernels[0], LEARNER_KERNEL)
             row[loop.OBSERVE] = address(learner.kernels[1], LEARNER_KERNEL)
             row[loop.INFORMED] = learner.informed
-        else:  # written in Python: it runs between the phases of the loop
+        else:  # written in Python: runs between the phases of the loop
             settings.append(np.zeros(0))
             states.append(np.zeros(0))
     for parts, at in ((settings, loop.SETTINGS), (states, loop.STATE)):

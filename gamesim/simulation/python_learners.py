@@ -1,4 +1,4 @@
-"""Learners written in Python, at work in one replica: the compiled loop stops for them twice in every round."""
+"""Learners written in Python: the compiled loop stops for them twice per round."""
 
 from collections.abc import Sequence
 from itertools import accumulate
@@ -16,7 +16,7 @@ from gamesim.learner import Learner, RunningLearner
 
 
 class PythonLearners:
-    """The running learners of those players whose learner is written in Python; there may be none."""
+    """Run the learners of one replica that are written in Python, if any."""
 
     def __init__(self, game: Game, learners: Sequence[Any]) -> None:
         self._game, self._learners = game, learners
@@ -39,7 +39,7 @@ class PythonLearners:
         return validation.strategy(strategy, self._game.sizes[player], self._game.players[player])
 
     def observe(self, player: int, round: int, loss: Vector) -> None:
-        """Tell a player its losses of a round, counted from 0."""
+        """Pass the losses of a round, counted from 0, to a player."""
         try:
             self._running[player].observe(loss)
         except Exception as error:
@@ -48,7 +48,7 @@ class PythonLearners:
     def advance(
         self, setup: loop.Setup, track: loop.Track, first: int, rounds: int, uniforms: NDArray[np.float64]
     ) -> None:
-        """Run the phases of the compiled loop one by one, as `loop.advance` does, and these learners in between."""
+        """Run the phases of the compiled loop one by one, with the Python learners in between."""
         for round in range(first, first + rounds):
             loop.play(setup, track, round)
             for i in self._running:

@@ -1,4 +1,4 @@
-"""gamesim: learning in games, and how far it is from correlated equilibrium.
+"""Simulate learning in games and measure its distance to correlated equilibrium.
 
 >>> import gamesim
 >>> record = gamesim.simulate("chicken", ["hedge", "regret-matching"], rounds=1000, seed=0)
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from gamesim.simulation import Simulation as Simulation
     from gamesim.simulation import simulate as simulate
 
-# In a checkout the folders players, games and scenarios stand beside this one; in an installed package, inside it.
+# In a checkout the folders players, games and scenarios are next to this one; in an installed package, inside it.
 if not os.path.isdir(os.path.join(os.path.dirname(__file__), "players")):
     __path__.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
-# Where each name lives: imported when first used, so that `gamesim --help` loads no numerical library.
+# The module of each name. Names are imported on first use, so that `gamesim --help` loads no numerical library.
 _HOME = {
     "InputError": "errors",
     "Game": "game",

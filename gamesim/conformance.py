@@ -1,7 +1,7 @@
-"""What every learner is held to: checks that take any learner, ours or yours, without a line of its own.
+"""Checks that every learner must pass, built-in or user-defined.
 
-Each function whose name starts with `check_` takes a learner (a Learner, or a class written in Python whose instances
-have `play()` and `observe(loss)`) and raises AssertionError with a sentence when the learner breaks its contract.
+Each function whose name starts with `check_` accepts a learner (a Learner, or a class whose instances have `play()` and
+`observe(loss)`) and raises an AssertionError that explains how the learner violates its interface.
 """
 
 import tempfile
@@ -24,12 +24,19 @@ __all__ = ["checks"]
 
 SIZES = (2, 10, 50)
 ROUNDS = 2000
-COPIES = 8  # over which a promise in expectation is averaged
+COPIES = 8  # runs over which a guarantee in expectation is averaged
 
 
 def checks() -> dict[str, Callable[[Any], None]]:
-    """Return every check by its name: a function that takes a learner, and raises AssertionError if it breaks a rule.
+    """Return all checks of learners by name.
 
+    Returns
+    -------
+    dict of str to callable
+        Functions that take a learner and raise an AssertionError if the learner fails the check.
+
+    Examples
+    --------
     >>> class Forgetful:
     ...     def __init__(self, actions):
     ...         self.actions = actions
@@ -39,7 +46,7 @@ def checks() -> dict[str, Callable[[Any], None]]:
     ...
     ...     def observe(self, loss):
     ...         loss *= 0
-    >>> checks()["check_play_is_pure"](Forgetful)  # nothing to say against it
+    >>> checks()["check_play_is_pure"](Forgetful)  # passes
     >>> checks()["check_inputs_are_untouched"](Forgetful)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
@@ -49,7 +56,7 @@ def checks() -> dict[str, Callable[[Any], None]]:
 
 
 class Driver:
-    """A learner at work against losses, without a game; bandit learners draw and see one loss only."""
+    """Run a learner against losses, without a game; bandit learners observe one drawn loss only."""
 
     def __init__(self, learner: Any, actions: int, seed: int = 0) -> None:
         self.learner = learner.start(actions) if isinstance(learner, Learner) else learner(actions=actions)
@@ -57,35 +64,35 @@ class Driver:
         self.random = np.random.default_rng(seed)
 
     def play(self) -> Vector:
-        """Return the strategy of this round."""
+        """Return the strategy of the current round."""
         return np.asarray(self.learner.play(), dtype=np.float64)
 
     def observe(self, loss: Vector) -> None:
-        """Tell the learner these losses, or the loss of one drawn action."""
+        """Pass the losses to the learner, or only the loss of a drawn action."""
         if self.bandit:
             mass = self.play().cumsum()
             drawn = int(mass.searchsorted(self.random.random() * mass[-1], side="right"))
-            told = np.full(len(loss), np.nan)
-            told[drawn] = loss[drawn]
-            loss = told
-        if isinstance(self.learner, CompiledLearner):  # past its checks of what people give it: this is tens of
+            observed = np.full(len(loss), np.nan)
+            observed[drawn] = loss[drawn]
+            loss = observed
+        if isinstance(self.learner, CompiledLearner):  # without input validation: this runs for tens of
             self.learner.learner.kernels[1](self.learner.settings, self.learner.state, loss)  # thousands of rounds
         else:
             self.learner.observe(loss)
 
 
 def feedback(learner: Any) -> Feedback:
-    """Return the feedback that a learner is tried with."""
+    """Return the feedback with which a learner is checked."""
     return learner.feedback[0] if isinstance(learner, Learner) else "expected"
 
 
 def tuned(learner: Any, rounds: int) -> Any:
-    """Return the learner tuned to a horizon, where it wants one."""
+    """Return the learner tuned to a horizon, if it has one."""
     return learner.with_horizon(rounds) if isinstance(learner, Learner) else learner
 
 
 def adversaries(actions: int, rounds: int, seed: int = 0) -> dict[str, Callable[[int, Vector, Vector], Vector]]:
-    """Return ways to choose the loss of round t from the strategy and the losses so far, by name."""
+    """Return adversaries by name: functions that choose the losses of round t."""
     random = np.random.default_rng(seed)
     noise = random.uniform(-1, 1, (rounds, actions))
     signs = np.sign(random.uniform(-1, 1, (rounds, actions)))
@@ -122,7 +129,7 @@ OBLIVIOUS = ("random", "drifting", "gap", "a constant favourite")
 
 
 def suffer(learner: Any, actions: int, rounds: int, adversary: str, seed: int = 0) -> Vector:
-    """Let a learner play against an adversary; return its counterfactual losses Σ p ⊗ l."""
+    """Run a learner against an adversary and return its counterfactual losses Σ p ⊗ l."""
     choose = adversaries(actions, rounds)[adversary]
     driver = Driver(tuned(learner, rounds), actions, seed)
     strategies, losses = np.zeros((rounds, actions)), np.zeros((rounds, actions))
@@ -136,14 +143,18 @@ def suffer(learner: Any, actions: int, rounds: int, adversary: str, seed: int = 
 
 
 def check_strategies_are_distributions(learner: Any) -> None:
-    """For 1, 2 and 5 actions, at the extremes and in between, play is a distribution."""
+    """Check that strategies are distributions, for 1, 2 and 5 actions and extreme losses."""
     random = np.random.default_rng(1)
     for actions in (1, 2, 5):
         driver = Driver(tuned(learner, 400), actions)
         for t in range(400):
             strategy = driver.play()
-            assert strategy.shape == (actions,), f"{actions} actions, and a strategy of shape {strategy.shape} came"
-            assert (strategy >= 0).all() and abs(strategy.sum() - 1) < 1e-9, f"round {t + 1}: {strategy} came"
+            assert strategy.shape == (actions,), (
+                f"{actions} actions need a strategy of shape ({actions},), got {strategy.shape}"
+            )
+            assert (strategy >= 0).all() and abs(strategy.sum() - 1) < 1e-9, (
+                f"round {t + 1}: play() must return a distribution, got {strategy}"
+            )
             kinds = (
                 random.uniform(-1, 1, actions),
                 np.ones(actions),
@@ -154,7 +165,7 @@ def check_strategies_are_distributions(learner: Any) -> None:
 
 
 def check_play_is_pure(learner: Any) -> None:
-    """Asking for the strategy twice, or not at all, changes nothing."""
+    """Check that extra calls of play() change nothing."""
     once, twice = Driver(tuned(learner, 100), 5), Driver(tuned(learner, 100), 5)
     for loss in _losses(100, 5):
         strategy = once.play()
@@ -165,7 +176,7 @@ def check_play_is_pure(learner: Any) -> None:
 
 
 def check_inputs_are_untouched(learner: Any) -> None:
-    """The losses that a learner is told are still the same afterwards."""
+    """Check that observe() does not modify the losses."""
     driver = Driver(tuned(learner, 50), 5)
     for loss in _losses(50, 5):
         copy = loss.copy()
@@ -174,54 +185,58 @@ def check_inputs_are_untouched(learner: Any) -> None:
 
 
 def check_settings_round_trip(learner: Any) -> None:
-    """A Learner is the same again after TOML."""
+    """Check that a Learner survives a round trip through TOML."""
     if isinstance(learner, Learner):
         given = {key: value for key, value in asdict(learner).items() if value is not None}
-        assert players.make(learner.name, **tomllib.loads(toml.write(given))) == learner, "TOML does not read back"
+        assert players.make(learner.name, **tomllib.loads(toml.write(given))) == learner, (
+            "the settings change in a round trip through TOML"
+        )
 
 
 def check_replicas_are_single_runs(learner: Any) -> None:
-    """Replica r is bit for bit the run with seed + r."""
+    """Check that replica r equals the run with seed + r, bit for bit."""
     together = _play_game(learner, 60, seed=3, replicas=3)
     for r, one in enumerate(together):
         _same(one, _play_game(learner, 60, seed=3 + r))
 
 
 def check_pieces_make_the_whole(learner: Any) -> None:
-    """Cut into pieces, saved, loaded and continued, a run is bit for bit the unbroken one."""
+    """Check that a run in pieces, saved, loaded and resumed equals the unbroken run."""
     whole = _play_game(learner, 100, seed=5)
     simulation = _simulation(learner, 100, seed=5)
     for rounds in (1, 7, 29):
         record = simulation.run(rounds)
-    if isinstance(learner, Learner):  # the state of a Python class is its own affair
+    if isinstance(learner, Learner):  # the state of a Python class is not in the record
         with tempfile.TemporaryDirectory() as folder:
             simulation = Simulation.resume(load(record.save(Path(folder) / "record")))
     _same(simulation.run(63), whole)
 
 
 def check_relabelling(learner: Any) -> None:
-    """Relabelled actions get relabelled play, unless the learner says that it depends on their order."""
+    """Check that relabelling the actions relabels the play, unless the learner is `ordered`."""
     if getattr(learner, "ordered", False) or feedback(learner) == "bandit":
         return
     order = np.array([3, 0, 4, 1, 2])
     plain, relabelled = Driver(tuned(learner, 300), 5), Driver(tuned(learner, 300), 5)
     for t, loss in enumerate(_losses(300, 5)):
-        assert np.allclose(plain.play()[order], relabelled.play(), atol=1e-8), f"round {t + 1}: play is not relabelled"
+        assert np.allclose(plain.play()[order], relabelled.play(), atol=1e-8), (
+            f"round {t + 1}: relabelled actions change the play"
+        )
         plain.observe(loss)
         relabelled.observe(loss[order])
 
 
 def check_declared_bound(learner: Any) -> None:
-    """Measured regret stays within the declared bound, against every adversary and size."""
+    """Check that regret stays within the guarantee against every adversary and size."""
     for actions, adversary, promise, measured in _promises(learner):
         bound = promise.bound(ROUNDS, actions)
         assert measured <= bound + 1e-9, (
-            f"{promise.regret} regret {measured:.1f} against {adversary} with {actions} actions, declared: {bound:.1f}"
+            f"{promise.regret} regret {measured:.1f} exceeds the bound {bound:.1f} ({adversary}, {actions} actions)"
         )
 
 
 def check_declared_bound_in_games(learner: Any) -> None:
-    """The same in games that are not square, not symmetric, and have three players."""
+    """Check the guarantee in games that are not square, not symmetric, or have three players."""
     promise = learner.guarantee() if isinstance(learner, Learner) else None
     for sizes in ((3, 5), (4, 2), (2, 4, 3)) if promise is not None else ():
         others = ["hedge" if feedback(learner) != "bandit" else "uniform"] * (len(sizes) - 1)
@@ -231,11 +246,13 @@ def check_declared_bound_in_games(learner: Any) -> None:
         record = simulate(game, [learner, *others], ROUNDS, feedback=feedback(learner), replicas=replicas)
         measured = record.regret(promise.regret).mean(axis=0)[0] / game.scale[0]
         bound = promise.bound(ROUNDS, sizes[0])
-        assert measured <= bound + 1e-9, f"{measured:.1f} in a game of sizes {sizes}, declared: {bound:.1f}"
+        assert measured <= bound + 1e-9, (
+            f"regret {measured:.1f} exceeds the bound {bound:.1f} in a game of sizes {sizes}"
+        )
 
 
 def check_bound_is_not_vacuous(learner: Any) -> None:
-    """Uniform play would break the declared bound: the bound says something."""
+    """Check that uniform play would violate the guarantee, so that it is not trivial."""
     promise = tuned(learner, 10**7).guarantee() if isinstance(learner, Learner) else None
     if promise is None:
         return
@@ -243,11 +260,11 @@ def check_bound_is_not_vacuous(learner: Any) -> None:
         share = 1 / actions if promise.regret == "internal" else 1 - 1 / actions
         uniform = 2 * 10**7 * share  # against a constant favourite
         bound = promise.bound(10**7, actions)
-        assert bound < uniform, f"{promise} allows {bound:.3g} in 10^7 rounds, and uniform play regrets {uniform:.3g}"
+        assert bound < uniform, f"{promise} is {bound:.3g} for 10^7 rounds, more than the {uniform:.3g} of uniform play"
 
 
 def _promises(learner: Any) -> Iterator[tuple[int, str, Guarantee, float]]:
-    """Yield size, adversary, guarantee and the regret measured."""
+    """Yield the number of actions, the adversary, the guarantee and the measured regret."""
     promise = tuned(learner, ROUNDS).guarantee() if isinstance(learner, Learner) else None
     if promise is None:
         return
@@ -274,4 +291,4 @@ def _play_game(learner: Any, rounds: int, **given: Any) -> Record:
 
 def _same(one: Record, other: Record) -> None:
     for name in one.arrays:
-        assert np.array_equal(one.arrays[name], other.arrays[name], equal_nan=True), f"{name} differs"
+        assert np.array_equal(one.arrays[name], other.arrays[name], equal_nan=True), f"the array {name} differs"

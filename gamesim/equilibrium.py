@@ -1,4 +1,4 @@
-"""How close play is to an equilibrium, and to which: gaps, distances, and the sets themselves."""
+"""Equilibrium gaps, distances to equilibria, and the sets of equilibria."""
 
 import numpy as np
 
@@ -22,8 +22,25 @@ __all__ = [
 
 
 def optimum(game: Game) -> float:
-    """Return the largest total payoff of any action profile of a game, in payoff units a round.
+    """Return the maximum total payoff over all action profiles of a game.
 
+    Parameters
+    ----------
+    game : Game
+        A game with a payoff table.
+
+    Returns
+    -------
+    float
+        The maximum sum of the players' payoffs, in payoff units per round.
+
+    Raises
+    ------
+    InputError
+        If the game has no payoff table or too many action profiles.
+
+    Examples
+    --------
     >>> from gamesim import games
     >>> optimum(games.make("chicken")), optimum(games.make("traffic-light"))
     (12.0, 1.0)
@@ -32,8 +49,27 @@ def optimum(game: Game) -> float:
 
 
 def polytope(game: Game, kind: EquilibriumKind) -> Polytope:
-    """Return the set of all equilibria of a game, of kind "ce" or "cce".
+    """Return the set of all correlated or coarse correlated equilibria of a game.
 
+    Parameters
+    ----------
+    game : Game
+        A game with a payoff table.
+    kind : {"ce", "cce"}
+        Correlated or coarse correlated equilibria.
+
+    Returns
+    -------
+    Polytope
+        The set of equilibria.
+
+    Raises
+    ------
+    InputError
+        If the game has no payoff table or too many action profiles, or if the kind is unknown.
+
+    Examples
+    --------
     >>> from gamesim import games
     >>> equilibria = polytope(games.make("prisoners-dilemma"), "cce")
     >>> equilibria.dimension, equilibria.vertices().tolist()  # one point: both defect
@@ -43,8 +79,27 @@ def polytope(game: Game, kind: EquilibriumKind) -> Polytope:
 
 
 def welfare_range(game: Game, kind: EquilibriumKind) -> tuple[float, float]:
-    """Return the least and the largest total payoff over the equilibria of kind "ce" or "cce", in payoff units a round.
+    """Return the minimum and maximum total payoff over all equilibria of a game.
 
+    Parameters
+    ----------
+    game : Game
+        A game with a payoff table.
+    kind : {"ce", "cce"}
+        Correlated or coarse correlated equilibria.
+
+    Returns
+    -------
+    tuple of float
+        The minimum and the maximum sum of the players' payoffs, in payoff units per round.
+
+    Raises
+    ------
+    InputError
+        If the game has no payoff table or too many action profiles, or if the kind is unknown.
+
+    Examples
+    --------
     >>> from gamesim.game import Table
     >>> chicken = Table.from_payoffs([[[6, 2], [7, 0]], [[6, 7], [2, 0]]])
     >>> tuple(round(total, 6) for total in welfare_range(chicken, "ce"))

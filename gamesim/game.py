@@ -1,4 +1,4 @@
-"""What a game is: players, their actions, and the losses of each action against the others' strategies."""
+"""The interface of a game: players, their actions, and the loss of each action."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -20,25 +20,41 @@ from gamesim.formatting import memory
 
 __all__ = ["Game", "Table"]
 
-# How large a game may be.
-MOST_PAYOFF_BYTES = 2**33  # of all payoffs of one game
-MOST_TABLE_PLAYERS = 63  # NumPy's arrays have at most 64 axes, and one is the player who is paid
-MOST_PLAYERS = 10**6  # that a setting may ask for
-LARGEST_PAYOFF = 1e150  # of either sign: so that products and squares of payoffs stay finite
+# The limits on the size of a game.
+MOST_PAYOFF_BYTES = 2**33  # for all payoffs of one game
+MOST_TABLE_PLAYERS = 63  # NumPy arrays have at most 64 axes, and one is the player whose payoff it is
+MOST_PLAYERS = 10**6  # in any game
+LARGEST_PAYOFF = 1e150  # in absolute value, so that products and squares of payoffs stay finite
 
-Arrays = Mapping[str, np.ndarray[Any, Any]]  # what says a game, by name: numbers or labels
+Arrays = Mapping[str, np.ndarray[Any, Any]]  # the arrays that define a game, by name
 
 _allowed_table_bytes = ContextVar("allowed_table_bytes", default=MOST_PAYOFF_BYTES)
 
 
 @dataclass(frozen=True, eq=False)
 class Game:
-    """The contract of every game: names and labels, and a kernel that gives every player's losses.
+    """Define the interface of every game: names, labels, and a kernel for the losses.
 
-    `name` is the game's own, `players` are the players' names, and `actions` holds the labels of each player's actions.
-    Learners see losses in [-1, 1]: a payoff u becomes 1 - 2 (u - low) / (high - low), with `low` and `high` the least
-    and largest payoff of that player. People see payoffs, in the game's own units: `payoff = middle - scale * loss`.
+    Learners observe losses in [-1, 1]; users see payoffs in the game's units. See Notes.
 
+    Parameters
+    ----------
+    name : str
+        The name of the game.
+    players : tuple of str
+        The name of each player.
+    actions : tuple of tuple of str
+        The labels of each player's actions.
+
+    Notes
+    -----
+    With `low` and `high` the minimum and maximum payoff of a player, a payoff u becomes the loss::
+
+        loss = 1 - 2 (u - low) / (high - low)
+        payoff = middle - scale · loss
+
+    Examples
+    --------
     >>> from gamesim import games
     >>> game = games.make("battle-of-the-sexes")
     >>> game.name, game.players, game.actions[1]
@@ -53,8 +69,10 @@ class Game:
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
-        """How many actions each player has.
+        """Return the number of actions of each player.
 
+        Examples
+        --------
         >>> from gamesim import games
         >>> games.make("uniform", players=3, actions=[2, 3, 4]).sizes
         (2, 3, 4)
@@ -63,8 +81,10 @@ class Game:
 
     @cached_property
     def cells(self) -> int:
-        """How many action profiles there are.
+        """Return the number of action profiles.
 
+        Examples
+        --------
         >>> from gamesim import games
         >>> games.make("uniform", players=3, actions=[2, 3, 4]).cells
         24
@@ -73,8 +93,10 @@ class Game:
 
     @property
     def range(self) -> tuple[Vector, Vector]:
-        """The least and the largest payoff of each player, in payoff units.
+        """Return each player's minimum and maximum payoff, in payoff units.
 
+        Examples
+        --------
         >>> from gamesim import games
         >>> low, high = games.make("inspection").range
         >>> low.tolist(), high.tolist()
@@ -84,8 +106,10 @@ class Game:
 
     @property
     def scale(self) -> Vector:
-        """Payoff units per unit of loss, for each player.
+        """Return the payoff units per unit of loss, for each player.
 
+        Examples
+        --------
         >>> from gamesim import games
         >>> games.make("inspection").scale.tolist()  # payoffs from -2 to 0 and from -3 to 1
         [1.0, 2.0]
@@ -95,8 +119,10 @@ class Game:
 
     @property
     def middle(self) -> Vector:
-        """The payoff that a loss of 0 stands for, for each player, in payoff units.
+        """Return the payoff that corresponds to a loss of 0, in payoff units per player.
 
+        Examples
+        --------
         >>> from gamesim import games
         >>> games.make("inspection").middle.tolist()
         [-1.0, -1.0]
@@ -105,21 +131,42 @@ class Game:
         return (high + low) / 2
 
     def kernel_arrays(self) -> tuple[Integers, Vector, int]:
-        """Return what the kernel reads: integers, numbers, and how many numbers of scratch it needs.
+        """Return the arrays that the kernel reads.
 
-        Only the kernel of the same class knows what they mean; losses in [-1, 1] are among the numbers of a table.
+        Their meaning is private to the class and its kernel. For a `Table` the numbers include the losses in [-1, 1].
 
+        Returns
+        -------
+        integers : ndarray of int
+            The sizes and indices.
+        numbers : ndarray of float
+            The losses or coefficients.
+        scratch : int
+            The number of floats of scratch space that the kernel needs.
+
+        Examples
+        --------
         >>> integers, numbers, scratch = Table.from_payoffs([[[0, 2, 4]], [[1, 3, 9]]]).kernel_arrays()
-        >>> integers.tolist(), numbers.tolist(), scratch  # players and sizes; losses, the own action last
+        >>> integers.tolist(), numbers.tolist(), scratch  # players and sizes; losses, a player's action varies fastest
         ([2, 1, 3], [1.0, 0.0, -1.0, 1.0, 0.5, -1.0], 0)
         """
         raise NotImplementedError
 
     def expected_losses(self, profile: Vector) -> Vector:
-        """Return every player's expected loss of each action when all play these strategies.
+        """Return the expected loss of every action against the other players' strategies.
 
-        `profile` holds the strategies of all players laid side by side, and so does the result their losses in [-1, 1].
+        Parameters
+        ----------
+        profile : ndarray of float
+            The mixed strategies of all players, concatenated.
 
+        Returns
+        -------
+        ndarray of float
+            The expected loss of each action in [-1, 1], concatenated over players.
+
+        Examples
+        --------
         >>> from gamesim import games
         >>> chicken = games.make("chicken")  # with payoffs from 0 to 7
         >>> losses = chicken.expected_losses(np.array([1.0, 0.0, 0.5, 0.5]))
@@ -135,8 +182,15 @@ class Game:
 
     @classmethod
     def kinds(cls) -> dict[str, type["Game"]]:
-        """Return every kind of game that has been imported, by the name of its class.
+        """Return every imported subclass of `Game`, by class name.
 
+        Returns
+        -------
+        dict of str to type
+            The classes.
+
+        Examples
+        --------
         >>> from gamesim.games.routing import Routing
         >>> Game.kinds()["Routing"] is Routing
         True
@@ -147,8 +201,17 @@ class Game:
         return found
 
     def arrays(self) -> dict[str, np.ndarray[Any, Any]]:
-        """Return the plain arrays that, with the name, players and actions, say the whole game: what a record keeps.
+        """Return the arrays that, with the name, players and actions, define the game.
 
+        A record stores these arrays.
+
+        Returns
+        -------
+        dict of str to ndarray
+            The arrays by name. Payoffs are in payoff units.
+
+        Examples
+        --------
         >>> from gamesim import games
         >>> {name: part.shape for name, part in games.make("polymatrix").arrays().items()}
         {'edges': (20, 2), 'bimatrices': (640,)}
@@ -163,8 +226,28 @@ class Game:
         actions: Sequence[Sequence[str]],
         arrays: Arrays,
     ) -> "Game":
-        """Return the game that a name, players, actions and arrays say; the opposite of `arrays`.
+        """Construct the game from its name, players, actions and arrays.
 
+        This is the inverse of `arrays`.
+
+        Parameters
+        ----------
+        name : str
+            The name of the game.
+        players : sequence of str
+            The name of each player.
+        actions : sequence of sequence of str
+            The labels of each player's actions.
+        arrays : mapping of str to ndarray
+            The arrays that `arrays` returned.
+
+        Returns
+        -------
+        Game
+            The game.
+
+        Examples
+        --------
         >>> payoffs = np.array([[[1, 2]], [[3, 4]]])
         >>> game = Table.from_arrays("small", ("One", "Two"), [["only"], ["left", "right"]], {"payoffs": payoffs})
         >>> game.sizes, game.payoffs[1, 0, 1]
@@ -175,16 +258,18 @@ class Game:
 
 @kernel
 def _contract(strategy: Vector, table: Vector, result: Vector) -> None:
-    """Write the sum of the table's rows, weighted with a strategy; the result may be the table's own first row."""
+    """Write the strategy-weighted sum of the table's rows; `result` may alias the table's first row."""
     length = result.size
     for k in range(length):
         result[k] = strategy[0] * table[k]
     row = 1
-    while row + 4 <= strategy.size:  # four rows at a time: the result is loaded and stored once for them
+    while row + 4 <= strategy.size:  # four rows at a time: the result is loaded and stored only once for them
         a, b, c, d = strategy[row], strategy[row + 1], strategy[row + 2], strategy[row + 3]
         at = row * length
         row += 4
-        if a != 0.0 or b != 0.0 or c != 0.0 or d != 0.0:  # drawn actions are strategies with a single 1
+        if (
+            a != 0.0 or b != 0.0 or c != 0.0 or d != 0.0
+        ):  # drawn actions are strategies with a single 1, so most rows can be skipped
             first, second = part(table, at, at + length), part(table, at + length, at + 2 * length)
             third, fourth = part(table, at + 2 * length, at + 3 * length), part(table, at + 3 * length, at + 4 * length)
             for k in range(length):
@@ -207,7 +292,7 @@ _sizes_view = _SIZES.view
 
 @kernel
 def _table_losses(integers: Integers, data: Vector, scratch: Vector, profile: Vector, losses: Vector) -> None:
-    """Contract each player's table with the others' strategies; its own axis is the last and remains."""
+    """Contract each player's table with the others' strategies; the player's axis is last and remains."""
     players, sizes = _sizes_view(integers)
     cells = 1
     for player in range(players):
@@ -234,10 +319,21 @@ def _table_losses(integers: Integers, data: Vector, scratch: Vector, profile: Ve
 
 @dataclass(frozen=True, eq=False)
 class Table(Game):
-    """A game written out: `payoffs[i, a_1, ..., a_n]` is what player i gets when each player j plays a_j.
+    """Represent a game in normal form, as a payoff table.
 
-    Axis 0 is the player who is paid; axis j + 1 is player j's action, always.
+    Parameters
+    ----------
+    name : str
+        The name of the game.
+    players : tuple of str
+        The name of each player.
+    actions : tuple of tuple of str
+        The labels of each player's actions.
+    payoffs : ndarray of shape (n, d_1, ..., d_n)
+        ``payoffs[i, a_1, ..., a_n]`` is the payoff of player i when each player j plays a_j, in payoff units.
 
+    Examples
+    --------
     >>> game = Table.from_payoffs([[[3, 0], [5, 1]], [[3, 5], [0, 1]]], name="dilemma")
     >>> game.sizes, game.cells
     ((2, 2), 4)
@@ -258,18 +354,39 @@ class Table(Game):
         players: Sequence[str] | None = None,
         actions: Sequence[Sequence[str]] | None = None,
     ) -> "Table":
-        """Make a table from one array of payoffs per player, checking everything that a person may get wrong.
+        """Construct a validated game from one payoff array per player.
 
-        Payoffs are in any units that the player cares about, the same for all of its actions. The `name` is the
-        game's; names of `players` and labels of `actions` that are left out are made up.
+        Parameters
+        ----------
+        payoffs : sequence of array_like
+            One array per player with one axis per player. The units are up to you, as long as they are the same for all
+            actions of a player.
+        name : str, default "game"
+            The name of the game.
+        players : sequence of str, optional
+            The name of each player. By default "Row" and "Column", or "Player 1", "Player 2", ...
+        actions : sequence of sequence of str, optional
+            The labels of each player's actions. By default "1", "2", ...
 
+        Returns
+        -------
+        Table
+            The game.
+
+        Raises
+        ------
+        InputError
+            If the payoffs are ragged, not finite or larger than 1e150, or if names do not fit them or are not unique.
+
+        Examples
+        --------
         >>> labels = [["only"], ["a", "b", "c"]]
         >>> Table.from_payoffs([[[1, 2, 3]], [[4, 5, 6]]], players=["One", "Two"], actions=labels).sizes
         (1, 3)
         >>> Table.from_payoffs([[[1, 2, 3]], [[4, 5, 6]]], actions=[["only"], ["a", "b", "a"]])
         Traceback (most recent call last):
             ...
-        gamesim.errors.InputError: the names of Column must differ from one another, and a, b, a came
+        gamesim.errors.InputError: the names of Column must be unique, got a, b, a
         """
         tensors = _as_tensors(payoffs)
         count = len(tensors)
@@ -279,18 +396,17 @@ class Table(Game):
         if actions is None:
             actions = [[str(a + 1) for a in range(size)] for size in shape]
         if len(players) != count:
-            raise InputError(f"{count} payoff arrays need {count} player names, and {len(players)} came: {players}")
+            raise InputError(f"{count} payoff arrays need {count} player names, got {len(players)}: {players}")
         labels = tuple(tuple(str(label) for label in of_player) for of_player in actions)
         if tuple(map(len, labels)) != shape:
             raise InputError(
-                f"payoffs of shape {shape} need as many action labels for each player, "
-                f"and {tuple(map(len, labels))} came"
+                f"payoffs of shape {shape} need one label per action, got {tuple(map(len, labels))} labels"
             )
         for who, names in (("players", tuple(players)), *zip(players, labels, strict=True)):
             if len(set(names)) != len(names):
-                raise InputError(f"the names of {who} must differ from one another, and {', '.join(names)} came")
+                raise InputError(f"the names of {who} must be unique, got {', '.join(names)}")
         stacked = np.stack(tensors)
-        stacked += 0.0  # -0.0 is 0.0: files and records then give back every bit
+        stacked += 0.0  # turns -0.0 into 0.0, so that files and records round-trip bit for bit
         return cls(name, tuple(map(str, players)), labels, stacked)
 
     of = Renamed("from_payoffs")
@@ -315,8 +431,10 @@ class Table(Game):
 
     @cached_property
     def losses(self) -> NDArray[np.float64]:
-        """The payoffs as learners see them: losses in [-1, 1].
+        """Return the payoffs as learners observe them, as losses in [-1, 1].
 
+        Examples
+        --------
         >>> Table.from_payoffs([[[0, 2, 4]], [[1, 3, 9]]]).losses.tolist()
         [[[1.0, 0.0, -1.0]], [[1.0, 0.5, -1.0]]]
         """
@@ -332,41 +450,45 @@ class Table(Game):
 
 
 def _as_tensors(payoffs: Any) -> list[NDArray[np.float64]]:
-    """Turn what came into one finite array per player, all of one shape with an axis per player."""
+    """Return one finite array per player, all of one shape with one axis per player."""
     try:
         tensors = [np.array(tensor, dtype=np.float64) for tensor in payoffs]
     except (TypeError, ValueError) as error:
-        raise InputError(f"payoffs must be one table of numbers per player, without gaps ({error})") from None
+        raise InputError(f"payoffs must be one rectangular array of numbers per player ({error})") from None
     count = len(tensors)
     if count == 0:
-        raise InputError("payoffs must hold one table per player, and none came")
+        raise InputError("payoffs must hold one array per player, got none")
     for i, tensor in enumerate(tensors):
         if tensor.ndim != count or tensor.shape != tensors[0].shape:
             raise InputError(
-                f"{count} players need payoff tables with {count} axes and one shape, "
-                f"and table {i + 1} has shape {tensor.shape} where table 1 has {tensors[0].shape}"
+                f"{count} players need payoff arrays with {count} axes and the same shape, "
+                f"got shape {tensor.shape} for player {i + 1} and {tensors[0].shape} for player 1"
             )
         if tensor.size == 0:
-            raise InputError(f"every player needs at least one action, and the tables have shape {tensor.shape}")
+            raise InputError(f"every player needs at least one action, got payoffs of shape {tensor.shape}")
         if not np.isfinite(tensor).all():
             where = tuple(int(k) + 1 for k in np.argwhere(~np.isfinite(tensor))[0])
             raise InputError(
-                f"payoffs must be finite, and player {i + 1}'s at {where} is {tensor[~np.isfinite(tensor)][0]}"
+                f"payoffs must be finite, got {tensor[~np.isfinite(tensor)][0]} for player {i + 1} at {where}"
             )
         if np.abs(tensor).max() > LARGEST_PAYOFF:
-            raise InputError(f"payoffs must lie within ±1e150, and player {i + 1} has {np.abs(tensor).max():g}")
+            raise InputError(
+                f"payoffs must lie within ±1e150, got {np.abs(tensor).max():g} in absolute value for player {i + 1}"
+            )
     return tensors
 
 
 @contextmanager
 def tables_within(memory: int) -> Iterator[None]:
-    """Allow tables of at most so many bytes while this is entered: for whoever builds games on behalf of others.
+    """Limit the memory of payoff tables, in bytes, within this context.
+
+    For callers that build games on behalf of users.
 
     >>> with tables_within(2**20):  # doctest: +ELLIPSIS
     ...     refuse_beyond_memory([1000, 1000])
     Traceback (most recent call last):
         ...
-    gamesim.errors.InputError: a table for 2 players with 1.0e+6 action profiles needs 15.3 MiB, and 1 MiB is ...
+    gamesim.errors.InputError: a payoff table for 2 players with 1.0e+6 action profiles needs 15.3 MiB; the limit ...
     """
     before = _allowed_table_bytes.set(memory)
     try:
@@ -376,23 +498,23 @@ def tables_within(memory: int) -> Iterator[None]:
 
 
 def refuse_beyond_memory(sizes: Sequence[int]) -> None:
-    """Refuse a table that would not fit, with the size that it would need.
+    """Raise an InputError if a payoff table of these sizes exceeds the memory limit.
 
     >>> refuse_beyond_memory([2] * 40)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    gamesim.errors.InputError: a table for 40 players with 1.1e+12 action profiles needs 320 TiB, ...
+    gamesim.errors.InputError: a payoff table for 40 players with 1.1e+12 action profiles needs 320 TiB; ...
     """
     if len(sizes) > MOST_TABLE_PLAYERS:
         raise InputError(
-            f"a table holds at most {MOST_TABLE_PLAYERS} players, and {len(sizes)} came: take fewer players, "
+            f"a payoff table can have at most {MOST_TABLE_PLAYERS} players, got {len(sizes)}: use fewer players "
             f"or a network game, which needs no table"
         )
     needed = 8 * len(sizes) * prod(sizes)
     if needed > _allowed_table_bytes.get():
         profiles = f"{Decimal(prod(sizes)):.2g}".lower()
         raise InputError(
-            f"a table for {len(sizes)} players with {profiles} action profiles needs {memory(needed)}, "
-            f"and {memory(_allowed_table_bytes.get())} is the limit: take fewer players or actions, "
+            f"a payoff table for {len(sizes)} players with {profiles} action profiles needs {memory(needed)}; "
+            f"the limit is {memory(_allowed_table_bytes.get())}: use fewer players or actions, "
             f"or a network game, which needs no table"
         )

@@ -1,4 +1,4 @@
-"""What a player's learner is: settings, two kernels, and the regret that it promises."""
+"""The interface of a learner: settings, two kernels, and a regret guarantee."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
@@ -14,11 +14,11 @@ from gamesim.errors import InputError, unknown
 
 __all__ = ["CompiledLearner", "Guarantee", "Learner", "RunningLearner"]
 
-EXAMPLE_ROUNDS = 10_000  # to which a learner is tuned where its guarantee is told and nobody has said how long it plays
+EXAMPLE_ROUNDS = 10_000  # the horizon for displaying the guarantee of a learner whose horizon is unset
 
 Kernel = Callable[[Vector, Vector, Vector], None]
 
-# The regrets that Σ p ⊗ l alone gives, and that a learner can promise; quantile and phi regret need to be told of what.
+# The regrets that follow from Σ p ⊗ l alone and that a guarantee can bound; quantile and phi regret have a parameter.
 PlainRegret: TypeAlias = Literal["external", "internal", "swap"]
 PLAIN_REGRETS: tuple[PlainRegret, ...] = get_args(PlainRegret)
 RegretKind: TypeAlias = Literal["external", "internal", "swap", "quantile", "phi"]
@@ -28,10 +28,12 @@ Feedback: TypeAlias = Literal["expected", "sampled", "bandit"]
 
 
 class RunningLearner(Protocol):
-    """A running learner, compiled or written in plain Python: what the simulation talks to.
+    """Define what the simulation needs of a running learner, compiled or in Python.
 
-    A class of your own that has these two methods, and is made with the number of its actions, is a learner.
+    Any class with these two methods whose constructor accepts the number of `actions` is a user-defined learner.
 
+    Examples
+    --------
     >>> class Copycat:
     ...     def __init__(self, actions):
     ...         self.strategy = np.full(actions, 1 / actions)
@@ -51,20 +53,43 @@ class RunningLearner(Protocol):
     """
 
     def play(self) -> ArrayLike:
-        """Return the strategy for this round, a probability for each action; calling it twice changes nothing."""
+        """Return the strategy for the current round.
+
+        Calling it twice in one round must not change anything.
+
+        Returns
+        -------
+        array_like of shape (actions,)
+            The probability of each action.
+        """
 
     def observe(self, loss: Vector) -> None:
-        """Take in the loss of each action in this round, from -1 (best) to 1 (worst), and go on to the next."""
+        """Update the learner with the losses of the current round.
+
+        Parameters
+        ----------
+        loss : ndarray of shape (actions,)
+            The loss of each action, from -1 (best) to 1 (worst).
+        """
 
 
 @dataclass(frozen=True)
 class Guarantee:
-    """What a learner promises against every sequence of losses in [-1, 1].
+    """State a regret bound that holds against every sequence of losses in [-1, 1].
 
-    `regret` is the kind ("external", "internal" or "swap"); `bound(rounds, actions)` is the most that it can be in
-    total, in units of loss; `formula` says the same to people, with T rounds and d actions. What is only `expected`
-    bounds the mean over the learner's own draws, of the regret for any one action.
+    Parameters
+    ----------
+    regret : {"external", "internal", "swap"}
+        The kind of regret that is bounded.
+    formula : str
+        The bound as readers see it, with T rounds and d actions.
+    bound : callable
+        The same bound as a function ``bound(rounds, actions)``: the maximum possible total regret, in units of loss.
+    expected : bool, default False
+        Whether the bound holds only in expectation over the learner's random draws, for any fixed comparator action.
 
+    Examples
+    --------
     >>> promise = Guarantee("external", "2 √T", lambda T, d: 2 * T**0.5)
     >>> print(promise)
     external regret ≤ 2 √T
@@ -78,16 +103,37 @@ class Guarantee:
     expected: bool = False
 
     def bound_on(self, regret: PlainRegret, rounds: int, actions: int, started: bool = False) -> float | None:
-        """Return the most that a regret of this kind can be, as far as it follows from the promise; else None.
+        """Return the bound that this guarantee implies on a given kind of regret.
 
-        If the learner was `started` from a strategy that is not its own, this can cost a loss of 2, once, and in swap
-        regret 4, as one map may gain 2 for the one strategy and lose 2 for the other.
+        Parameters
+        ----------
+        regret : {"external", "internal", "swap"}
+            The kind of regret to bound.
+        rounds : int
+            The number of rounds.
+        actions : int
+            The number of actions.
+        started : bool, default False
+            Whether the learner's first strategy was given or perturbed. This adds a loss of at most 2, or 4 for swap
+            regret, because one map can gain 2 under one strategy and lose 2 under the other.
 
-        Swap regret is at least internal and external regret. It is the sum of what each of the d actions could have
-        gained, and internal regret is the largest of these gains: so it is at most d times internal regret, and
-        external regret at most d - 1 times, since the best action gains nothing. With two actions, whoever changes one
-        of them plays the other throughout: an external promise is an internal one.
+        Returns
+        -------
+        float or None
+            The maximum possible total regret, in units of loss, or None if the guarantee implies no bound.
 
+        Notes ----- Swap regret is the sum of what each of the d actions could have gained, and internal regret is the
+        largest of these gains. The best action gains nothing, hence::
+
+            internal ≤ swap ≤ d · internal
+            external ≤ swap
+            external ≤ (d - 1) · internal
+
+        With two actions, replacing one of them means playing the other throughout, so a bound on external regret is
+        also a bound on internal regret.
+
+        Examples
+        --------
         >>> internal = Guarantee("internal", "√T", lambda T, d: T**0.5)
         >>> [internal.bound_on(regret, rounds=100, actions=3) for regret in ("external", "internal", "swap")]
         [20.0, 10.0, 30.0]
@@ -106,11 +152,24 @@ class Guarantee:
     on = Renamed("bound_on")
 
     def tuned_to(self, horizon: int | None) -> "Guarantee":
-        """Return the promise of a learner tuned to this horizon, a number of rounds.
+        """Return the guarantee of a learner that is tuned to a horizon.
 
-        Fewer rounds could be filled up with losses that are all alike, which add no regret; of more rounds nothing is
-        known but that losses lie in [-1, 1].
+        Parameters
+        ----------
+        horizon : int or None
+            The number of rounds that the learner is tuned to, or None if it needs no tuning.
 
+        Returns
+        -------
+        Guarantee
+            The bound at the horizon for up to `horizon` rounds, and the trivial bound 2 T for more.
+
+        Notes
+        -----
+        A shorter run can be padded with rounds in which all losses are equal. These add no regret.
+
+        Examples
+        --------
         >>> tuned = Guarantee("external", "2 √T", lambda T, d: 2 * T**0.5).tuned_to(100)
         >>> [tuned.bound(rounds, 3) for rounds in (25, 100, 101)]
         [20.0, 20.0, 202]
@@ -126,13 +185,29 @@ class Guarantee:
 
 @dataclass(frozen=True)
 class Learner:
-    """The contract of every learner: a dataclass whose fields are its settings.
+    """Define the interface of every learner: a dataclass whose fields are settings.
 
-    Two kernels do the work, on plain arrays of numbers:
-    `play(settings, state, strategy)` writes the strategy, and may keep scratch in the state, but calling it twice gives
-    the same strategy; `observe(settings, state, loss)` advances the state. Nothing else is kept. Losses are numbers in
-    [-1, 1], one for each action in each round, and a strategy has a probability for each action.
+    A learner consists of two kernels on plain arrays. ``play(settings, state, strategy)`` writes the strategy; it may
+    use the state as scratch space, but calling it twice gives the same strategy. ``observe(settings, state, loss)``
+    advances the state. Nothing else is stored. Losses lie in [-1, 1], one per action and round.
 
+    Attributes
+    ----------
+    name : str
+        The name under which the learner is available, for example ``"hedge"``.
+    kernels : tuple of callable
+        The kernels ``play`` and ``observe``, see `kernel`.
+    state_layout : Layout
+        The names and shapes of the parts of the state.
+    feedback : tuple of str, default ("expected", "sampled")
+        The kinds of feedback that the learner supports. Bandit learners observe NaN for actions that were not drawn.
+    informed : bool, default False
+        Whether the learner observes the losses of a round before it plays.
+    ordered : bool, default False
+        Whether the strategies depend on the order of the actions.
+
+    Examples
+    --------
     >>> from gamesim import players
     >>> hedge = players.make("hedge", rate=0.5)
     >>> hedge, hedge.name, hedge.feedback
@@ -143,14 +218,28 @@ class Learner:
 
     name: ClassVar[str]
     kernels: ClassVar[tuple[Kernel, Kernel]]
-    state_layout: ClassVar[Layout[Any]]  # the names and shapes of what is kept
-    feedback: ClassVar[tuple[Feedback, ...]] = ("expected", "sampled")  # bandit learners take NaN for the unseen
-    informed: ClassVar[bool] = False  # an informed player sees this round's losses before it plays
-    ordered: ClassVar[bool] = False  # the play of an ordered player depends on the order of its actions
+    state_layout: ClassVar[Layout[Any]]  # the names and shapes of the parts of the state
+    feedback: ClassVar[tuple[Feedback, ...]] = ("expected", "sampled")  # bandit learners get NaN for actions not drawn
+    informed: ClassVar[bool] = False  # whether it observes the losses of a round before it plays
+    ordered: ClassVar[bool] = False  # whether its play depends on the order of the actions
 
     def kernel_settings(self, actions: int) -> Vector:
-        """Return the numbers that the kernels read, for this number of actions: by default every setting, in order.
+        """Return the settings as the kernels read them.
 
+        By default these are all settings, in the order of the fields.
+
+        Parameters
+        ----------
+        actions : int
+            The number of actions.
+
+        Returns
+        -------
+        ndarray of float
+            The number of each setting.
+
+        Examples
+        --------
         >>> from gamesim import players
         >>> players.make("replicator", step=0.1).kernel_settings(actions=4)
         array([0.1])
@@ -158,8 +247,22 @@ class Learner:
         return np.array([getattr(self, field.name) for field in fields(self)], dtype=np.float64)
 
     def dimensions(self, actions: int) -> tuple[int, ...]:
-        """Return the dimensions of `state_layout` for this number of actions: by default that number.
+        """Return the dimensions of `state_layout`.
 
+        By default there is one dimension, the number of actions.
+
+        Parameters
+        ----------
+        actions : int
+            The number of actions.
+
+        Returns
+        -------
+        tuple of int
+            The value of each dimension.
+
+        Examples
+        --------
         >>> from gamesim import players
         >>> players.make("wavelet").dimensions(actions=5)  # it works on the next power of two
         (8,)
@@ -167,8 +270,21 @@ class Learner:
         return (actions,)
 
     def first_state(self, actions: int) -> Vector:
-        """Return the state before the first round, for this number of actions: zeros, and a uniform strategy.
+        """Return the state before the first round: zeros and a uniform strategy.
 
+        Parameters
+        ----------
+        actions : int
+            The number of actions.
+
+        Returns
+        -------
+        ndarray of float
+            The state, laid out as `state_layout` declares: losses and regrets are in units of loss, strategies are
+            probabilities.
+
+        Examples
+        --------
         >>> from gamesim import players
         >>> players.make("regret-matching").first_state(actions=2)  # the strategy, and the regret for each action
         array([0.5, 0.5, 0. , 0. ])
@@ -179,8 +295,23 @@ class Learner:
         return state
 
     def parts(self, state: Vector, actions: int) -> Any:
-        """Return the named parts of a state, as `state_layout` declares them: views that can be written to.
+        """Return the named parts of a state as views that can be written to.
 
+        Parameters
+        ----------
+        state : ndarray of float
+            A state of this learner.
+        actions : int
+            The number of actions.
+
+        Returns
+        -------
+        namedtuple
+            The parts that `state_layout` declares: strategies are probabilities, losses and regrets are in units of
+            loss.
+
+        Examples
+        --------
         >>> from gamesim import players
         >>> matching = players.make("regret-matching")
         >>> matching.parts(matching.first_state(actions=2), actions=2)
@@ -189,8 +320,15 @@ class Learner:
         return self.state_layout.parts(state, *self.dimensions(actions))
 
     def guarantee(self) -> Guarantee | None:
-        """Return what this learner promises with these settings, or None if nothing.
+        """Return the regret bound of this learner with these settings.
 
+        Returns
+        -------
+        Guarantee or None
+            The guarantee, or None if the learner has no guarantee.
+
+        Examples
+        --------
         >>> from gamesim import players
         >>> print(players.make("hedge", rate=0.1).guarantee())
         external regret ≤ ln d / rate + rate T / 2
@@ -200,8 +338,20 @@ class Learner:
         return None
 
     def with_horizon(self, rounds: int) -> "Learner":
-        """Return this learner tuned to a horizon of so many rounds, if it has such a setting and nobody has set it.
+        """Return a copy with ``horizon=rounds`` if the horizon is unset.
 
+        Parameters
+        ----------
+        rounds : int
+            The number of rounds to tune to.
+
+        Returns
+        -------
+        Learner
+            The tuned copy, or this learner if it has no horizon or its horizon is set.
+
+        Examples
+        --------
         >>> from gamesim import players
         >>> players.make("exp3").with_horizon(rounds=1000)
         Exp3(horizon=1000)
@@ -216,8 +366,20 @@ class Learner:
     over = Renamed("with_horizon")
 
     def required_horizon(self) -> int:
-        """Return the horizon, in rounds, that this learner has to be tuned to, or say that it is missing.
+        """Return the horizon of a learner that needs one.
 
+        Returns
+        -------
+        int
+            The horizon, in rounds.
+
+        Raises
+        ------
+        InputError
+            If the horizon is unset.
+
+        Examples
+        --------
         >>> from gamesim import players
         >>> players.make("exp3", horizon=50).required_horizon()
         50
@@ -225,14 +387,28 @@ class Learner:
         horizon: int | None = getattr(self, "horizon", None)
         if horizon is None:
             raise InputError(
-                f"{self.name} is tuned to a number of rounds, and none came: set its horizon, "
+                f"{self.name} needs a horizon, got None: set its horizon to the number of rounds, "
                 "or use it in a simulation, which sets it"
             )
         return horizon
 
     def start(self, actions: int, seed: int = 0) -> "CompiledLearner":
-        """Return a running learner, for use without a game; `seed` is for drawing actions from its strategies.
+        """Return a running learner, for use without a game.
 
+        Parameters
+        ----------
+        actions : int
+            The number of actions.
+        seed : int, default 0
+            The seed for drawing actions with `CompiledLearner.draw`.
+
+        Returns
+        -------
+        CompiledLearner
+            The running learner before its first round.
+
+        Examples
+        --------
         >>> from gamesim import players
         >>> learner = players.make("hedge", rate=1.0).start(actions=2)
         >>> learner.observe([1.0, 0.0])
@@ -242,8 +418,15 @@ class Learner:
         return CompiledLearner(self, actions, seed)
 
     def description(self) -> str:
-        """Return the first line of the learner's documentation.
+        """Return the first line of the learner's docstring.
 
+        Returns
+        -------
+        str
+            The description.
+
+        Examples
+        --------
         >>> from gamesim import players
         >>> players.make("uniform").description()
         'Play every action with the same probability, whatever happens.'
@@ -252,10 +435,28 @@ class Learner:
 
 
 class CompiledLearner:
-    """A learner at work: a player's settings and the state that its kernels advance.
+    """Run a learner: its settings and the state that its kernels advance.
 
-    `Learner.start` makes one. Its `player`, its number of `actions`, its `settings` and its `state` can be looked at.
+    `Learner.start` creates one.
 
+    Parameters
+    ----------
+    learner : Learner
+        The learner and its settings.
+    actions : int
+        The number of actions, at least 1.
+    seed : int, default 0
+        The seed for drawing actions.
+
+    Attributes
+    ----------
+    settings : ndarray of float
+        The settings as the kernels read them.
+    state : ndarray of float
+        The current state.
+
+    Examples
+    --------
     >>> from gamesim import players
     >>> learner = players.make("fictitious-play").start(actions=3)
     >>> learner.observe([0.5, -1.0, 0.25])
@@ -265,7 +466,7 @@ class CompiledLearner:
 
     def __init__(self, learner: Learner, actions: int, seed: int = 0) -> None:
         if actions < 1:
-            raise InputError(f"a learner needs at least one action, and {actions} came")
+            raise InputError(f"actions must be at least 1, got {actions}")
         self.learner = learner
         self.actions = actions
         self.settings = learner.kernel_settings(actions)
@@ -274,13 +475,26 @@ class CompiledLearner:
         self._strategy = np.zeros(actions)
 
     def play(self) -> Vector:
-        """Return the strategy for this round, a probability for each action."""
+        """Return the strategy for the current round.
+
+        Returns
+        -------
+        ndarray of shape (actions,)
+            The probability of each action.
+        """
         self.learner.kernels[0](self.settings, self.state, self._strategy)
         return self._strategy.copy()
 
     def draw(self) -> int:
-        """Draw an action from this round's strategy, and return its number, counted from 0.
+        """Draw an action from the strategy of the current round.
 
+        Returns
+        -------
+        int
+            The index of the action, counted from 0.
+
+        Examples
+        --------
         >>> from gamesim import players
         >>> learner = players.make("fixed", strategy=(0.25, 0.75)).start(actions=2, seed=1)
         >>> [learner.draw() for _ in range(8)]
@@ -289,26 +503,35 @@ class CompiledLearner:
         return int(self._random.choice(self.actions, p=self.play()))
 
     def observe(self, loss: ArrayLike) -> None:
-        """Take in the loss of each action, each within [-1, 1]; NaN marks what a bandit learner did not see."""
+        """Update the learner with the losses of the current round.
+
+        Parameters
+        ----------
+        loss : array_like of shape (actions,)
+            The loss of each action, in [-1, 1]. NaN marks actions whose loss a bandit learner does not observe.
+
+        Raises
+        ------
+        InputError
+            If the shape is wrong, a loss lies outside [-1, 1], or a loss is NaN and the learner needs all losses.
+        """
         vector = np.array(loss, dtype=np.float64)
         if vector.shape != (self.actions,):
             raise InputError(
-                f"{self.actions} actions need {self.actions} losses, and an array of shape {vector.shape} came"
+                f"loss must have one entry for each of {self.actions} actions, got an array of shape {vector.shape}"
             )
         unseen = np.isnan(vector)
         if unseen.any() and "bandit" not in self.learner.feedback:
-            raise InputError(f"{self.learner.name} needs the loss of every action, and some came as NaN")
+            raise InputError(f"{self.learner.name} needs the loss of every action, got NaN for some")
         if (np.abs(vector[~unseen]) > 1).any():
-            raise InputError(
-                f"losses must lie in [-1, 1], and {vector[~unseen][np.abs(vector[~unseen]).argmax()]} came"
-            )
+            raise InputError(f"losses must lie in [-1, 1], got {vector[~unseen][np.abs(vector[~unseen]).argmax()]}")
         self.learner.kernels[1](self.settings, self.state, vector)
 
 
 def default_guarantee(learner: type[Learner]) -> Guarantee | None:
-    """Return what a learner promises with its default settings, or None if nothing.
+    """Return the guarantee of a learner with its default settings, or None.
 
-    One that is tuned to a number of rounds is tuned to an example's.
+    A learner that needs a horizon is tuned to `EXAMPLE_ROUNDS` rounds.
 
     >>> from gamesim import players
     >>> print(default_guarantee(players.Exp3))
@@ -318,7 +541,7 @@ def default_guarantee(learner: type[Learner]) -> Guarantee | None:
 
 
 def learner_by_name(name: str) -> type[Learner]:
-    """Return the learner of this name, of all that have been imported.
+    """Return the learner of this name among all that have been imported.
 
     >>> from gamesim import players
     >>> learner_by_name("hedge") is players.Hedge

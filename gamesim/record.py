@@ -1,7 +1,7 @@
-"""The record of a run: what was played, and everything that is measured from it.
+"""The record of a run: what was played, and all measures of it.
 
-On disk a record is a folder, see `gamesim.record_files`. It is written to a temporary folder that is renamed at the
-end, so a folder under its final name is always whole.
+On disk a record is a folder, see `gamesim.record_files`. `Record.save` writes a temporary folder and renames it at the
+end, so a folder under its final name is always complete.
 """
 
 import os
@@ -28,9 +28,9 @@ from gamesim.measure.incentives import EquilibriumKind, checked_kind
 from gamesim.measure.moments import Moments
 from gamesim.measure.registry import find
 
-# What a measure of one number is: a float of one run, an array of replicas, and either where a record may be both.
+# The type of a measure with one number per run: a float for one run, an array for replicas, Any if unknown.
 if TYPE_CHECKING:
-    from typing_extensions import TypeVar  # its type variables have defaults, as Python's do from 3.13 on
+    from typing_extensions import TypeVar  # its type variables have defaults, as in Python 3.13
 
     Number = TypeVar("Number", bound=float | NDArray[np.float64], default=Any)
 else:
@@ -40,18 +40,39 @@ else:
 
 __all__ = ["Curve", "Record", "load"]
 
-SHARED = ("checkpoints", "trajectory_rounds")  # arrays that all replicas have in common
+SHARED = ("checkpoints", "trajectory_rounds")  # arrays that all replicas share
 
 
 @dataclass(frozen=True, eq=False)
 class Record(Generic[Number]):
-    """What a run leaves: arrays only, and measures that are functions of them.
+    """Hold the outcome of a run, with all measures as methods.
 
-    The `game`, its `learners` (a Learner each, or a class of the user's own), the `rounds` played, the `seed` and the
-    `feedback` say which run it was, and `started` whose first strategy was given or perturbed. It is `single` where no
-    replicas were asked for; otherwise every measure has a leading axis, one entry a replica, and `record[r]` is the
-    record of one. `arrays` and `settings` are what is kept on disk, and what a continued run needs.
+    `simulate` and `load` return records. If the run has replicas, every measure has a leading axis with one entry per
+    replica, and ``record[r]`` is the record of replica r.
 
+    Parameters
+    ----------
+    game : Game
+        The game.
+    learners : tuple
+        The learner of each player: a `Learner`, or the class of a user-defined one.
+    rounds : int
+        The number of rounds played.
+    seed : int
+        The seed of the first replica.
+    feedback : {"expected", "sampled", "bandit"}
+        What the learners observed, see `simulate`.
+    started : tuple of bool
+        For each player, whether its first strategy was given or perturbed.
+    single : bool
+        Whether the run has no replicas, so that measures have no leading axis.
+    arrays : dict of str to ndarray
+        The arrays that are saved: sums over rounds, checkpoints, the trajectory, and the state for resuming.
+    settings : dict
+        Further settings for resuming the run.
+
+    Examples
+    --------
     >>> import gamesim
     >>> record = gamesim.simulate("prisoners-dilemma", "hedge", rounds=200)
     >>> record
@@ -67,10 +88,10 @@ class Record(Generic[Number]):
     rounds: int
     seed: int
     feedback: Feedback
-    started: tuple[bool, ...]  # whose first strategy was given or perturbed
+    started: tuple[bool, ...]
     single: bool
     arrays: dict[str, NDArray[Any]]
-    settings: dict[str, Any]  # what only a continued run needs
+    settings: dict[str, Any]  # for resuming only
 
     def __repr__(self) -> str:
         kept = map(record_files.described, self.learners)
@@ -81,8 +102,10 @@ class Record(Generic[Number]):
 
     @property
     def replicas(self) -> int:
-        """How many independent copies of the run this record holds.
+        """Return the number of independent replicas of the run.
 
+        Examples
+        --------
         >>> import gamesim
         >>> record = gamesim.simulate("chicken", "hedge", rounds=100, replicas=3, perturb=0.5)
         >>> record.replicas, record.payoffs.shape, record[2].seed
@@ -93,7 +116,7 @@ class Record(Generic[Number]):
     def __getitem__(self, replica: int) -> "Record[float]":
         count = self.replicas
         if not -count <= replica < count:
-            raise IndexError(f"replica {replica} of {count}")
+            raise IndexError(f"replica must lie in [-{count}, {count - 1}], got {replica}")
         at = replica % count
         arrays = {name: part if name in SHARED else part[at : at + 1] for name, part in self.arrays.items()}
         settings = self.settings | {"random": [self.settings["random"][at]]}
@@ -105,13 +128,25 @@ class Record(Generic[Number]):
 
     @cached_property
     def _grid(self) -> NDArray[np.int64]:
-        """The rounds of the checkpoints, and the last round."""
+        """Return the rounds of the checkpoints, and the last round."""
         kept = self.arrays["checkpoints"]
         return kept if len(kept) and kept[-1] == self.rounds else np.append(kept, self.rounds)
 
     def moments(self, replica: int = 0) -> Moments:
-        """Return what the measures come from: the sums of one `replica` at its checkpoints and after its last round.
+        """Return the sums over rounds from which all measures are computed.
 
+        Parameters
+        ----------
+        replica : int, default 0
+            The index of the replica.
+
+        Returns
+        -------
+        Moments
+            The sums at each checkpoint and after the last round.
+
+        Examples
+        --------
         >>> import gamesim
         >>> record = gamesim.simulate("prisoners-dilemma", ["hedge", "uniform"], rounds=200)
         >>> moments = record.moments()
@@ -133,11 +168,30 @@ class Record(Generic[Number]):
         return Moments(self.game, self._grid, sums_at, stacked)
 
     def measure(self, name: str, **options: Any) -> Number | NDArray[np.float64]:
-        """Return a measure by its `name`, in the measure's own units; `gamesim.measure.available()` has all of them.
+        """Return a measure by name.
 
-        It is a float, or an array where there is one number per player, action or cell of the joint; with replicas it
-        has a leading axis. Some measures take `options`.
+        `gamesim.measure.available` lists the names.
 
+        Parameters
+        ----------
+        name : str
+            The name of the measure, for example ``"ce-gap"``.
+        **options
+            The options of the measure, if it has any.
+
+        Returns
+        -------
+        float or ndarray
+            The value in the measure's unit, see `Measure`: a float, or an array with one number per player, action or
+            action profile. With replicas it has a leading axis.
+
+        Raises
+        ------
+        InputError
+            If the measure is unknown, or an option is unknown or missing.
+
+        Examples
+        --------
         >>> import gamesim
         >>> record = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=200)
         >>> round(record.measure("ce-gap-share"), 3)
@@ -159,15 +213,26 @@ class Record(Generic[Number]):
 
     @property
     def joint(self) -> NDArray[np.float64] | None:
-        """The empirical distribution over action profiles, an axis a player; None where it does not fit into memory."""
+        """Return the joint distribution of play, one axis per player.
+
+        It holds the empirical probability of each action profile. It is None if too large to store.
+
+        Examples
+        --------
+        >>> import gamesim
+        >>> gamesim.simulate("prisoners-dilemma", "hedge", rounds=200).joint.round(2).tolist()
+        [[0.01, 0.03], [0.03, 0.94]]
+        """
         if self.arrays["joint"].shape[1] == 0:
             return None
         return self._array("joint")
 
     @property
     def average(self) -> list[NDArray[np.float64]]:
-        """Each player's average strategy: a probability for each action.
+        """Return each player's average strategy, a probability for each action.
 
+        Examples
+        --------
         >>> import gamesim
         >>> record = gamesim.simulate("prisoners-dilemma", ["hedge", "uniform"], rounds=200)
         >>> [strategy.round(3).tolist() for strategy in record.average]
@@ -177,8 +242,13 @@ class Record(Generic[Number]):
 
     @property
     def trajectory(self) -> tuple[NDArray[np.int64], list[NDArray[np.float64]]]:
-        """The rounds at which strategies were kept, and each player's strategies at them (a row a round).
+        """Return the recorded rounds, and each player's strategies in them.
 
+        Strategies have one row per recorded round, with a probability for each action. Long runs record every second
+        round, every fourth, and so on.
+
+        Examples
+        --------
         >>> import gamesim
         >>> rounds, (first, second) = gamesim.simulate("prisoners-dilemma", ["hedge", "uniform"], rounds=200).trajectory
         >>> rounds[[0, -1]].tolist(), first[[0, -1]].round(3).tolist()
@@ -188,18 +258,27 @@ class Record(Generic[Number]):
         return self.arrays["trajectory_rounds"], self._by_player(kept[0] if self.single else kept)
 
     def _by_player(self, side_by_side: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-        """Return each player's own part of an array over all players' actions."""
+        """Split an array over all players' actions by player."""
         return list(np.split(side_by_side, np.cumsum(self.game.sizes)[:-1], axis=-1))
 
     @property
     def payoffs(self) -> NDArray[np.float64]:
-        """Each player's average payoff a round."""
+        """Return each player's average payoff, in payoff units per round.
+
+        Examples
+        --------
+        >>> import gamesim
+        >>> gamesim.simulate("prisoners-dilemma", "hedge", rounds=200).payoffs.round(2).tolist()
+        [1.09, 1.09]
+        """
         return self._array("payoffs")
 
     @property
     def welfare(self) -> Number:
-        """The sum of all players' average payoffs a round; a float, or one for each replica.
+        """Return the sum of the players' average payoffs, in payoff units per round.
 
+        Examples
+        --------
         >>> import gamesim
         >>> record = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=200)
         >>> round(float(record.welfare), 2), record.payoffs.round(2).tolist()
@@ -210,27 +289,76 @@ class Record(Generic[Number]):
     def regret(
         self, kind: RegretKind, *, epsilon: float | None = None, phi: Deviations | None = None
     ) -> NDArray[np.float64]:
-        """Each player's total regret, in payoff units: external, internal, swap, quantile (epsilon=…) or phi (phi=…).
+        """Return each player's total regret.
 
-        It is summed over all rounds, of this `kind`: "external" to the best action, "internal" for the best change of
-        one action into another, "swap" for the best such change of every action, "quantile" to the best but a share
-        `epsilon` of the actions, or "phi" for `phi`, a stochastic matrix for each player, or one for all.
+        Parameters
+        ----------
+        kind : {"external", "internal", "swap", "quantile", "phi"}
+            The deviations to compare with. External regret compares with the best fixed action, internal regret with
+            the best replacement of one action by another, and swap regret with the best replacement of every action.
+        epsilon : float, optional
+            For quantile regret only: the share of actions, in (0, 1]. The regret is against the ⌈epsilon · d⌉-th best
+            of d actions.
+        phi : array_like, optional
+            For phi regret only: a stochastic matrix for all players, or a sequence with one matrix per player. Row i is
+            the distribution that replaces action i.
 
+        Returns
+        -------
+        ndarray of shape (players,)
+            The regret over all rounds, in payoff units. With replicas it has a leading axis.
+
+        Raises
+        ------
+        InputError
+            If the kind is unknown, or `epsilon` or `phi` is missing or not applicable.
+
+        See Also
+        --------
+        gamesim.measure.regrets : The formulas.
+
+        Examples
+        --------
         >>> import gamesim
         >>> record = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=200)
         >>> record.regret("external").round(1).tolist()
         [3.3, 96.7]
-        >>> record.regret("quantile", epsilon=1.0).round(1).tolist()  # to the worst action
+        >>> record.regret("quantile", epsilon=1.0).round(1).tolist()  # against the worst action
         [-196.7, -96.7]
-        >>> record.regret("phi", phi=[[0, 1], [1, 0]]).round(1).tolist()  # "the other action, whatever you play"
+        >>> record.regret("phi", phi=[[0, 1], [1, 0]]).round(1).tolist()  # against always switching
         [-193.5, 0.0]
         """
         options = regret_options(kind, epsilon, phi)
         return self._array(f"{kind}-regret", **options)
 
     def profile(self, player: int | str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The regret profile of one player, by number or name, in payoff units and in total: see `regrets.profile`.
+        """Return the regret profile of one player.
 
+        Parameters
+        ----------
+        player : int or str
+            The index or the name of the player.
+
+        Returns
+        -------
+        together : ndarray of shape (d,)
+            The largest total regret, in payoff units, against deviations that send at least d - k + 1 actions to the
+            same action, for k = 1, ..., d. It runs from external to swap regret.
+        alone : ndarray of shape (d,)
+            The largest total regret, in payoff units, against deviations that change at most k actions. It runs from
+            internal to swap regret.
+
+        Raises
+        ------
+        InputError
+            If the player is unknown.
+
+        See Also
+        --------
+        gamesim.measure.regrets.profile : The same in units of loss.
+
+        Examples
+        --------
         >>> import gamesim
         >>> record = gamesim.simulate("shapley", "hedge", rounds=1000, perturb=0.2)
         >>> together, alone = record.profile("Row")
@@ -249,18 +377,35 @@ class Record(Generic[Number]):
         return scale * together, scale * alone
 
     def bound(self, player: int, kind: PlainRegret, rounds: int | None = None) -> float | None:
-        """The most that a player's total regret can be, in payoff units, or None if its learner does not promise that.
+        """Return the bound that a learner's guarantee implies on its total regret.
 
-        `kind` is "external", "internal" or "swap", and `rounds` is all, or fewer. What a learner promises of one kind
-        can bound another, and a strategy that was given or perturbed is not the learner's own: see `Guarantee.on`.
+        Parameters
+        ----------
+        player : int
+            The index of the player.
+        kind : {"external", "internal", "swap"}
+            The kind of regret.
+        rounds : int, optional
+            The number of rounds. By default all rounds of the run.
 
+        Returns
+        -------
+        float or None
+            The maximum possible total regret, in payoff units, or None if the guarantee implies no bound.
+
+        See Also
+        --------
+        Guarantee.bound_on : How a bound on one kind of regret implies bounds on others.
+
+        Examples
+        --------
         >>> import gamesim
         >>> record = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=200)
         >>> bool(record.regret("external")[0] <= record.bound(0, "external"))
         True
         >>> round(record.bound(0, "external"), 1), round(record.bound(0, "external", rounds=50), 1)
         (50.8, 25.9)
-        >>> round(record.bound(0, "swap"), 1)  # with two actions; with more Hedge does not promise that
+        >>> round(record.bound(0, "swap"), 1)  # Hedge bounds swap regret only with two actions
         101.7
         >>> gamesim.simulate("shapley", "hedge", rounds=200).bound(0, "swap") is None
         True
@@ -274,12 +419,36 @@ class Record(Generic[Number]):
         return None if losses is None else float(losses * self.game.scale[player])
 
     def certificate(self, player: int, phi: ArrayLike) -> float | None:
-        """The bound on a player's total regret against φ that its learner's own gradients prove, in payoff units.
+        """Return the bound on a player's total regret that the learner certifies.
 
-        `phi` is a stochastic matrix: row i is where the mass of action i is sent. None where the learner keeps no such
-        proof. A first strategy p that was given or perturbed is not the learner's own q: it adds the largest
-        <p - q, l - φl> that there is, once, which is 2 for external and internal regret and at most 4.
+        Some learners can prove a bound against a given deviation from the gradients of their run.
 
+        Parameters
+        ----------
+        player : int
+            The index of the player.
+        phi : array_like of shape (d, d)
+            The deviation: a stochastic matrix whose row i is the distribution that replaces action i.
+
+        Returns
+        -------
+        float or None
+            The certified bound, in payoff units, or None if the learner certifies no bounds.
+
+        Raises
+        ------
+        InputError
+            If the record has replicas.
+
+        Notes ----- If the first strategy p was given or perturbed, it differs from the learner's strategy q. This adds
+        once the maximum over losses l of::
+
+            <p - q, l - φ l>
+
+        It is 2 for external and internal regret, and at most 4.
+
+        Examples
+        --------
         >>> import gamesim
         >>> record = gamesim.simulate("shapley", ["wavelet-continuous", "hedge"], rounds=1000, perturb=0.2)
         >>> best = record.best_deviation(0, "swap")
@@ -289,7 +458,7 @@ class Record(Generic[Number]):
         True
         """
         if not self.single:
-            raise InputError("a certificate is of one run: take record[replica]")
+            raise InputError("certificates need a record of a single run: use record[replica]")
         learner = self.learners[player]
         if not hasattr(learner, "certificate"):
             return None
@@ -305,26 +474,60 @@ class Record(Generic[Number]):
         return float(losses * self.game.scale[player])
 
     def best_deviation(self, player: int, kind: PlainRegret) -> NDArray[np.float64]:
-        """The deviation φ that this player's regret of a kind, external, internal or swap, is measured against.
+        """Return the deviation that a player's regret is measured against.
 
-        It is a stochastic matrix of zeros and ones: row i is where the mass of action i is sent.
+        Parameters
+        ----------
+        player : int
+            The index of the player.
+        kind : {"external", "internal", "swap"}
+            The kind of regret.
 
+        Returns
+        -------
+        ndarray of shape (d, d)
+            A stochastic matrix of zeros and ones whose row i is the action that replaces action i.
+
+        Raises
+        ------
+        InputError
+            If the record has replicas.
+
+        Examples
+        --------
         >>> import gamesim
         >>> record = gamesim.simulate("shapley", "hedge", rounds=1000, perturb=0.2)
-        >>> record.best_deviation(0, "swap")  # "play one further"
+        >>> record.best_deviation(0, "swap")  # replace each action by the next
         array([[0., 1., 0.],
                [0., 0., 1.],
                [1., 0., 0.]])
         """
         if not self.single:
-            raise InputError("a deviation is of one run: take record[replica]")
+            raise InputError("best deviations need a record of a single run: use record[replica]")
         return regrets.best_deviation(self.moments()[-1].matrices[player], kind)
 
     def gap(self, kind: EquilibriumKind) -> Number:
-        """The CE gap (largest swap regret a round) or CCE gap (largest external regret a round), in payoff units.
+        """Return the CE or CCE gap.
 
-        `kind` is "ce" or "cce"; a float comes back, or one for each replica.
+        If it is ε, the joint distribution of play is an ε-approximate CE or CCE.
 
+        Parameters
+        ----------
+        kind : {"ce", "cce"}
+            The largest swap regret or the largest external regret of any player.
+
+        Returns
+        -------
+        float or ndarray of shape (replicas,)
+            The gap, in payoff units per round.
+
+        Raises
+        ------
+        InputError
+            If the kind is unknown.
+
+        Examples
+        --------
         >>> import gamesim
         >>> record = gamesim.simulate("shapley", "hedge", rounds=1000, perturb=0.2)
         >>> round(record.gap("ce"), 2), round(record.gap("cce"), 3)
@@ -333,10 +536,16 @@ class Record(Generic[Number]):
         return self._number(gap_name(kind))
 
     def nash_gap(self) -> Number:
-        """The most that a player gains a round by leaving its average strategy while the others keep to theirs.
+        """Return the Nash gap of the average strategies.
 
-        It is in payoff units; a float comes back, or one for each replica.
+        Returns
+        -------
+        float or ndarray of shape (replicas,)
+            The maximum gain of any player who deviates from its average strategy while the others play theirs, in
+            payoff units per round.
 
+        Examples
+        --------
         >>> import gamesim
         >>> record = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=200)
         >>> round(record.nash_gap(), 3)
@@ -345,11 +554,28 @@ class Record(Generic[Number]):
         return self._number("nash-gap")
 
     def distance(self, kind: EquilibriumKind) -> Number:
-        """How far the joint is from the CE or CCE set, in total variation, from 0 to 1; `kind` is "ce" or "cce".
+        """Return the distance of the joint distribution of play to the CE or CCE set.
 
-        A distance can be large where the gap is small: the gap says how much anybody gains by deviating, the distance
-        how much play would have to change.
+        The distance can be large although the gap is small: the gap is how much a player gains by deviating, the
+        distance is how much of the play would have to change.
 
+        Parameters
+        ----------
+        kind : {"ce", "cce"}
+            Correlated or coarse correlated equilibria.
+
+        Returns
+        -------
+        float or ndarray of shape (replicas,)
+            The distance in total variation, from 0 to 1.
+
+        Raises
+        ------
+        InputError
+            If the kind is unknown, or the game has no payoff table or too many action profiles.
+
+        Examples
+        --------
         >>> import gamesim
         >>> record = gamesim.simulate("shapley", "hedge", rounds=1000, perturb=0.2)
         >>> round(record.distance("ce"), 3), round(record.distance("cce"), 3)
@@ -359,8 +585,10 @@ class Record(Generic[Number]):
 
     @property
     def curve(self) -> Curve:
-        """The same measures on the logarithmic grid of rounds, ending with the last round.
+        """Return the measures at each checkpoint, up to the last round.
 
+        Examples
+        --------
         >>> import gamesim
         >>> record = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=200)
         >>> record.curve.rounds[:5].tolist(), int(record.curve.rounds[-1])
@@ -369,8 +597,22 @@ class Record(Generic[Number]):
         return self.curve_from(1)
 
     def curve_from(self, first: int) -> Curve:
-        """The curve from round `first` on: all rounds count in its measures, but earlier checkpoints are left out.
+        """Return the measures at each checkpoint from a given round on.
 
+        The measures still cover all rounds from the first.
+
+        Parameters
+        ----------
+        first : int
+            The first round to show.
+
+        Returns
+        -------
+        Curve
+            The measures at each checkpoint.
+
+        Examples
+        --------
         >>> import gamesim
         >>> record = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=200)
         >>> record.curve_from(150).rounds.tolist()
@@ -383,8 +625,27 @@ class Record(Generic[Number]):
     players = Renamed("learners")
 
     def save(self, path: str | os.PathLike[str], *, force: bool = False) -> Path:
-        """Write the record as a new folder at this path and return it; an existing one is kept unless `force`.
+        """Write the record to a new folder.
 
+        Parameters
+        ----------
+        path : str or path-like
+            The folder.
+        force : bool, default False
+            Whether to replace an existing folder.
+
+        Returns
+        -------
+        pathlib.Path
+            The folder.
+
+        Raises
+        ------
+        InputError
+            If the folder exists and `force` is False, or if it cannot be written.
+
+        Examples
+        --------
         >>> import gamesim
         >>> import tempfile
         >>> record = gamesim.simulate("chicken", "hedge", rounds=10)
@@ -396,8 +657,15 @@ class Record(Generic[Number]):
         return write_folder(path, self.write_parts, force=force)
 
     def write_parts(self, folder: Path) -> None:
-        """Write manifest and arrays into an existing folder, as `save` does into a new one.
+        """Write the manifest and the arrays into an existing folder.
 
+        Parameters
+        ----------
+        folder : pathlib.Path
+            The folder.
+
+        Examples
+        --------
         >>> import gamesim
         >>> import tempfile
         >>> record = gamesim.simulate("chicken", "hedge", rounds=10)
@@ -421,8 +689,27 @@ class Record(Generic[Number]):
 
 
 def load(path: str | os.PathLike[str]) -> Record[Any]:
-    """Read a record back from the folder at this path; nothing in it is executed.
+    """Read a record from a folder.
 
+    No code in the folder is executed.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The folder that `Record.save` wrote.
+
+    Returns
+    -------
+    Record
+        The record.
+
+    Raises
+    ------
+    InputError
+        If there is no record, or it is incomplete or of another format.
+
+    Examples
+    --------
     >>> import gamesim
     >>> import tempfile
     >>> record = gamesim.simulate("chicken", ["hedge", "uniform"], rounds=10)

@@ -172,9 +172,9 @@ def test_mistakes_are_refused_with_a_reason(joint: list[list[float]], kind: Equi
 
 def test_games_without_a_table_or_too_large_are_refused() -> None:
     bare = Game("bare", ("A", "B"), (("x", "y"), ("x", "y")))
-    with pytest.raises(InputError, match="no table of payoffs"):
+    with pytest.raises(InputError, match="has no payoff table"):
         equilibrium.gap(bare, [[1, 0], [0, 0]], "ce")
     labels = [tuple(map(str, range(size))) for size in (2048, 2049)]
     large = Table("large", ("A", "B"), (labels[0], labels[1]), np.broadcast_to(0.0, (2, 2048, 2049)))
-    with pytest.raises(InputError, match="joints are held up to 4194304"):
+    with pytest.raises(InputError, match="limit for joint distributions is 4194304"):
         equilibrium.optimum(large)

@@ -92,9 +92,9 @@ def test_a_layout_as_a_part_has_its_own_length() -> None:
 def test_mistakes_in_a_declaration_are_refused() -> None:
     with pytest.raises(TypeError, match="parts"):
         Layout(Inner, left="d")
-    with pytest.raises(TypeError, match="shape is made of"):
+    with pytest.raises(TypeError, match="shape may use"):
         Layout(Inner, left="d", right="size").size(3)
-    with pytest.raises(ValueError, match="left of Inner has 3 numbers"):
+    with pytest.raises(ValueError, match="left of Inner needs 3 numbers"):
         INNER.pack(3, left=[1.0, 2.0])
 
 

@@ -81,7 +81,7 @@ def test_several_numbers_are_one_where_one_is_asked_for() -> None:
     assert found.tolist() == [strategy.min() for strategy in record.average]  # type: ignore[union-attr]
     assert available()["least-action"].number(found) == np.min(found)
     assert "least-action" in numbers() and "payoffs" not in numbers() and "quantile-regret" not in numbers()
-    with pytest.raises(InputError, match="payoffs has a number per player"):
+    with pytest.raises(InputError, match="payoffs has one number per player"):
         available()["payoffs"].number(record.payoffs)
 
 
@@ -116,8 +116,8 @@ def test_a_slope_that_there_is_not_is_no_number() -> None:
     [
         ("ce-gab", {}, "unknown measure 'ce-gab'; did you mean 'ce-gap'?"),
         ("quantile-regret", {}, "quantile-regret needs epsilon="),
-        ("quantile-regret", {"epsilom": 0.5}, "has no option 'epsilom': did you mean 'epsilon'?"),
-        ("ce-gap", {"epsilon": 0.5}, "ce-gap has no option 'epsilon': it takes none"),
+        ("quantile-regret", {"epsilom": 0.5}, "unknown option 'epsilom' of quantile-regret; did you mean 'epsilon'?"),
+        ("ce-gap", {"epsilon": 0.5}, "unknown option 'epsilon' of ce-gap; ce-gap has no options"),
     ],
 )
 def test_mistakes_are_told(name: str, options: dict[str, Any], message: str) -> None:
@@ -130,7 +130,7 @@ def test_mistakes_are_told(name: str, options: dict[str, Any], message: str) -> 
 
 
 def test_a_name_is_taken_once() -> None:
-    with pytest.raises(InputError, match="there is a measure called 'ce-gap' already"):
+    with pytest.raises(InputError, match="a measure named 'ce-gap' already exists"):
 
         @measure("ce-gap", unit="nothing")
         def other(moment: Moment) -> float:

@@ -92,7 +92,7 @@ def test_the_most_profitable_deviations_are_named(text: str) -> None:
     joint = shapley().joint
     assert joint is not None
     best = gamesim.equilibrium.polytope(shapley().game, "ce").deviations(joint, 1)[0]
-    assert f"{best.player} {best.told} {best.to} {number(best.gain)}" in Reader(text).text
+    assert f"{best.player} {best.recommended} {best.to} {number(best.gain)}" in Reader(text).text
 
 
 def test_figures_keep_their_names_apart_and_their_sentences(text: str) -> None:

@@ -137,13 +137,15 @@ def test_membership_names_the_most_profitable_deviation() -> None:
     inside = equilibrium.polytope(CHICKEN, "ce")
     outside = inside.contains([[0.71, 0.2], [0.09, 0]])
     assert not outside
-    assert str(outside) == "Column should play Dare when told Chicken: gains 0.53"
-    assert str(inside.contains([[0.71, 0.09], [0.2, 0]])) == "Row should play Dare when told Chicken: gains 0.53"
+    assert str(outside) == "Column gains 0.53 by playing Dare when Chicken is recommended"
+    assert (
+        str(inside.contains([[0.71, 0.09], [0.2, 0]])) == "Row gains 0.53 by playing Dare when Chicken is recommended"
+    )
     third = inside.contains([[1 / 3, 1 / 3], [1 / 3, 0]])
     assert third
-    assert "nobody gains" in str(third)
+    assert "no player gains" in str(third)
     coarse = equilibrium.polytope(CHICKEN, "cce").contains([[1, 0], [0, 0]])
-    assert str(coarse) == "Row should play Dare always: gains 1"
+    assert str(coarse) == "Row gains 1 by always playing Dare"
     listed = inside.deviations([[0.71, 0.2], [0.09, 0]], 4)
     assert [d.player for d in listed[:2]] == ["Column", "Row"]
     assert [d.gain for d in listed] == sorted((d.gain for d in listed), reverse=True)
@@ -264,11 +266,11 @@ def test_the_nearest_joint_to_a_point_by_hand() -> None:
 
 def test_what_cannot_be_asked_is_refused() -> None:
     found = equilibrium.polytope(CHICKEN, "ce")
-    with pytest.raises(InputError, match="norm is tv, max or euclidean"):
+    with pytest.raises(InputError, match='norm must be "tv", "max" or "euclidean", got'):
         found.nearest([[1, 0], [0, 0]], "maximum")  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="one weight for each of 2 players"):
+    with pytest.raises(InputError, match="one finite number for each of 2 players"):
         found.optimum([1, 1, 1])
-    with pytest.raises(InputError, match="vertices are listed up to 10 dimensions"):
+    with pytest.raises(InputError, match="vertices are enumerated up to dimension 10"):
         equilibrium.polytope(Table.from_payoffs(np.zeros((2, 4, 4))), "ce").vertices()
     with pytest.raises(InputError, match="kind ce or cce"):
         equilibrium.polytope(CHICKEN, "nash")  # type: ignore[arg-type]

@@ -1,1 +1,1 @@
-"""The compiled loop, the kernels that it calls, and how their arrays are laid out."""
+"""The compiled loop, compilation of the kernels that it calls, and the layout of their arrays."""

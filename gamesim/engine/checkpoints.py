@@ -1,4 +1,4 @@
-"""The logarithmic grid of rounds at which the sums of a run are kept."""
+"""The logarithmic grid of rounds at which the sums of a run are stored."""
 
 from collections.abc import Sequence
 
@@ -6,20 +6,20 @@ import numpy as np
 
 from gamesim.engine.sums import lengths
 
-CHECKPOINT_BYTES = 2**28  # that a run's checkpoints may take; where each is large, there are fewer
-DECADES = 8  # of rounds, for which memory is set aside
+CHECKPOINT_BYTES = 2**28  # limit on a run's checkpoints; if each is large, there are fewer
+DECADES = 8  # powers of ten of rounds for which memory is budgeted
 
 
 def checkpoint_numbers(sizes: Sequence[int]) -> int:
-    """Return how many numbers a checkpoint counts for when the players have so many actions.
+    """Return the number of floats per checkpoint that limits the grid.
 
-    The average is left out: it never is the largest sum, and counting it would change the grids of large games.
+    The average is left out: it is never the largest sum, and including it would change the grids of large games.
     """
     return sum(length for name, length in lengths(sizes).items() if name != "average")
 
 
 def per_decade(sizes: Sequence[int], wanted: int) -> int:
-    """Return how many checkpoints there are for each power of ten of the rounds: fewer where each is large.
+    """Return the number of checkpoints per power of ten, fewer if each is large.
 
     >>> per_decade([2, 3], wanted=10), per_decade([1000, 1000], wanted=10)
     (10, 1)
@@ -28,7 +28,7 @@ def per_decade(sizes: Sequence[int], wanted: int) -> int:
 
 
 def next_checkpoint(rounds: int, per_decade: int) -> int:
-    """Return the first round after this one on the grid that every run shares.
+    """Return the next round on the grid, which is the same for all runs.
 
     >>> next_checkpoint(10, per_decade=4), next_checkpoint(18, per_decade=4)
     (18, 32)

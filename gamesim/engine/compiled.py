@@ -1,8 +1,8 @@
-"""Compiling: one decorator for every kernel, one cache for them all, and calls by address.
+"""Compilation: one decorator and one cache for all kernels, and calls by address.
 
-A learner is two small kernels and a game is one. Kernels of one kind share one signature, so the simulation's loop is
-compiled once and calls whatever kernels a scenario names through their addresses: no compilation for each mix of
-learners, no limit on how many there are.
+A learner consists of two small kernels and a game of one. All kernels of one kind have the same signature, so the
+simulation's loop is compiled once and calls kernels through their addresses. No combination of learners needs further
+compilation.
 """
 
 import hashlib
@@ -20,9 +20,9 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["kernel"]  # the rest is for the simulation and for learners that are made of others
+__all__ = ["kernel"]  # the rest is for the simulation and for learners that combine others
 
-# What Numba says of its types differs from version to version: to a type checker it is untyped, in this one file.
+# Numba's type annotations differ between versions, so this file treats Numba as untyped.
 ir: Any = import_module("llvmlite.ir")
 numba: Any = import_module("numba")
 event: Any = import_module("numba.core.event")
@@ -43,14 +43,27 @@ GAME_KERNEL = types.void(_INTEGERS, _VECTOR, _VECTOR, _VECTOR, _VECTOR)  # (inte
 
 
 def kernel(function: Function) -> Function:
-    """Compile a function on first use, for every later process too; it runs without the GIL and divides as NumPy does.
+    """Compile a function with Numba on first use.
 
-    A learner's two kernels take vectors of numbers: (settings, state, strategy) and (settings, state, loss). A kernel
-    writes into its arguments, allocates nothing, and calls other kernels only.
+    The machine code is cached for later processes, releases the GIL, and divides by zero as NumPy does. A kernel writes
+    into its arguments, does not allocate, and calls only other kernels.
 
+    Parameters
+    ----------
+    function : callable
+        The function. The two kernels of a learner have the arguments ``(settings, state, strategy)`` and
+        ``(settings, state, loss)``, all vectors of floats.
+
+    Returns
+    -------
+    callable
+        The compiled function.
+
+    Examples
+    --------
     >>> from gamesim.players import Hedge
-    >>> plain = Hedge.kernels[1].py_func  # (settings, state, loss): it counts rounds, and adds up the losses
-    >>> observe, state = kernel(plain), np.array([1.0, 0.5, -1.0])  # as `@kernel` over the function does
+    >>> plain = Hedge.kernels[1].py_func  # (settings, state, loss): it counts rounds and adds up losses
+    >>> observe, state = kernel(plain), np.array([1.0, 0.5, -1.0])  # the same as decorating with @kernel
     >>> observe(np.zeros(1), state, np.array([0.25, 1.0]))
     >>> state
     array([2.  , 0.75, 0.  ])
@@ -59,7 +72,7 @@ def kernel(function: Function) -> Function:
 
 
 def inlined(function: Function) -> Function:
-    """Compile as a kernel does, and inline the code wherever it is called: for the innermost loops."""
+    """Compile like `kernel` and inline the code at each call, for the innermost loops."""
     return _compile(function, inline="always")
 
 
@@ -75,10 +88,11 @@ def _compile(function: Function, inline: str) -> Function:
 
 @cache
 def cache_folder(source: str) -> Path:
-    """Where the compiled kernels of a file are kept: below NUMBA_CACHE_DIR, the user's cache folder or a temporary one.
+    """Return the cache folder for the kernels of a file.
 
-    Never the package's own folder, which may be read-only. Numba does not notice when a kernel's callee in another file
-    was edited, so the folder's name carries a hash of this file and of the files of ours that it imports.
+    It is below NUMBA_CACHE_DIR, the user's cache folder or a temporary folder, never in the package, which may be
+    read-only. Numba does not notice edits of callees in other files, so the folder's name has a hash of this file and
+    of all files of gamesim that it imports.
     """
     digest = hashlib.sha256()
     for path in sorted(_files_behind(source, set())):
@@ -95,8 +109,8 @@ def cache_folder(source: str) -> Path:
 
 
 def _files_behind(source: str, found: set[str]) -> set[str]:
-    """Return a file and the files of gamesim that it imports, directly or not."""
-    if source not in found and os.path.exists(source):  # code typed at a prompt has no file
+    """Return a file and all files of gamesim that it imports, directly or indirectly."""
+    if source not in found and os.path.exists(source):  # code from a prompt has no file
         found.add(source)
         for module in re.findall(
             r"^from (gamesim\.[\w.]+) import", Path(source).read_text(encoding="utf-8"), re.MULTILINE
@@ -116,14 +130,14 @@ def _cache_parents() -> list[Path]:
 
 
 def announce_compilation(say: Callable[[], None]) -> None:
-    """Call `say` once, when the first kernel has to be compiled rather than loaded from the cache."""
+    """Call `say` once, when a kernel is compiled rather than loaded from the cache."""
 
-    class Listener(event.Listener):  # type: ignore[misc]  # its type is not known
-        told = False
+    class Listener(event.Listener):  # type: ignore[misc]  # untyped
+        announced = False
 
         def on_start(self, event: Any) -> None:
-            if not self.told:
-                self.told = True
+            if not self.announced:
+                self.announced = True
                 say()
 
         def on_end(self, event: Any) -> None:
@@ -134,16 +148,16 @@ def announce_compilation(say: Callable[[], None]) -> None:
 
 @cache
 def address(function: Callable[..., None], signature: Any) -> int:
-    """Return the address of a kernel's machine code, to be called by `call_learner` or `call_game`."""
-    function.compile(signature)  # type: ignore[attr-defined]  # it is Numba's dispatcher
+    """Return the address of a kernel's machine code, for `call_learner` or `call_game`."""
+    function.compile(signature)  # type: ignore[attr-defined]  # a Numba dispatcher
     return int(function_type.CompileResultWAP(function.overloads[signature.args]).address)  # type: ignore[attr-defined]
 
 
 def _lend(context: Any, builder: Any, kind: Any, whole: Any, start: Any, end: Any) -> Any:
-    """Make a vector of the entries start..end-1 of an array: a view that owns nothing.
+    """Create a vector view of the entries start..end-1 of an array, without ownership.
 
-    Numba counts the references to an array with atomic operations; at a few dozen views a round these would cost more
-    than the learners do. A view without an owner is not counted; whoever calls holds the arrays long enough.
+    Numba counts references to arrays with atomic operations. With dozens of views per round this would cost more than
+    the learners. A view without an owner is not counted; the caller keeps the arrays alive.
     """
     view = context.make_array(kind)(context, builder)
     data, size = builder.gep(whole.data, [start]), whole.itemsize
@@ -153,7 +167,7 @@ def _lend(context: Any, builder: Any, kind: Any, whole: Any, start: Any, end: An
 
 @instruction
 def multiply_add(typing: Any, x: Any, y: Any, z: Any) -> Any:
-    """Return x·y + z, rounded once: one instruction where the processor has it, the same number where it has not."""
+    """Return x·y + z, rounded once, with the same result on every processor."""
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         return builder.fma(*given)
@@ -163,7 +177,7 @@ def multiply_add(typing: Any, x: Any, y: Any, z: Any) -> Any:
 
 @instruction
 def part(typing: Any, array: Any, start: Any, end: Any) -> Any:
-    """Return array[start:end] as a view that owns nothing; the caller keeps the array."""
+    """Return array[start:end] as a view without ownership; the caller keeps the array alive."""
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         array, start, end = given
@@ -174,7 +188,7 @@ def part(typing: Any, array: Any, start: Any, end: Any) -> Any:
 
 @instruction
 def row_part(typing: Any, matrix: Any, row: Any, start: Any, end: Any) -> Any:
-    """Return matrix[row, start:end] as a view that owns nothing; the caller keeps the matrix."""
+    """Return matrix[row, start:end] as a view without ownership; the caller keeps the matrix alive."""
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         matrix, row, start, end = given
@@ -186,7 +200,7 @@ def row_part(typing: Any, matrix: Any, row: Any, start: Any, end: Any) -> Any:
 
 
 def _lent(context: Any, builder: Any, signature: Any, given: Any) -> list[Any]:
-    """Make views that own nothing of whole arrays, for a kernel with this signature."""
+    """Create views without ownership of whole arrays, for a kernel with this signature."""
     lent = []
     for kind, array in zip(signature.args, given, strict=True):
         whole = context.make_array(kind)(context, builder, array)
@@ -203,7 +217,7 @@ def _call(context: Any, builder: Any, signature: Any, address: Any, arguments: l
 
 @instruction
 def call_learner(typing: Any, address: Any, settings: Any, state: Any, vector: Any) -> Any:
-    """Call a learner's kernel by its address, inside compiled code."""
+    """Call a learner's kernel by its address, in compiled code."""
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         return _call(context, builder, LEARNER_KERNEL, given[0], _lent(context, builder, LEARNER_KERNEL, given[1:]))
@@ -213,7 +227,7 @@ def call_learner(typing: Any, address: Any, settings: Any, state: Any, vector: A
 
 @instruction
 def call_game(typing: Any, address: Any, integers: Any, data: Any, scratch: Any, profile: Any, losses: Any) -> Any:
-    """Call a game's kernel by its address, inside compiled code."""
+    """Call a game's kernel by its address, in compiled code."""
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         return _call(context, builder, GAME_KERNEL, given[0], _lent(context, builder, GAME_KERNEL, given[1:]))

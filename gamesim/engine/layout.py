@@ -1,8 +1,8 @@
-"""Named parts of an array: what a learner keeps, and what its kernels and a game's kernel read.
+"""Layouts: names and shapes for the consecutive parts of an array.
 
-Kernels of one kind share one signature, so they take plain arrays. A layout declares once which part of such an array
-is what: names, in order, and shapes. From it come the array itself (`zeros`, `pack`), the named parts in Python
-(`parts`), and the same named parts inside a kernel (`view`, which costs no more than slicing by hand).
+Kernels of one kind share one signature, so they take plain arrays. A layout declares once what the parts of such an
+array are. It creates the array (`zeros`, `pack`), and returns its named parts in Python (`parts`) and in a kernel
+(`view`, which is as fast as slicing by hand)::
 
     class State(NamedTuple):
         strategy: Vector
@@ -16,9 +16,15 @@ is what: names, in order, and shapes. From it come the array itself (`zeros`, `p
         strategy, regrets = view(state, loss.size)
         ...
 
-A shape is "float" or "int" for one number, which a view reads; an expression such as "d", "2 * d + 1" or "1" for a part
-of that length; "int[...]" for a part of whole numbers in an array of floats, which has as many bytes; another layout;
-or "rest". An expression may use the dimensions that a view is given (here d, by default) and all "int" parts before it.
+A shape is one of:
+
+- "float" or "int" for a scalar, which a view reads;
+- an expression such as "d", "2 * d + 1" or "1" for a vector of that length;
+- "int[...]" for a vector of integers inside an array of floats, which has the same number of bytes;
+- another layout;
+- "rest" for all remaining entries.
+
+An expression may use the dimensions of the layout (by default d) and all "int" parts before it.
 """
 
 import ast
@@ -42,22 +48,22 @@ _OPERATORS: dict[type[ast.AST], Callable[[Any, Any], Any]] = {
 
 
 class _Shape(NamedTuple):
-    """How a part is read: its kind ("float", "int" or "array"), of which numbers, and its length if it is an array."""
+    """Describe how a part is read: its kind ("float", "int" or "array"), its number type, and its length."""
 
     kind: str
     whole: bool
-    length: ast.expr | None  # None: the rest
+    length: ast.expr | None  # None for the rest
 
 
 class _Layout(Generic[Parts, Words]):
-    """Names and shapes of the consecutive parts of an array of `word`s, which have 8 bytes each."""
+    """Declare names and shapes of the consecutive parts of an array of 8-byte `word`s."""
 
     word: ClassVar[type[np.generic]]
 
     def __init__(self, kind: type[Parts], /, dimensions: str = "d", **shapes: Any) -> None:
-        names = kind._fields  # type: ignore[attr-defined]  # it is a NamedTuple
+        names = kind._fields  # type: ignore[attr-defined]  # a NamedTuple
         if tuple(shapes) != names:
-            raise TypeError(f"{kind.__name__} has the parts {names}, and shapes are given for {tuple(shapes)}")
+            raise TypeError(f"{kind.__name__} has the parts {names}, got shapes for {tuple(shapes)}")
         self.kind = kind
         self.dimensions = tuple(dimensions.split())
         self._shapes = {name: self._read(shape) for name, shape in shapes.items()}
@@ -66,7 +72,9 @@ class _Layout(Generic[Parts, Words]):
     def _read(self, shape: Any) -> _Shape:
         if isinstance(shape, _Layout):
             if set(shape.dimensions) - set(self.dimensions):
-                raise TypeError(f"a layout in {shape.dimensions} does not fit into one in {self.dimensions}")
+                raise TypeError(
+                    f"a part with dimensions {shape.dimensions} does not fit a layout with dimensions {self.dimensions}"
+                )
             return _Shape("array", self.word is np.int64, shape.length)
         if shape in ("float", "int"):
             return _Shape(shape, shape == "int", None)
@@ -77,26 +85,92 @@ class _Layout(Generic[Parts, Words]):
 
     @property
     def length(self) -> ast.expr:
-        """The length of the whole, as an expression, for layouts that have this one as a part."""
+        """Return the total length as an expression, for layouts that contain this one."""
         total: ast.expr = ast.Constant(0)
         for shape in self._shapes.values():
             if shape.kind == "array" and shape.length is None:
-                raise TypeError(f"{self.kind.__name__} ends with a rest: it has no length of its own")
+                raise TypeError(f"{self.kind.__name__} ends with a rest, so its length is not fixed")
             term = shape.length if shape.length is not None else ast.Constant(1)
             total = ast.BinOp(total, ast.Add(), term)
         return total
 
     def size(self, *dimensions: int) -> int:
-        """Return how many numbers the whole has, for these dimensions."""
+        """Return the number of entries for these dimensions.
+
+        Parameters
+        ----------
+        *dimensions : int
+            The value of each dimension.
+
+        Returns
+        -------
+        int
+            The number of entries.
+
+        Examples
+        --------
+        >>> class State(NamedTuple):
+        ...     rounds: Vector
+        ...     losses: Vector
+        >>> Layout(State, rounds="1", losses="d").size(3)
+        4
+        """
         return int(_evaluate(self.length, dict(zip(self.dimensions, dimensions, strict=True))))
 
     def zeros(self, *dimensions: int) -> Words:
-        """Return an array of this layout, all zero."""
+        """Return an array of this layout, filled with zeros.
+
+        Parameters
+        ----------
+        *dimensions : int
+            The value of each dimension.
+
+        Returns
+        -------
+        ndarray
+            The array.
+
+        Examples
+        --------
+        >>> class State(NamedTuple):
+        ...     rounds: Vector
+        ...     losses: Vector
+        >>> Layout(State, rounds="1", losses="d").zeros(3)
+        array([0., 0., 0., 0.])
+        """
         array: Words = np.zeros(self.size(*dimensions), dtype=self.word)
         return array
 
     def pack(self, *dimensions: int, **values: Any) -> Words:
-        """Return an array of this layout with these values; parts that are not given are 0, and a rest is empty."""
+        """Return an array of this layout with the given values.
+
+        Parameters
+        ----------
+        *dimensions : int
+            The value of each dimension.
+        **values
+            The value of each part, by name. Missing parts are 0, and a missing rest is empty.
+
+        Returns
+        -------
+        ndarray
+            The array.
+
+        Raises
+        ------
+        TypeError
+            If a part is unknown.
+        ValueError
+            If a value has the wrong length.
+
+        Examples
+        --------
+        >>> class State(NamedTuple):
+        ...     rounds: Vector
+        ...     losses: Vector
+        >>> Layout(State, rounds="1", losses="d").pack(3, losses=[0.5, 0.25, -1.0])
+        array([ 0.  ,  0.5 ,  0.25, -1.  ])
+        """
         known = dict(zip(self.dimensions, dimensions, strict=True))
         pieces: list[Any] = []
         for name, shape in self._shapes.items():
@@ -111,7 +185,7 @@ class _Layout(Generic[Parts, Words]):
             if given is not None:
                 flat = np.ravel(given)
                 if flat.size not in (1, length):
-                    raise ValueError(f"{name} of {self.kind.__name__} has {length} numbers, and {flat.size} are given")
+                    raise ValueError(f"{name} of {self.kind.__name__} needs {length} numbers, got {flat.size}")
                 piece[:] = flat
             pieces.append(piece)
         unknown = set(values) - set(self._shapes)
@@ -121,7 +195,28 @@ class _Layout(Generic[Parts, Words]):
         return array
 
     def parts(self, array: Words, *dimensions: int) -> Parts:
-        """Return the named parts of an array of this layout: numbers, and views that can be written to."""
+        """Return the named parts of an array: numbers, and views that can be written to.
+
+        Parameters
+        ----------
+        array : ndarray
+            An array of this layout.
+        *dimensions : int
+            The value of each dimension.
+
+        Returns
+        -------
+        namedtuple
+            The parts.
+
+        Examples
+        --------
+        >>> class State(NamedTuple):
+        ...     rounds: Vector
+        ...     losses: Vector
+        >>> Layout(State, rounds="1", losses="d").parts(np.array([2.0, 0.5, -1.0]), 2)
+        State(rounds=array([2.]), losses=array([ 0.5, -1. ]))
+        """
         known = dict(zip(self.dimensions, dimensions, strict=True))
         found: list[Any] = []
         at = 0
@@ -139,18 +234,35 @@ class _Layout(Generic[Parts, Words]):
         return self.kind(*found)
 
     def shapes(self) -> Iterator[tuple[str, _Shape]]:
-        """Give every part's name and shape, in order."""
+        """Yield the name and shape of each part, in order."""
         yield from self._shapes.items()
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the parts, in order."""
+        """Return the names of the parts, in order."""
         return tuple(self._shapes)
 
 
 class Layout(_Layout[Parts, Vector]):
-    """Names and shapes of the consecutive parts of a vector.
+    """Declare names and shapes of the consecutive parts of a vector of floats.
 
+    Parameters
+    ----------
+    kind : type
+        A NamedTuple with one field per part.
+    dimensions : str, default "d"
+        The names of the dimensions, separated by spaces.
+    **shapes : str or Layout
+        The shape of each part, by name and in order: "float", "int", a length such as "d" or "2 * d + 1", "int[...]",
+        another layout, or "rest".
+
+    Raises
+    ------
+    TypeError
+        If the shapes do not match the fields of `kind`.
+
+    Examples
+    --------
     >>> class State(NamedTuple):
     ...     rounds: Vector
     ...     losses: Vector
@@ -167,13 +279,13 @@ class Layout(_Layout[Parts, Vector]):
 
 
 class IntegerLayout(_Layout[Parts, Integers]):
-    """Names and shapes of the consecutive parts of an array of whole numbers."""
+    """Declare names and shapes of the consecutive parts of a vector of integers, see `Layout`."""
 
     word = np.int64
 
 
 def _evaluate(expression: ast.expr, known: Mapping[str, Any]) -> Any:
-    """Return what an expression is, in Python's numbers or in those of code that is being generated."""
+    """Evaluate a shape expression, with Python integers or with values in generated code."""
     match expression:
         case ast.Constant(value=int(value)):
             return value
@@ -181,11 +293,11 @@ def _evaluate(expression: ast.expr, known: Mapping[str, Any]) -> Any:
             return known[name]
         case ast.BinOp(left=left, op=symbol, right=right) if type(symbol) in _OPERATORS:
             return _OPERATORS[type(symbol)](_evaluate(left, known), _evaluate(right, known))
-    raise TypeError(f"a shape is made of {', '.join(known)}, whole numbers, +, -, * and //: {ast.unparse(expression)}")
+    raise TypeError(f"a shape may use {', '.join(known)}, integers, +, -, * and //, got {ast.unparse(expression)}")
 
 
 class _Generated:
-    """A whole number in generated code, with the operations that shapes use."""
+    """Represent an integer in generated code, with the operations that shapes use."""
 
     def __init__(self, builder: Any, value: Any) -> None:
         self._builder, self.value = builder, value
@@ -202,7 +314,7 @@ class _Generated:
     def __mul__(self, other: Any) -> "_Generated":
         return _Generated(self._builder, self._builder.mul(self.value, self._other(other)))
 
-    def __floordiv__(self, other: Any) -> "_Generated":  # lengths are not negative
+    def __floordiv__(self, other: Any) -> "_Generated":  # lengths are nonnegative
         return _Generated(self._builder, self._builder.udiv(self.value, self._other(other)))
 
     __radd__, __rmul__ = __add__, __mul__
@@ -212,9 +324,9 @@ class _Generated:
 
 
 def _compiled_view(layout: _Layout[Parts, Words]) -> Callable[..., Parts]:
-    """Return the function that gives the named parts inside a kernel: views that own nothing.
+    """Return a function that gives the named parts inside a kernel, as views without ownership.
 
-    The kernel's caller keeps the array; see `part`.
+    The kernel's caller keeps the array alive; see `part`.
     """
     words = types.Array(types.int64 if layout.word is np.int64 else types.float64, 1, "C")
 
@@ -261,7 +373,7 @@ def _compiled_view(layout: _Layout[Parts, Words]) -> Callable[..., Parts]:
         made = types.NamedUniTuple(kinds[0], len(kinds), layout.kind) if same else types.NamedTuple(kinds, layout.kind)
         return made(words, *[types.int64] * count), generate
 
-    # One function for each number of dimensions, as the compiler wants fixed arguments.
+    # One function per number of dimensions, because the compiler needs fixed arguments.
     def view_0(typing: Any, array: Any) -> Any:
         return typed(0)
 

@@ -1,11 +1,11 @@
-"""The one compiled loop: play, answer, observe, tally, round after round, for any game and any mix of learners.
+"""The compiled loop over rounds (play, answer, observe, tally), for any game and any learners.
 
-A round is microseconds of work, so nothing here allocates and nothing calls Python. Learners and the game are called by
-address. The phases of a round are functions of their own, because a learner written in Python plays in between them:
-the numbers are then the same, only slower.
+A round takes microseconds, so the loop neither allocates nor calls Python. It calls the kernels of the learners and of
+the game by address. Each phase of a round is a separate function, because learners written in Python run between the
+phases. The results are the same, only slower.
 
-Sums over rounds are taken in blocks that start at multiples of BLOCK, whatever pieces the rounds are run in, so that no
-bit of a record depends on where a run was cut.
+Sums over rounds are accumulated in blocks that start at multiples of BLOCK, so that a record does not depend on how a
+run was split, bit for bit.
 """
 
 from typing import NamedTuple
@@ -19,7 +19,7 @@ from gamesim.engine.sums import Sums
 BLOCK = 8
 EXPECTED, SAMPLED, BANDIT = 0, 1, 2
 
-# Columns of the plan, which has a row for each player.
+# Columns of the plan, which has one row per player.
 PLAY, OBSERVE = 0, 1  # addresses; 0 for a learner written in Python
 SETTINGS, SETTINGS_END, STATE, STATE_END, ACTIONS, ACTIONS_END = 2, 3, 4, 5, 6, 7
 INFORMED = 8
@@ -27,7 +27,7 @@ COLUMNS = 9
 
 
 class Setup(NamedTuple):
-    """What is the same in every round and every replica."""
+    """Hold what is the same in every round and every replica."""
 
     plan: NDArray[np.int64]
     settings: Vector
@@ -38,26 +38,26 @@ class Setup(NamedTuple):
 
 
 class Track(NamedTuple):
-    """One replica: what the rounds read and write. Arrays over actions hold all players' actions side by side."""
+    """Hold the arrays of one replica. Arrays over actions concatenate the actions of all players."""
 
     state: Vector
     scratch: Vector
-    starts: Vector  # the first round's strategies where they are given, NaN where the learner's own count
-    strategies: NDArray[np.float64]  # of the current block: a row a round
+    starts: Vector  # the given strategies of the first round, NaN for the learner's own
+    strategies: NDArray[np.float64]  # of the current block, one row per round
     losses: NDArray[np.float64]
     drawn: Integers  # the actions drawn in this round
     profile: Vector  # the drawn actions as strategies
     seen: Vector
     sums: Sums
-    left: NDArray[np.float64]  # the joint's rows: products of strategies of the first half of the players
-    right: NDArray[np.float64]  # and its columns: of the second half
+    left: NDArray[np.float64]  # rows of the joint distribution: products of strategies of the first half of the players
+    right: NDArray[np.float64]  # and its columns, for the second half
     trajectory: NDArray[np.float64]
     stride: Integers  # the trajectory keeps every stride-th round
 
 
 @inlined
 def _call(setup: Setup, track: Track, player: int, which: int, vector: Vector) -> None:
-    """Call a player's kernel with its own settings, its own state and its own part of a vector over all actions."""
+    """Call a player's kernel with its part of the settings, the state and a vector over all actions."""
     plan = setup.plan
     call_learner(
         plan[player, which],
@@ -69,7 +69,7 @@ def _call(setup: Setup, track: Track, player: int, which: int, vector: Vector) -
 
 @inlined
 def play(setup: Setup, track: Track, round: int) -> None:
-    """Let every compiled learner that is not informed write its strategy."""
+    """Write the strategies of all compiled learners that are not informed."""
     for player in range(setup.plan.shape[0]):
         if setup.plan[player, PLAY] != 0 and setup.plan[player, INFORMED] == 0:
             _call(setup, track, player, PLAY, track.strategies[round % BLOCK])
@@ -77,7 +77,7 @@ def play(setup: Setup, track: Track, round: int) -> None:
 
 @inlined
 def _ask(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
-    """Put the profile to the game: the strategies themselves, or actions drawn from them."""
+    """Compute the losses against the strategies, or against actions drawn from them."""
     profile = track.strategies[round % BLOCK]
     if setup.feedback != EXPECTED:
         for i in range(profile.size):
@@ -89,7 +89,7 @@ def _ask(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
                 action += 1
                 mass += profile[action]
             while profile[action] == 0.0 and action > first:
-                action -= 1  # rounding may leave the uniform beyond the last action that is played
+                action -= 1  # rounding may put the uniform beyond the last action in the support
             track.profile[action] = 1.0
             track.drawn[player] = action - first
         profile = track.profile
@@ -98,7 +98,7 @@ def _ask(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
 
 @kernel
 def _inform(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
-    """Let the informed players see their losses and play, and answer once more."""
+    """Let the informed learners observe their losses and play, and compute the losses again."""
     for player in range(setup.plan.shape[0]):
         if setup.plan[player, INFORMED] != 0:
             _call(setup, track, player, OBSERVE, track.losses[round % BLOCK])
@@ -108,7 +108,7 @@ def _inform(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
 
 @inlined
 def answer(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
-    """Fill in the losses of this round; informed players see theirs first and then play."""
+    """Compute the losses of this round; informed learners observe theirs first and then play."""
     strategies = track.strategies[round % BLOCK]
     if round == 0:
         for i in range(strategies.size):
@@ -117,7 +117,7 @@ def answer(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
     informed = 0
     for player in range(setup.plan.shape[0]):
         informed += setup.plan[player, INFORMED]
-        if setup.plan[player, INFORMED] != 0:  # its own losses do not depend on its strategy, so any will do at first
+        if setup.plan[player, INFORMED] != 0:  # its losses do not depend on its own strategy, so any will do at first
             first, end = setup.plan[player, ACTIONS], setup.plan[player, ACTIONS_END]
             for i in range(first, end):
                 strategies[i] = 1.0 / (end - first)
@@ -128,7 +128,7 @@ def answer(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
 
 @inlined
 def observe(setup: Setup, track: Track, round: int) -> None:
-    """Tell every learner the loss of each of its actions, or under bandit feedback of the drawn one only."""
+    """Pass each learner the losses of its actions, or under bandit feedback of the drawn action only."""
     losses = track.losses[round % BLOCK]
     for i in range(losses.size):
         track.seen[i] = losses[i] if setup.feedback != BANDIT or track.profile[i] == 1.0 else np.nan
@@ -149,7 +149,7 @@ def _add_outer(
     height: int,
     width: int,
 ) -> None:
-    """Add Σ_t left[t, first:] ⊗ right[t, second:] to the matrix at total[at:], all rounds of a full block at once."""
+    """Add Σ_t left[t, first:] ⊗ right[t, second:] to the matrix at total[at:], a full block at once."""
     end = second + width
     r0, r1 = row_part(right, 0, second, end), row_part(right, 1, second, end)
     r2, r3 = row_part(right, 2, second, end), row_part(right, 3, second, end)
@@ -181,13 +181,13 @@ def _multiply_out(
     end: int,
     product: NDArray[np.float64],
 ) -> None:
-    """Write the probabilities of all action profiles of the players first..end-1, the last one's action fastest."""
+    """Write the probabilities of all action profiles of the players first..end-1, the last player fastest."""
     for t in range(rows):
         product[t, 0] = 1.0
         length = 1
         for player in range(first, end):
             at, size = plan[player, ACTIONS], plan[player, ACTIONS_END] - plan[player, ACTIONS]
-            for k in range(length - 1, -1, -1):  # from the back, so that nothing is overwritten before it is read
+            for k in range(length - 1, -1, -1):  # backwards, so that nothing is overwritten before it is read
                 weight = product[t, k]
                 for action in range(size):
                     product[t, k * size + action] = weight * strategies[t, at + action]
@@ -196,7 +196,7 @@ def _multiply_out(
 
 @kernel
 def add_block(setup: Setup, track: Track, rows: int, sums: Sums) -> None:
-    """Add the first rows of the current block to these sums (under sampled feedback they are up to date already)."""
+    """Add the first rows of the current block to the sums; sampled feedback needs no such step."""
     if setup.feedback != EXPECTED:
         return
     strategies, losses, plan = track.strategies, track.losses, setup.plan
@@ -218,7 +218,7 @@ def add_block(setup: Setup, track: Track, rows: int, sums: Sums) -> None:
 
 @inlined
 def tally(setup: Setup, track: Track, round: int) -> None:
-    """Enter the round into the sums and the trajectory."""
+    """Add the round to the sums and the trajectory."""
     if setup.feedback == EXPECTED:
         rows = round % BLOCK + 1
         if rows == BLOCK:
@@ -237,7 +237,7 @@ def tally(setup: Setup, track: Track, round: int) -> None:
             track.sums.joint[cell] += 1.0
 
     capacity = track.trajectory.shape[0]
-    if round == capacity * track.stride[0]:  # full: keep every other round from here on
+    if round == capacity * track.stride[0]:  # full: keep every other round from now on
         for k in range(capacity // 2):
             for i in range(track.sums.average.size):
                 track.trajectory[k, i] = track.trajectory[2 * k, i]
@@ -249,7 +249,7 @@ def tally(setup: Setup, track: Track, round: int) -> None:
 
 @kernel
 def advance(setup: Setup, track: Track, first: int, rounds: int, uniforms: NDArray[np.float64]) -> None:
-    """Run this many rounds from round `first` on; `uniforms` has a row a round under sampled feedback."""
+    """Run `rounds` rounds from round `first` on; with sampled feedback `uniforms` has one row per round."""
     for round in range(first, first + rounds):
         row = uniforms[(round - first) % uniforms.shape[0]]
         play(setup, track, round)

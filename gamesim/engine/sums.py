@@ -1,7 +1,7 @@
-"""The sums over rounds that every measure comes from: declared here, and nowhere else.
+"""The sums over rounds from which all measures are computed.
 
-A further sum is a field of `Sums` with its length in `lengths`, and the lines of the loop that add to it: checkpoints,
-records and measures go through whatever fields there are.
+A further sum needs a field of `Sums`, its length in `lengths`, and code in the loop that adds to it. Checkpoints,
+records and measures iterate over all fields.
 """
 
 from collections.abc import Sequence
@@ -11,15 +11,15 @@ import numpy as np
 
 from gamesim.engine.compiled import Vector
 
-LARGEST_JOINT = 2**22  # action profiles; beyond it no joint is held
+LARGEST_JOINT = 2**22  # action profiles of the largest joint distribution that is stored
 
 
 class Sums(NamedTuple):
-    """What the rounds of one replica add up to, each as a flat array."""
+    """Hold the sums over the rounds of one replica, each as a flat array."""
 
-    average: Vector  # Σ strategies (or counts of drawn actions), all players' side by side
-    counterfactuals: Vector  # Σ p ⊗ l, player after player: what the mass of action i would have lost at action j
-    joint: Vector  # Σ of the product of strategies (or counts of drawn profiles); empty if it would not fit
+    average: Vector  # Σ strategies (or counts of drawn actions), concatenated over players
+    counterfactuals: Vector  # Σ p ⊗ l, player after player: what the mass on action i would have lost on action j
+    joint: Vector  # Σ of the product of strategies (or counts of drawn profiles); empty if too large
 
     @classmethod
     def zeros(cls, sizes: Sequence[int]) -> "Sums":
@@ -27,12 +27,12 @@ class Sums(NamedTuple):
         return cls(**{name: np.zeros(length) for name, length in lengths(sizes).items()})
 
     def copy(self) -> "Sums":
-        """Return the same numbers in arrays of their own."""
+        """Return a copy with new arrays."""
         return Sums(*(total.copy() for total in self))
 
 
 def lengths(sizes: Sequence[int]) -> dict[str, int]:
-    """Return how many numbers each sum has when the players have so many actions.
+    """Return the length of each sum, given the number of actions of each player.
 
     >>> lengths([2, 3])
     {'average': 5, 'counterfactuals': 13, 'joint': 6}
@@ -45,7 +45,7 @@ def lengths(sizes: Sequence[int]) -> dict[str, int]:
 
 
 def _cells_held(sizes: Sequence[int]) -> int:
-    """Return how many cells the joint has, or 0 where it is too large: thousands of players make a huge number."""
+    """Return the number of action profiles, or 0 if too many; the full product could be huge."""
     cells = 1
     for size in sizes:
         cells *= size

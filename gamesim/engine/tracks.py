@@ -1,4 +1,4 @@
-"""The arrays of one replica: how many numbers they hold, and the arrays themselves."""
+"""Allocation of the arrays of one replica."""
 
 from collections.abc import Sequence
 from math import prod
@@ -12,7 +12,7 @@ from gamesim.engine.sums import Sums, lengths
 
 
 def allocate(sizes: Sequence[int], first_state: Vector, scratch: int) -> Track:
-    """Return a replica before its first round: players with so many actions, and a game that needs so much scratch."""
+    """Return the arrays of a replica before its first round."""
     actions = sum(sizes)
     left, right = _halves_of_joint(sizes)
     return Track(
@@ -33,14 +33,14 @@ def allocate(sizes: Sequence[int], first_state: Vector, scratch: int) -> Track:
 
 
 def bytes_needed(sizes: Sequence[int], per_decade: int) -> int:
-    """Return about how many bytes one replica takes with its checkpoints, when players have so many actions."""
+    """Return approximately how many bytes one replica takes with its checkpoints."""
     numbers = checkpoints.checkpoint_numbers(sizes)
     once = numbers + sum(_halves_of_joint(sizes)) + _trajectory_rows(sizes) * sum(sizes)
     return 8 * (once + numbers * (1 + checkpoints.DECADES * per_decade))
 
 
 def _halves_of_joint(sizes: Sequence[int]) -> tuple[int, int]:
-    """Return how many action profiles the first half of the players has, and the second; 1 where no joint is held."""
+    """Return the number of action profiles of each half of the players; 1 if no joint distribution is stored."""
     if not lengths(sizes)["joint"]:
         return 1, 1
     half = len(sizes) // 2
@@ -48,5 +48,5 @@ def _halves_of_joint(sizes: Sequence[int]) -> tuple[int, int]:
 
 
 def _trajectory_rows(sizes: Sequence[int]) -> int:
-    """Return how many rounds the trajectory keeps: a power of two, so that halving it leaves whole rows."""
+    """Return the number of rounds in the trajectory: a power of two, so that it can be halved repeatedly."""
     return min(max(1 << (2**20 // sum(sizes)).bit_length() >> 1, 64), 1024)

@@ -1,6 +1,6 @@
-"""What is measured of a run: regrets, gaps, trends, and the sets of equilibria.
+"""Measures of a run: regrets, gaps, distances, trends, and user-defined ones.
 
-A measure is a function of a moment of a run: see `measure`. Those of gamesim itself are in `gamesim.measure.builtin`.
+A measure is a function of a moment of a run, see `measure`. The built-in measures are in `gamesim.measure.builtin`.
 """
 
 from gamesim.measure import builtin as builtin  # makes the measures known

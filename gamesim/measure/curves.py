@@ -14,17 +14,33 @@ from gamesim.measure.registry import find
 
 
 class Curve:
-    """The measures on the logarithmic grid of rounds, with the same names, arguments and units as a record's.
+    """Evaluate measures at the checkpoints of a run.
 
-    `rounds` is the grid. Each measure has an entry for each of these rounds, and tells of all rounds up to it; with
-    replicas a row of such entries for each.
+    The methods have the same names, arguments and units as those of `Record`. Each value covers all rounds up to its
+    checkpoint. `Record.curve` and `Record.curve_from` create curves.
 
+    Parameters
+    ----------
+    replicas : sequence of Moments
+        The moments of each replica.
+    first : int
+        The index of the first checkpoint.
+    single : bool
+        Whether the run has no replicas, so that values have no leading axis.
+
+    Attributes
+    ----------
+    rounds : ndarray of int
+        The round of each checkpoint.
+
+    Examples
+    --------
     >>> import gamesim
     >>> record = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=200)
     >>> curve = record.curve
     >>> curve.rounds[-4:].tolist()
     [100, 126, 158, 200]
-    >>> curve.payoffs()[-4:].round(2).tolist()  # a row for each of these rounds, an entry for each player
+    >>> curve.payoffs()[-4:].round(2).tolist()  # one row per checkpoint, one entry per player
     [[2.97, 0.5], [2.97, 0.5], [2.98, 0.5], [2.98, 0.5]]
     """
 
@@ -33,8 +49,27 @@ class Curve:
         self._replicas, self._first, self._single = replicas, first, single
 
     def measure(self, name: str, **options: Any) -> NDArray[np.float64]:
-        """Return a measure by its `name` at each checkpoint, in the measure's own units; `options` as in `Record`.
+        """Return a measure by name at each checkpoint.
 
+        Parameters
+        ----------
+        name : str
+            The name of the measure, see `Record.measure`.
+        **options
+            The options of the measure, if it has any.
+
+        Returns
+        -------
+        ndarray of float
+            The values in the measure's unit, one entry or row per checkpoint. With replicas it has a leading axis.
+
+        Raises
+        ------
+        InputError
+            If the measure is unknown, or an option is unknown or missing.
+
+        Examples
+        --------
         >>> import gamesim
         >>> curve = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=200).curve
         >>> curve.measure("welfare")[-4:].round(2).tolist()
@@ -49,30 +84,75 @@ class Curve:
     def regret(
         self, kind: RegretKind, *, epsilon: float | None = None, phi: Deviations | None = None
     ) -> NDArray[np.float64]:
-        """Each player's total regret at each checkpoint, in payoff units; `kind`, `epsilon` and `phi` as in `Record`.
+        """Return each player's total regret at each checkpoint.
 
+        Parameters
+        ----------
+        kind : {"external", "internal", "swap", "quantile", "phi"}
+            The kind of regret, see `Record.regret`.
+        epsilon : float, optional
+            For quantile regret only: the share of actions, in (0, 1].
+        phi : array_like, optional
+            For phi regret only: a stochastic matrix for all players, or one per player.
+
+        Returns
+        -------
+        ndarray of shape (checkpoints, players)
+            The regrets, in payoff units.
+
+        Raises
+        ------
+        InputError
+            If the kind is unknown, or `epsilon` or `phi` is missing or not applicable.
+
+        Examples
+        --------
         >>> import gamesim
         >>> record = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=200)
-        >>> record.curve.regret("external")[-3:].round(1).tolist()  # the follower's grows: it does not learn
+        >>> record.curve.regret("external")[-3:].round(1).tolist()  # the second player does not learn
         [[3.3, 59.7], [3.3, 75.7], [3.3, 96.7]]
         """
         return self.measure(f"{kind}-regret", **regret_options(kind, epsilon, phi))
 
     def gap(self, kind: EquilibriumKind) -> NDArray[np.float64]:
-        """The CE or CCE gap at each checkpoint, in payoff units a round; `kind` is "ce" or "cce".
+        """Return the CE or CCE gap at each checkpoint.
 
+        Parameters
+        ----------
+        kind : {"ce", "cce"}
+            Correlated or coarse correlated equilibrium.
+
+        Returns
+        -------
+        ndarray of shape (checkpoints,)
+            The gaps, in payoff units per round.
+
+        Raises
+        ------
+        InputError
+            If the kind is unknown.
+
+        Examples
+        --------
         >>> import gamesim
         >>> curve = gamesim.simulate("shapley", "hedge", rounds=10_000, perturb=0.2).curve_from(1000)
         >>> curve.gap("cce")[[0, -1]].round(4).tolist()
         [0.0058, 0.0008]
-        >>> curve.gap("ce")[[0, -1]].round(2).tolist()  # it stays
+        >>> curve.gap("ce")[[0, -1]].round(2).tolist()  # does not vanish
         [0.14, 0.15]
         """
         return self.measure(gap_name(kind))
 
     def nash_gap(self) -> NDArray[np.float64]:
-        """The Nash gap of the average strategies at each checkpoint, in payoff units a round.
+        """Return the Nash gap of the average strategies at each checkpoint.
 
+        Returns
+        -------
+        ndarray of shape (checkpoints,)
+            The gaps, in payoff units per round.
+
+        Examples
+        --------
         >>> import gamesim
         >>> record = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=200)
         >>> record.curve.nash_gap()[::8].round(3).tolist()
@@ -81,8 +161,25 @@ class Curve:
         return self.measure("nash-gap")
 
     def distance(self, kind: EquilibriumKind) -> NDArray[np.float64]:
-        """The distance to the CE or CCE set at each checkpoint, in total variation; `kind` is "ce" or "cce".
+        """Return the distance to the CE or CCE set at each checkpoint.
 
+        Parameters
+        ----------
+        kind : {"ce", "cce"}
+            Correlated or coarse correlated equilibria.
+
+        Returns
+        -------
+        ndarray of shape (checkpoints,)
+            The distances in total variation, from 0 to 1.
+
+        Raises
+        ------
+        InputError
+            If the kind is unknown, or the game has no payoff table or too many action profiles.
+
+        Examples
+        --------
         >>> import gamesim
         >>> record = gamesim.simulate("prisoners-dilemma", "hedge", rounds=100)
         >>> record.curve.distance("ce")[::5].round(2).tolist()
@@ -91,8 +188,15 @@ class Curve:
         return self.measure(f"{checked_kind(kind)}-distance")
 
     def joint(self) -> NDArray[np.float64] | None:
-        """The joint of the rounds up to each checkpoint, or None where it would not fit into memory.
+        """Return the joint distribution of play up to each checkpoint.
 
+        Returns
+        -------
+        ndarray or None
+            The joint distributions along the first axis, or None if too large to store.
+
+        Examples
+        --------
         >>> import gamesim
         >>> record = gamesim.simulate("prisoners-dilemma", ["hedge", "uniform"], rounds=100)
         >>> record.curve.joint()[[0, -1]].round(2).tolist()  # after one round, and after all
@@ -101,8 +205,15 @@ class Curve:
         return None if self._replicas[0][-1].joint is None else self.measure("joint")
 
     def payoffs(self) -> NDArray[np.float64]:
-        """Each player's average payoff a round up to each checkpoint.
+        """Return each player's average payoff up to each checkpoint.
 
+        Returns
+        -------
+        ndarray of shape (checkpoints, players)
+            The payoffs, in payoff units per round.
+
+        Examples
+        --------
         >>> import gamesim
         >>> record = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=200)
         >>> record.curve.payoffs()[[0, -1]].round(2).tolist()  # after one round, and after all

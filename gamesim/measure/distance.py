@@ -1,9 +1,10 @@
-"""How far a joint is from the equilibria, in total variation.
+"""The distance of a joint distribution to the set of equilibria, in total variation.
 
-The nearest equilibrium q moves mass: q = joint - taken + added, with 0 ≤ taken ≤ joint and as much added as taken. The
-distance is the mass taken, the least for which q satisfies the incentive constraints: a linear program. It has two
-variables per cell and, for a CE, a constraint for every pair of a player's actions; yet near learned play only a
-twentieth of the constraints bind and few cells change. `Search` finds those and solves a small program instead.
+The nearest equilibrium q moves probability mass: q = joint - taken + added, with 0 ≤ taken ≤ joint and equal sums of
+taken and added. The distance is the minimum mass taken such that q satisfies the incentive constraints: a linear
+program. It has two variables per action profile and, for a CE, one constraint per pair of a player's actions. Near
+learned play only about a twentieth of the constraints bind and few probabilities change. `Search` finds those and
+solves a small program instead.
 """
 
 from collections.abc import Iterable, Iterator
@@ -25,22 +26,22 @@ from gamesim.measure.incentives import (
 )
 from gamesim.measure.linear_programs import INTERIOR, SIMPLEX, minimise
 
-INTERIOR_FROM = 1000  # cells from which the interior point is faster than the simplex for a CE (measured; d = 32)
-SEARCH_FROM = {"ce": 2**15, "cce": 2**14}  # numbers in the system from which the search is the faster way (measured)
-FIRST_JOINING = {"ce": 3, "cce": 10}  # constraints in the first program, for each action told or each player
-NEXT_JOINING = {"ce": 5, "cce": 10}  # and those that join it at once later
-MOST_CONSTRAINTS = 0.25  # the part of many constraints beyond which the whole program is the faster way (measured)
-FEW_CONSTRAINTS = 600  # constraints that never are too many
-PRICED_OUT = VIOLATED  # what a cell's price may miss 0 or 1 by, and what may be owed
-PROVEN_DISTANCE = 1e-8  # how far apart a distance and its bound may be
+INTERIOR_FROM = 1000  # cells from which interior point beats simplex for CE (measured; d = 32)
+SEARCH_FROM = {"ce": 2**15, "cce": 2**14}  # entries from which the search is faster (measured)
+FIRST_JOINING = {"ce": 3, "cce": 10}  # constraints in the first program, per recommended action or player
+NEXT_JOINING = {"ce": 5, "cce": 10}  # and those that join it at a time later
+MOST_CONSTRAINTS = 0.25  # share of all constraints beyond which the whole program is faster (measured)
+FEW_CONSTRAINTS = 600  # a number of constraints that is never too many
+PRICED_OUT = VIOLATED  # tolerance for a cell's price beyond 0 or 1, and for what is owed
+PROVEN_DISTANCE = 1e-8  # tolerance between a distance and its bound
 
 
 @dataclass(frozen=True, eq=False)
 class Nearest:
-    """The equilibrium nearest to a joint in total variation, and a proof that none is nearer.
+    """Hold the equilibrium nearest to a joint distribution in total variation, with a proof.
 
-    `distance` is what it costs to get there; `bound` is the value of the dual program at multipliers ≥ 0, below which
-    no equilibrium can be; the two are equal up to rounding.
+    `distance` is the mass to move; `bound` is the value of the dual program at multipliers ≥ 0, a lower bound on the
+    distance. The two are equal up to rounding.
     """
 
     joint: NDArray[np.float64]
@@ -49,15 +50,16 @@ class Nearest:
 
     @property
     def proven(self) -> bool:
-        """Whether the distance and its bound meet."""
+        """Return whether the distance equals its lower bound."""
         return abs(self.distance - self.bound) <= PROVEN_DISTANCE
 
 
 def dual_bound(incentives: Incentives, joint: NDArray[np.float64], multipliers: Vector) -> float:
     """Return a lower bound on the distance, valid for any multipliers y ≥ 0.
 
-    With z = Gᵀy - min Gᵀy ≥ 0, every equilibrium q has y·Gq ≤ 0, hence Σ q z ≤ -min Gᵀy; and for 0 ≤ min(z, 1) ≤ 1,
-    TV(joint, q) ≥ Σ (joint - q) min(z, 1) ≥ Σ joint min(z, 1) + min Gᵀy.
+    Let z = Gᵀy - min Gᵀy ≥ 0. Every equilibrium q has y·Gq ≤ 0, hence Σ q z ≤ -min Gᵀy, and as 0 ≤ min(z, 1) ≤ 1::
+
+        TV(joint, q) ≥ Σ (joint - q) min(z, 1) ≥ Σ joint min(z, 1) + min Gᵀy
     """
     pressure = incentives.weighted(np.maximum(multipliers, 0))
     least = pressure.min()
@@ -66,7 +68,7 @@ def dual_bound(incentives: Incentives, joint: NDArray[np.float64], multipliers: 
 
 @dataclass(frozen=True, eq=False)
 class _Move:
-    """The solution of a program over some constraints and some cells: what is taken, added and still owed."""
+    """Hold the solution of a restricted program: the mass taken, added, and still owed."""
 
     taken: Vector
     added: Vector
@@ -113,13 +115,13 @@ class _Move:
         return cls(taken, added, float(owed), min(1.0, float(taken.sum())), multipliers)
 
     def nearest(self, incentives: Incentives, joint: NDArray[np.float64]) -> Nearest:
-        """Return where the move leads, with its proof."""
+        """Return the result of the move, with its proof."""
         target = np.maximum(joint.ravel() - self.taken + self.added, 0).reshape(joint.shape)
         return Nearest(target, self.cost, dual_bound(incentives, joint, self.multipliers))
 
 
 def faster_method(incentives: Incentives) -> str:
-    """Return the faster way to solve a program with all constraints: simplex or interior point."""
+    """Return the faster solver for a program with all constraints: simplex or interior point."""
     return INTERIOR if incentives.kind == "ce" and incentives.game.cells >= INTERIOR_FROM else SIMPLEX
 
 
@@ -136,19 +138,22 @@ def direct(incentives: Incentives, joint: NDArray[np.float64], method: str | Non
         found = move.nearest(incentives, joint)
         if found.proven:
             return found
-    raise ArithmeticError(f"a distance of {found.distance} was found, and only {found.bound} could be proven")
+    raise ArithmeticError(
+        f"the distance {found.distance} exceeds its lower bound {found.bound}: the linear program was not solved"
+    )
 
 
 class Search:
-    """The distances of joints of one game, each by a search for the constraints and the cells that matter.
+    """Compute distances in one game by searching for the constraints and cells that matter.
 
-    Cells that keep their mass and constraints that hold with room need not be in the program. From a first solution
-    over few constraints, its multipliers y price every cell: with z = Gᵀy - min Gᵀy, mass is worth adding where z < 0
-    and worth taking where z > 1. Constraints found violated, and cells found worth it, join the program until there
-    are none: row and column generation (Dantzig and Wolfe 1960; Kelley 1960). A program with too few cells need not
-    have a solution, so constraints may be missed at a penalty, which is raised until none is.
+    Action profiles that keep their mass and constraints that are not tight can be left out of the program. The
+    multipliers y of a first solution over few constraints price every action profile: with z = Gᵀy - min Gᵀy, mass is
+    worth adding where z < 0 and worth taking where z > 1. Violated constraints and such action profiles join the
+    program until no more are found: row and column generation (Dantzig and Wolfe 1960; Kelley 1960). A program with too
+    few action profiles may be infeasible, so constraints may be violated at a penalty, which is raised until no
+    violation remains.
 
-    The next joint, if it is close, starts with what mattered for the last.
+    The search for the next joint distribution, if it is close, starts from what mattered for the previous one.
     """
 
     def __init__(self, incentives: Incentives) -> None:
@@ -156,13 +161,13 @@ class Search:
         self._forget()
 
     def _forget(self) -> None:
-        """Start anew: nothing is known to matter."""
+        """Reset the search."""
         self._binding: Integers = np.zeros(0, dtype=np.int64)
         self._prices: Vector | None = None
         self._penalty = 1.0
 
     def nearest(self, joint: NDArray[np.float64]) -> Nearest:
-        """Return the nearest equilibrium; the whole program is solved where a search does not pay."""
+        """Return the nearest equilibrium; solve the whole program if a search does not pay."""
         incentives, flat = self.incentives, joint.ravel()
         constraints = incentives.best(incentives.gains(joint), FIRST_JOINING[incentives.kind], VIOLATED / 100)
         if not constraints.size:
@@ -184,7 +189,7 @@ class Search:
             prices = self._learn(move, constraints, adding)
             gains = incentives.gains((flat - move.taken + move.added).reshape(joint.shape))
             violated = np.setdiff1d(incentives.best(gains, NEXT_JOINING[incentives.kind], VIOLATED), constraints)
-            if fresh:  # it was solved over all cells: go on with those that look as if they might change
+            if fresh:  # solved over all cells: continue with those that may change
                 fresh, (adding, taking) = False, self._promising(flat)
                 add, take = move.added > 0, move.taken > 0
             else:
@@ -199,13 +204,13 @@ class Search:
         return direct(incentives, joint)
 
     def _promising(self, flat: Vector) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-        """Return the cells to which mass may be worth adding, and those from which it may be worth taking."""
+        """Return the cells where adding mass may pay, and those where taking mass may pay."""
         if self._prices is None:
             return np.ones(flat.size, dtype=bool), flat > 0
         return self._prices < 0.15, (self._prices > 0.7) & (flat > 0)
 
     def _learn(self, move: _Move, constraints: Integers, adding: NDArray[np.bool_]) -> Vector:
-        """Keep what the next program starts from, and return the price of every cell."""
+        """Store the starting point of the next program and return the price of every cell."""
         pressure = self.incentives.weighted(move.multipliers).ravel()
         self._prices = pressure - pressure[adding].min()
         self._binding = constraints[move.multipliers[constraints] > 0]
@@ -214,14 +219,14 @@ class Search:
 
 
 def nearest(incentives: Incentives, joint: NDArray[np.float64]) -> Nearest:
-    """Return the nearest equilibrium, by whichever way is the faster one for a program of this size."""
+    """Return the nearest equilibrium, with the faster method for a program of this size."""
     if incentives.entries < SEARCH_FROM[incentives.kind]:
         return direct(incentives, joint)
     return Search(incentives).nearest(joint)
 
 
 def along(incentives: Incentives, joints: Iterable[NDArray[np.float64]]) -> Iterator[Nearest]:
-    """Give the nearest equilibrium of each joint in turn, as for the checkpoints of a run."""
+    """Yield the nearest equilibrium of each joint distribution, for example at the checkpoints of a run."""
     search = Search(incentives)
     for joint in joints:
         small = incentives.entries < SEARCH_FROM[incentives.kind]
@@ -229,10 +234,29 @@ def along(incentives: Incentives, joints: Iterable[NDArray[np.float64]]) -> Iter
 
 
 def distance(game: Game, joint: ArrayLike, kind: EquilibriumKind) -> float:
-    """Return the total variation between a joint and the nearest CE or CCE: the least mass to move to get there.
+    """Return the distance of a joint distribution to the nearest CE or CCE.
 
-    It lies between 0 and 1. `joint` has an axis for each player of the `game`, and `kind` is "ce" or "cce".
+    Parameters
+    ----------
+    game : Game
+        A game with a payoff table.
+    joint : array_like
+        The joint distribution, one axis per player.
+    kind : {"ce", "cce"}
+        Correlated or coarse correlated equilibria.
 
+    Returns
+    -------
+    float
+        The distance in total variation, from 0 to 1: the minimum probability mass that must move.
+
+    Raises
+    ------
+    InputError
+        If the game has no payoff table, `joint` is not a distribution of its shape, or the kind is unknown.
+
+    Examples
+    --------
     >>> from gamesim.game import Table
     >>> pennies = Table.from_payoffs([[[1, -1], [-1, 1]], [[-1, 1], [1, -1]]])
     >>> round(distance(pennies, [[1, 0], [0, 0]], "ce"), 9)
@@ -242,10 +266,32 @@ def distance(game: Game, joint: ArrayLike, kind: EquilibriumKind) -> float:
 
 
 def distances(game: Game, joints: Iterable[ArrayLike], kind: EquilibriumKind) -> list[float]:
-    """Return the distance of each of several joints of one game, as of a run's checkpoints: each helps the next.
+    """Return the distances of several joint distributions to the nearest CE or CCE.
 
-    Distances are total variations, from 0 to 1, and `kind` is "ce" or "cce".
+    It is faster than single calls of `distance` if consecutive distributions are close, as at the checkpoints of a run.
 
+    Parameters
+    ----------
+    game : Game
+        A game with a payoff table.
+    joints : iterable of array_like
+        The joint distributions, each with one axis per player.
+    kind : {"ce", "cce"}
+        Correlated or coarse correlated equilibria.
+
+    Returns
+    -------
+    list of float
+        The distances in total variation, from 0 to 1.
+
+    Raises
+    ------
+    InputError
+        If the game has no payoff table, an entry of `joints` is not a distribution of its shape, or the kind is
+        unknown.
+
+    Examples
+    --------
     >>> from gamesim import games
     >>> dilemma = games.make("prisoners-dilemma")
     >>> [round(far, 9) for far in distances(dilemma, [[[0.25, 0.25], [0.25, 0.25]], [[0, 0.1], [0, 0.9]]], "ce")]

@@ -1,11 +1,12 @@
-"""The incentive constraints: what a player would gain by deviating from a joint, and the linear system that says so.
+"""Incentive constraints: what players gain by deviating from a joint distribution.
 
-A joint q is a correlated equilibrium (CE; Aumann 1974) when no player gains by playing b whenever told a,
+A joint distribution q is a correlated equilibrium (CE; Aumann 1974) if no player i gains by playing b whenever a is
+recommended::
 
-    Σ_{a_-i} q(a, a_-i) (u_i(b, a_-i) - u_i(a, a_-i)) ≤ 0      for every player i and all a, b,
+    Σ_{a_-i} q(a, a_-i) (u_i(b, a_-i) - u_i(a, a_-i)) ≤ 0      for all i, a, b
 
-and a coarse correlated equilibrium (CCE; Moulin and Vial 1978) when no player gains by playing one b whatever it is
-told: the same, summed over a. Everything here is linear in q, and a product of two matrices per player.
+It is a coarse correlated equilibrium (CCE; Moulin and Vial 1978) if no player gains by always playing b: the same,
+summed over a. All constraints are linear in q, and the gains of a player are a product of two matrices.
 """
 
 from collections.abc import Iterator
@@ -18,83 +19,105 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
+from gamesim.deprecated import Renamed
 from gamesim.engine.compiled import Integers, Vector
 from gamesim.engine.sums import LARGEST_JOINT
-from gamesim.errors import InputError, did_you_mean
+from gamesim.errors import InputError
 from gamesim.game import Game, Table
 
 EquilibriumKind: TypeAlias = Literal["ce", "cce"]  # correlated, or coarse correlated
 EQUILIBRIUM_KINDS: tuple[EquilibriumKind, ...] = get_args(EquilibriumKind)
-ENTRIES = 2**27  # the largest linear system that is ever written out, in numbers
-VIOLATED = 1e-9  # of a player's payoff range: a constraint counts as violated beyond this gain
-JOINT_TOLERANCE = 1e-8  # how far the sum of a joint may be from 1, and its entries below 0
+ENTRIES = 2**27  # of the largest linear system that is built
+VIOLATED = 1e-9  # share of a player's payoff range beyond which a constraint counts as violated
+JOINT_TOLERANCE = 1e-8  # how far the sum may be from 1, and entries below 0
 
 
 def written_out(game: Game) -> Table:
-    """Return the game as a table, or say why it cannot be had."""
+    """Return the game as a payoff table, or raise an InputError."""
     if not isinstance(game, Table):
-        raise InputError(
-            f"{game.name} has no table of payoffs: gaps come from the regrets of a record, distances are left out"
-        )
+        raise InputError(f"{game.name} has no payoff table: use the gaps of a record, which are computed from regrets")
     if game.cells > LARGEST_JOINT:
         raise InputError(
-            f"{game.name} has {game.cells} action profiles, and joints are held up to {LARGEST_JOINT}: "
-            "take gaps from regrets"
+            f"{game.name} has {game.cells} action profiles; the limit for joint distributions is {LARGEST_JOINT}: "
+            "use the gaps of a record, which are computed from regrets"
         )
     return game
 
 
 def no_distance(game: Game) -> str | None:
-    """Say why distances cannot be measured in a game, or None if they can."""
+    """Return why distances cannot be measured in a game, or None if they can."""
     if game.cells > LARGEST_JOINT:
         size = f"{game.cells:,}" if game.cells < 1e12 else f"about 10^{round(log10(game.cells)):,}"
-        return f"the joint has {size} cells, more than the {LARGEST_JOINT:,} that are kept; gaps come from the regrets"
+        return (
+            f"the game has {size} action profiles, above the limit of {LARGEST_JOINT:,}; gaps are computed from regrets"
+        )
     if not isinstance(game, Table):
-        return "the game has no payoff table; gaps come from the regrets"
+        return "the game has no payoff table; gaps are computed from regrets"
     return None
 
 
 def checked_kind(kind: EquilibriumKind) -> EquilibriumKind:
-    """Return the kind of equilibrium, refusing all but "ce" and "cce"."""
+    """Return the kind of equilibrium, or raise an InputError unless it is "ce" or "cce"."""
     if kind not in EQUILIBRIUM_KINDS:
-        hint = did_you_mean(str(kind), EQUILIBRIUM_KINDS)
-        raise InputError(f"an equilibrium is of kind ce or cce, and {kind!r} came: {hint}")
+        raise InputError(f'kind must be "ce" or "cce", got {kind!r}')
     return kind
 
 
 def checked_joint(game: Table, joint: ArrayLike) -> NDArray[np.float64]:
-    """Return the joint as an array with an axis per player, summing to 1 exactly up to rounding.
+    """Return a joint distribution as a validated array that sums to 1 up to rounding.
 
-    Its sum may be off by 1e-8, and so may entries below 0, as rounding makes them.
+    The sum may be off by 1e-8, and so may entries below 0.
     """
     try:
         array = np.array(joint, dtype=np.float64)
     except (TypeError, ValueError) as error:
-        raise InputError(f"a joint must be an array of probabilities ({error})") from None
+        raise InputError(f"joint must be an array of probabilities ({error})") from None
     if array.shape != game.sizes:
-        raise InputError(f"a joint of {game.name} has shape {game.sizes}, an axis per player, and {array.shape} came")
+        raise InputError(f"joint must have shape {game.sizes} in {game.name}, one axis per player, got {array.shape}")
     if not np.isfinite(array).all() or array.min() < -JOINT_TOLERANCE:
-        raise InputError(f"a joint holds probabilities, none negative, and {array.flat[np.argmin(array)]} came")
+        raise InputError(f"joint must hold probabilities of at least 0, got {array.flat[np.argmin(array)]}")
     if abs(array.sum() - 1) > JOINT_TOLERANCE:
-        raise InputError(
-            f"the probabilities of a joint must sum to 1 within {JOINT_TOLERANCE}, and they sum to {array.sum()!r}"
-        )
+        raise InputError(f"joint must sum to 1 up to {JOINT_TOLERANCE}, got a sum of {float(array.sum())!r}")
     array = np.maximum(array, 0)
     result: NDArray[np.float64] = array / array.sum()
     return result
 
 
 def own_first(array: NDArray[np.float64], player: int) -> NDArray[np.float64]:
-    """Return the array as a matrix: the player's own actions down, the profiles of the others across."""
+    """Return the array as a matrix: the player's actions as rows, the others' profiles as columns."""
     return np.moveaxis(array, player, 0).reshape(array.shape[player], -1)
 
 
 def deviation_matrices(game: Game, joint: ArrayLike) -> list[NDArray[np.float64]]:
-    """Return for each player of a game the matrix `V[a, b] = Σ_{a_-i} joint(a, a_-i) u_i(b, a_-i)`, in payoff units.
+    """Return each player's payoffs under all deviations from a joint distribution.
 
-    V[a, b] is what the player is paid, over the rounds in which it is told a, if it plays b instead; the gain of the
-    deviation a → b is V[a, b] - V[a, a].
+    Parameters
+    ----------
+    game : Game
+        A game with a payoff table.
+    joint : array_like
+        The joint distribution, one axis per player.
 
+    Returns
+    -------
+    list of ndarray of shape (d_i, d_i)
+        For each player the matrix V, in payoff units per round, see Notes.
+
+    Raises
+    ------
+    InputError
+        If the game has no payoff table, or `joint` is not a distribution of its shape.
+
+    Notes
+    -----
+    Entry V[a, b] is the player's payoff over the rounds in which a is recommended, if it plays b instead::
+
+        V[a, b] = Σ_{a_-i} q(a, a_-i) u_i(b, a_-i)
+
+    The gain of the deviation a → b is V[a, b] - V[a, a].
+
+    Examples
+    --------
     >>> game = Table.from_payoffs([[[6, 2], [7, 0]], [[6, 7], [2, 0]]])
     >>> deviation_matrices(game, [[0.5, 0.25], [0.25, 0]])[0]
     array([[3.5 , 3.5 ],
@@ -106,12 +129,46 @@ def deviation_matrices(game: Game, joint: ArrayLike) -> list[NDArray[np.float64]
 
 
 def gap(game: Game, joint: ArrayLike, kind: EquilibriumKind) -> float:
-    """Return the largest gain of any player by deviating, in payoff units a round: 0 exactly in the set.
+    """Return the largest gain of any player by deviating from a joint distribution.
 
-    `joint` has an axis for each player of the `game`. The `kind` is "ce": the best map of one player's own actions,
-    Σ_a max_b (V[a, b] - V[a, a]), its swap regret per round; or "cce": the best single action,
-    max_b Σ_a (V[a, b] - V[a, a]), its external regret per round, never below 0.
+    It is 0 exactly for equilibria. A joint distribution with gap ε is an ε-approximate equilibrium.
 
+    Parameters
+    ----------
+    game : Game
+        A game with a payoff table.
+    joint : array_like
+        The joint distribution q, one axis per player.
+    kind : {"ce", "cce"}
+        Correlated or coarse correlated equilibrium.
+
+    Returns
+    -------
+    float
+        The gap, in payoff units per round.
+
+    Raises
+    ------
+    InputError
+        If the game has no payoff table, `joint` is not a distribution of its shape, or the kind is unknown.
+
+    Notes
+    -----
+    With V_i the deviation matrix of player i (see `deviation_matrices`), the gaps are::
+
+        CE gap  = max_i Σ_a max_b (V_i[a, b] - V_i[a, a])
+        CCE gap = max(0, max_i max_b Σ_a (V_i[a, b] - V_i[a, a]))
+
+    These are the largest swap regret and the largest external regret per round.
+
+    References
+    ----------
+    Aumann (1974), "Subjectivity and correlation in randomized strategies".
+
+    Moulin and Vial (1978), "Strategically zero-sum games".
+
+    Examples
+    --------
     >>> pennies = Table.from_payoffs([[[1, -1], [-1, 1]], [[-1, 1], [1, -1]]])
     >>> gap(pennies, [[0.5, 0], [0, 0.5]], "ce"), gap(pennies, [[0.5, 0], [0, 0.5]], "cce")
     (2.0, 1.0)
@@ -125,35 +182,48 @@ def gap(game: Game, joint: ArrayLike, kind: EquilibriumKind) -> float:
 
 @dataclass(frozen=True)
 class Deviation:
-    """One way to leave a joint: `player` plays `to`, when told `told`, or whatever it is told (None).
+    """Describe a deviation of one player from a joint distribution, and its gain.
 
-    `gain` is what it brings a round, over all rounds, in payoff units.
+    Parameters
+    ----------
+    player : str
+        The name of the player.
+    recommended : str or None
+        The recommended action that is replaced, or None for all actions.
+    to : str
+        The action that is played instead.
+    gain : float
+        The gain, in payoff units per round, averaged over all rounds.
 
+    Examples
+    --------
     >>> from gamesim import equilibrium, games
     >>> best = equilibrium.polytope(games.make("chicken"), "ce").deviations([[0.7, 0.2], [0.1, 0]])[0]
     >>> best
-    Deviation(player='Column', told='chicken out', to='dare', gain=0.5)
+    Deviation(player='Column', recommended='chicken out', to='dare', gain=0.5)
     >>> print(best)
-    Column should play dare when told chicken out: gains 0.5
+    Column gains 0.5 by playing dare when chicken out is recommended
     """
 
     player: str
-    told: str | None
+    recommended: str | None
     to: str
     gain: float
 
+    told = Renamed("recommended")
+
     def __str__(self) -> str:
-        told = "always" if self.told is None else f"when told {self.told}"
+        always, when = ("always ", "") if self.recommended is None else ("", f" when {self.recommended} is recommended")
         verb = "gains" if self.gain >= 0 else "loses"
-        return f"{self.player} should play {self.to} {told}: {verb} {abs(self.gain):.3g}"
+        return f"{self.player} {verb} {abs(self.gain):.3g} by {always}playing {self.to}{when}"
 
 
 @dataclass(frozen=True, eq=False)
 class Incentives:
-    """The incentive constraints of one kind as a linear system G q ≤ 0, built row by row only where asked.
+    """Represent the incentive constraints as a linear system G q ≤ 0, built row by row on demand.
 
-    Constraints are numbered player by player: a · d + b for a CE, b for a CCE; those with a = b are empty. Gains are
-    per unit of each player's payoff range, so that every player weighs the same whatever its units.
+    Constraints are numbered player by player: a · d + b for a CE, b for a CCE; those with a = b are empty. Gains are in
+    units of each player's payoff range, so that all players have the same weight.
     """
 
     game: Table
@@ -161,20 +231,20 @@ class Incentives:
 
     @cached_property
     def tables(self) -> list[NDArray[np.float64]]:
-        """The payoffs of each player in units of its range, own actions down, the others' profiles across."""
+        """Return each player's payoffs in units of its range, its actions as rows."""
         low, high = self.game.range
         spans = np.where(high > low, high - low, 1.0)
         return [own_first((u - low[i]) / spans[i], i) for i, u in enumerate(self.game.payoffs)]
 
     @cached_property
     def starts(self) -> Integers:
-        """Where the constraints of each player begin, and the number of them all."""
+        """Return the index of each player's first constraint, and the total number."""
         counts = [size**2 if self.kind == "ce" else size for size in self.game.sizes]
         return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
     @cached_property
     def proper(self) -> Integers:
-        """The constraints that are not empty."""
+        """Return the constraints that are not empty."""
         blocks = [
             start + (np.flatnonzero(~np.eye(size, dtype=bool)) if self.kind == "ce" else np.arange(size * (size > 1)))
             for start, size in zip(self.starts[:-1], self.game.sizes, strict=True)
@@ -183,11 +253,11 @@ class Incentives:
 
     @property
     def entries(self) -> int:
-        """How many numbers the whole system has."""
+        """Return the number of entries of the whole system."""
         return sum(size - (self.kind == "ce") for size in self.game.sizes) * self.game.cells
 
     def best(self, gains: Vector, each: int, above: float) -> Integers:
-        """Return the constraints that gain most: for a CE, `each` per player and action told; for a CCE, per player."""
+        """Return the `each` most violated constraints per recommended action (CE) or player (CCE)."""
         chosen = []
         for i, size in enumerate(self.game.sizes):
             mine = gains[self.starts[i] : self.starts[i + 1]].reshape(-1, size)
@@ -197,7 +267,7 @@ class Incentives:
         return np.concatenate(chosen)
 
     def gains(self, joint: NDArray[np.float64]) -> Vector:
-        """Return G q for a joint of the game's shape."""
+        """Return G q for a joint distribution q."""
         parts = []
         for i, table in enumerate(self.tables):
             matrix = own_first(joint, i) @ table.T
@@ -206,7 +276,7 @@ class Incentives:
         return np.concatenate(parts)
 
     def weighted(self, multipliers: Vector) -> NDArray[np.float64]:
-        """Return Gᵀ y, for one multiplier per constraint, in the game's shape."""
+        """Return Gᵀ y in the game's shape, for one multiplier per constraint."""
         total = np.zeros(self.game.sizes)
         for i, (table, y) in enumerate(zip(self.tables, np.split(multipliers, self.starts[1:-1]), strict=True)):
             size = len(table)
@@ -217,7 +287,7 @@ class Incentives:
         return total
 
     def rows(self, chosen: Integers) -> csr_array:
-        """Return these constraints, in this order, as a sparse matrix with a column per cell."""
+        """Return these constraints, in this order, as a sparse matrix with one column per action profile."""
         cells = np.arange(self.game.cells).reshape(self.game.sizes)
         player_of = np.searchsorted(self.starts, chosen, side="right") - 1
         parts, orders = [], []
@@ -248,38 +318,37 @@ class Incentives:
     ) -> tuple[NDArray[np.float64], Integers]:
         """Return the values and the columns of one player's constraints."""
         if self.kind == "ce":
-            told, to = np.divmod(local, len(table))
-            return table[to] - table[told], cells[told]
+            recommended, to = np.divmod(local, len(table))
+            return table[to] - table[recommended], cells[recommended]
         values = table[local][:, None, :] - table[None]
         return values.reshape(len(local), -1), np.broadcast_to(cells.ravel(), (len(local), cells.size))
 
     def system(self) -> csr_array:
-        """Return the whole system, or refuse one that would not fit."""
+        """Return the whole system, or raise an InputError if it is too large."""
         self.refuse_beyond_memory()
         return self.rows(self.proper)
 
     def refuse_beyond_memory(self) -> None:
-        """Refuse a system that would not fit when written out."""
+        """Raise an InputError if the whole system exceeds the memory limit."""
         if self.entries > ENTRIES:
             raise InputError(
-                f"the {self.kind} constraints of {self.game.name} hold {self.entries} numbers, "
-                f"and {ENTRIES} is the limit: take fewer actions"
+                f"the {self.kind.upper()} constraints of {self.game.name} have {self.entries} entries; "
+                f"the limit is {ENTRIES}: use fewer actions"
             )
 
     def deviation(self, constraint: int, joint: NDArray[np.float64]) -> Deviation:
-        """Return a constraint as a deviation that people can read, with its gain at this joint in payoff units."""
+        """Return a constraint as a deviation, with its gain in payoff units."""
         i = int(np.searchsorted(self.starts, constraint, side="right")) - 1
-        told, to = divmod(int(constraint - self.starts[i]), self.game.sizes[i])
+        recommended, to = divmod(int(constraint - self.starts[i]), self.game.sizes[i])
         own, payoffs = own_first(joint, i), own_first(self.game.payoffs[i], i)
         labels = self.game.actions[i]
         if self.kind == "ce":
-            return Deviation(
-                self.game.players[i], labels[told], labels[to], float(own[told] @ (payoffs[to] - payoffs[told]))
-            )
+            gain = float(own[recommended] @ (payoffs[to] - payoffs[recommended]))
+            return Deviation(self.game.players[i], labels[recommended], labels[to], gain)
         return Deviation(self.game.players[i], None, labels[to], float(np.sum(own * (payoffs[to] - payoffs))))
 
     def deviations(self, joint: NDArray[np.float64]) -> Iterator[Deviation]:
-        """Give every deviation at this joint, the most profitable (in payoff units) first."""
+        """Yield all deviations from a joint distribution, the most profitable (in payoff units) first."""
         low, high = self.game.range
         gains = self.gains(joint)
         units = np.concatenate([np.full(n, s) for n, s in zip(np.diff(self.starts), high - low, strict=True)])

@@ -1,8 +1,8 @@
-"""The point of an equilibrium set that minimises a sum over cells: the nearest to a joint, the most random.
+"""Minimise a convex separable function over a set of equilibria, with a proof of optimality.
 
-Two such sums are offered, and each comes with its conjugate on the simplex, which turns any multipliers y ≥ 0 into a
-lower bound: min over the set ≥ min over the simplex of the sum plus y · (gains). A solution is returned only with a
-bound that meets it.
+Each of the two functions has a conjugate on the simplex, which turns any multipliers y ≥ 0 into a lower bound: the
+minimum over the set is at least the minimum over the simplex of the function plus y · gains. A solution is returned
+only if its value equals such a bound up to rounding.
 """
 
 from dataclasses import dataclass
@@ -15,26 +15,26 @@ from scipy.linalg import cho_factor, cho_solve
 from gamesim.engine.compiled import Integers, Vector
 from gamesim.measure.incentives import VIOLATED, Incentives
 
-PROVEN_VALUE = 1e-10  # how far apart a value and its bound may be
-MOST_STEPS = 200  # interior-point steps; some thirty are usual
+PROVEN_VALUE = 1e-10  # tolerance between a value and its bound
+MOST_STEPS = 200  # interior-point steps; about thirty are usual
 
 
 class Sum(Protocol):
-    """A convex function of one number per cell, summed over the cells."""
+    """Define a sum over action profiles of a convex function of the probability."""
 
     def value(self, q: Vector) -> float:
         """Return the sum."""
 
     def slopes(self, q: Vector) -> tuple[Vector, Vector]:
-        """Return the first and the second derivative in each cell."""
+        """Return the first and second derivative for each action profile."""
 
     def bound(self, pressure: Vector) -> float:
-        """Return the least of the sum plus pressure · q over all joints q."""
+        """Return the minimum of the sum plus pressure · q over all joint distributions q."""
 
 
 @dataclass(frozen=True, eq=False)
 class HalfSquares:
-    """Half the squared Euclidean distance to a joint, or to 0."""
+    """Compute half the squared Euclidean distance to a point."""
 
     centre: Vector
 
@@ -51,7 +51,7 @@ class HalfSquares:
 
 @dataclass(frozen=True)
 class NegativeEntropy:
-    """Σ q ln q."""
+    """Compute Σ q ln q."""
 
     def value(self, q: Vector) -> float:  # noqa: D102
         held = q[q > 0]
@@ -66,7 +66,7 @@ class NegativeEntropy:
 
 
 def on_simplex(point: Vector) -> Vector:
-    """Return the joint nearest to a point (Held, Wolfe and Crowder 1974).
+    """Return the joint distribution nearest to a point (Held, Wolfe and Crowder 1974).
 
     >>> on_simplex(np.array([0.5, 1.5, -3.0]))
     array([0., 1., 0.])
@@ -79,7 +79,7 @@ def on_simplex(point: Vector) -> Vector:
 
 @dataclass(frozen=True, eq=False)
 class Minimum:
-    """Where a sum is least over an equilibrium set, its value there, and a value below which it cannot be."""
+    """Hold a minimiser over a set of equilibria, the minimum, and a lower bound on it."""
 
     joint: NDArray[np.float64]
     value: float
@@ -87,7 +87,7 @@ class Minimum:
 
 
 def minimise_sum(incentives: Incentives, total: Sum) -> Minimum:
-    """Return the least point of a sum over the equilibria; constraints join as they are found violated."""
+    """Minimise a sum over the equilibria; violated constraints join as they are found."""
     shape, start = incentives.game.sizes, np.full(incentives.game.cells, 1 / incentives.game.cells)
     constraints = incentives.proper
     if constraints.size > 1000:
@@ -103,16 +103,19 @@ def minimise_sum(incentives: Incentives, total: Sum) -> Minimum:
     bound = total.bound(incentives.weighted(multipliers).ravel())
     value = total.value(q)
     if not abs(value - bound) <= PROVEN_VALUE * max(1.0, abs(value)):
-        raise ArithmeticError(f"the least point was found only to within {value - bound:.1e} of its bound")
+        raise ArithmeticError(f"the minimum exceeds its lower bound by {value - bound:.1e}: the program was not solved")
     return Minimum(q.reshape(shape), value, bound)
 
 
 def _interior_point(incentives: Incentives, constraints: Integers, total: Sum) -> tuple[Vector, Vector]:
-    """Follow the central path (Mehrotra 1992) to the least point under these constraints.
+    """Follow the central path (Mehrotra 1992) to the minimiser under these constraints.
 
-    With slack s of the constraints, multipliers y of them, λ of Σ q = 1 and w of q ≥ 0, it solves
-    φ'(q) + Gᵀy + λ = w, Gq + s = 0, Σ q = 1, s y = q w = 0 by Newton's method on s y = q w = μ as μ falls to 0. The
-    Newton equations reduce to one symmetric system with a row per constraint and one for Σ q = 1.
+    With slacks s and multipliers y of the constraints, λ of Σ q = 1 and w of q ≥ 0, it solves::
+
+        φ'(q) + Gᵀy + λ = w,   Gq + s = 0,   Σ q = 1,   s y = q w = 0
+
+    by Newton's method on s y = q w = μ as μ falls to 0. The Newton equations reduce to one symmetric system with one
+    row per constraint and one for Σ q = 1.
     """
     rows = incentives.rows(constraints)
     cells, count = rows.shape[1], rows.shape[0]
@@ -145,7 +148,7 @@ def _interior_point(incentives: Incentives, constraints: Integers, total: Sum) -
 
 @dataclass(frozen=True, eq=False)
 class _Newton:
-    """The Newton equations at one point of the path, factored once and solved for two targets."""
+    """Factor the Newton equations at one point of the path once and solve them for two targets."""
 
     system: NDArray[np.float64]
     q: Vector
@@ -158,7 +161,7 @@ class _Newton:
     factor: tuple[NDArray[np.float64], bool]
 
     def step(self, target: float, sy: Vector, qw: Vector) -> tuple[Vector, Vector, Vector, Vector, float]:
-        """Step towards s y = q w = target, corrected by the products that a first step left out."""
+        """Step towards s y = q w = target, corrected by the products that the first step neglected."""
         residual = self.slope - (target - qw) / self.q
         ahead = np.append(self.missed[:-1] - self.s + (target - sy) / self.y, self.missed[-1])
         dv = cho_solve(self.factor, ahead - self.system @ (self.weights * residual), check_finite=False)
@@ -169,6 +172,6 @@ class _Newton:
 
 
 def _longest(*moves: tuple[Vector, Vector]) -> float:
-    """Return the longest step, up to a full one, for which every number stays positive."""
+    """Return the longest step, at most 1, for which all entries stay positive."""
     falls = np.concatenate([-value[step < 0] / step[step < 0] for value, step in moves])
     return float(min(falls.min(initial=np.inf), 1.0))

@@ -1,4 +1,4 @@
-"""Linear programs, solved by HiGHS (Huangfu and Hall 2018) as scipy ships it."""
+"""Linear programs, solved by HiGHS (Huangfu and Hall 2018) through SciPy."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -10,12 +10,12 @@ from scipy.sparse import csr_array
 from gamesim.engine.compiled import Vector
 
 SIMPLEX, INTERIOR = "highs-ds", "highs-ipm"
-FEASIBILITY = 1e-9  # by how much a solution may miss a constraint
+FEASIBILITY = 1e-9  # tolerance of the constraints
 
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Where the least value is, the value, and the multipliers ≥ 0 of the inequalities."""
+    """Hold a minimiser, the minimum, and the multipliers ≥ 0 of the inequalities."""
 
     point: Vector
     value: float
@@ -32,14 +32,13 @@ def minimise(
     method: str = SIMPLEX,
     presolve: bool = True,
 ) -> Solution:
-    """Minimise cost · x subject to rows x ≤ limits, equation · x = total and 0 ≤ x ≤ upper; it must have a solution."""
-    solve: Any = linprog  # its published types know no sparse rows
+    """Minimise cost · x subject to rows x ≤ limits, equation · x = total and 0 ≤ x ≤ upper."""
+    solve: Any = linprog  # its type stubs do not know sparse matrices
     tolerances = {"primal_feasibility_tolerance": FEASIBILITY, "dual_feasibility_tolerance": FEASIBILITY}
-    # The simplex has been seen to stall on distances of learned play; it needs a few steps per row where it does not.
+    # The simplex method can stall on distances of learned play; otherwise it needs a few steps per row.
     limit = {SIMPLEX: {"maxiter": 1000 + 4 * limits.size}, INTERIOR: {}}
     result: Any = None
-    # Where the first way gives up another is asked; presolving has been seen to take a tiny upper bound for a
-    # contradiction.
+    # Fall back to another solver if the first fails; presolve can mistake a tiny upper bound for infeasibility.
     for way, first in dict.fromkeys([(method, presolve), (INTERIOR, presolve), (SIMPLEX, False), (INTERIOR, False)]):
         result = solve(
             cost,
@@ -54,4 +53,4 @@ def minimise(
         if result.status == 0:
             multipliers = np.maximum(0.0, -np.asarray(result.ineqlin.marginals))
             return Solution(np.asarray(result.x), float(result.fun), multipliers)
-    raise ArithmeticError(f"HiGHS did not solve a linear program with {cost.size} variables: {result.message}")
+    raise ArithmeticError(f"HiGHS failed to solve a linear program with {cost.size} variables: {result.message}")

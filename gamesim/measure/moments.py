@@ -1,4 +1,4 @@
-"""The moments of a run: what its rounds have added up to so far, from which everything is measured."""
+"""The moments of a run: sums over its rounds, from which all measures are computed."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,12 +15,27 @@ from gamesim.game import Game
 
 @dataclass(frozen=True, eq=False)
 class Moment:
-    """One run after some of its rounds: the `game`, the `rounds` played, and the `sums` over them.
+    """Hold the sums over the first rounds of a run.
 
-    `sums.average` is Σ p of all players side by side, `sums.counterfactuals` is Σ p ⊗ l, player after player, and
-    `sums.joint` is Σ of the product of all strategies, empty where it would not fit into memory; l are losses in
-    [-1, 1]. Where actions are drawn, p is the drawn action.
+    Parameters
+    ----------
+    game : Game
+        The game.
+    rounds : int
+        The number of rounds so far.
+    sums : Sums
+        The sums over these rounds, see Notes.
 
+    Notes
+    -----
+    With p a player's strategy (its drawn action if actions are drawn) and l its losses in [-1, 1], the sums are::
+
+        sums.average         = Σ p, concatenated over players
+        sums.counterfactuals = Σ p ⊗ l, player after player
+        sums.joint           = Σ p_1 ⊗ ... ⊗ p_n, empty if too large to store
+
+    Examples
+    --------
     >>> import gamesim
     >>> simulation = gamesim.Simulation("prisoners-dilemma", ["hedge", "uniform"])
     >>> _ = simulation.run(200)
@@ -35,8 +50,10 @@ class Moment:
 
     @cached_property
     def matrices(self) -> list[NDArray[np.float64]]:
-        """Each player's counterfactual losses Σ p ⊗ l, in the units of loss that learners see.
+        """Return each player's counterfactual losses Σ p ⊗ l, in units of loss.
 
+        Examples
+        --------
         >>> import gamesim
         >>> simulation = gamesim.Simulation("prisoners-dilemma", ["hedge", "uniform"])
         >>> _ = simulation.run(200)
@@ -49,8 +66,10 @@ class Moment:
 
     @property
     def profile(self) -> Vector:
-        """All players' average strategies side by side.
+        """Return all players' average strategies, concatenated.
 
+        Examples
+        --------
         >>> import gamesim
         >>> simulation = gamesim.Simulation("prisoners-dilemma", ["hedge", "uniform"])
         >>> _ = simulation.run(200)
@@ -61,8 +80,12 @@ class Moment:
 
     @property
     def joint(self) -> NDArray[np.float64] | None:
-        """The empirical distribution over action profiles, an axis a player; None where it does not fit into memory.
+        """Return the joint distribution of play, or None if too large to store.
 
+        It has one axis per player.
+
+        Examples
+        --------
         >>> import gamesim
         >>> simulation = gamesim.Simulation("prisoners-dilemma", ["hedge", "uniform"])
         >>> _ = simulation.run(200)
@@ -74,11 +97,24 @@ class Moment:
 
 
 class Moments(Sequence[Moment]):
-    """One run at each of its checkpoints and at its last round, in this order; each moment is made when asked for.
+    """Hold the moments of a run at its checkpoints and after its last round.
 
-    Where a moment has a number or an array, this has an entry or a row for each of them: `rounds`, and the `sums`,
-    each stacked when it is asked for. Slices are Moments.
+    It is a sequence of `Moment`, each created on access. `rounds` and `sums` have one entry or row per moment; slices
+    are again `Moments`.
 
+    Parameters
+    ----------
+    game : Game
+        The game.
+    rounds : ndarray of int
+        The number of rounds at each moment.
+    sums_at : callable
+        A function that returns the sums at a moment, given its index.
+    stacked : callable, optional
+        A function that returns one sum at all moments, given its name.
+
+    Examples
+    --------
     >>> import gamesim
     >>> simulation = gamesim.Simulation("prisoners-dilemma", ["hedge", "uniform"])
     >>> _ = simulation.run(200)
@@ -96,8 +132,8 @@ class Moments(Sequence[Moment]):
     ) -> None:
         self.game = game
         self.rounds = rounds
-        self._sums_at = sums_at  # the sums at one moment, by its number
-        self._stacked = stacked or self._stack  # one sum at all moments, by its name
+        self._sums_at = sums_at  # returns the sums at one moment, given its index
+        self._stacked = stacked or self._stack  # returns one sum at all moments, given its name
 
     def _stack(self, name: str) -> NDArray[np.float64]:
         return np.stack([getattr(self._sums_at(k), name) for k in range(len(self))])
@@ -122,8 +158,10 @@ class Moments(Sequence[Moment]):
 
     @property
     def sums(self) -> Sums:
-        """The sums at all of these moments, each an array with a row a moment.
+        """Return the sums at all moments, each an array with one row per moment.
 
+        Examples
+        --------
         >>> import gamesim
         >>> simulation = gamesim.Simulation("prisoners-dilemma", ["hedge", "uniform"])
         >>> _ = simulation.run(200)
@@ -134,7 +172,7 @@ class Moments(Sequence[Moment]):
 
 
 class _OneByOne:
-    """Sums that are stacked each when it is asked for: those that nobody reads may be large."""
+    """Stack each sum on access: unused sums may be large."""
 
     def __init__(self, stacked: Callable[[str], NDArray[np.float64]]) -> None:
         self._stacked = stacked

@@ -1,4 +1,4 @@
-"""The sets of equilibria themselves: the joints that satisfy the incentive constraints, a polytope in the simplex."""
+"""The sets of equilibria: polytopes of joint distributions that satisfy the incentive constraints."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,7 +13,7 @@ from scipy.spatial import ConvexHull, HalfspaceIntersection
 
 from gamesim.deprecated import Renamed
 from gamesim.engine.compiled import Vector
-from gamesim.errors import InputError, did_you_mean
+from gamesim.errors import InputError
 from gamesim.game import Game
 from gamesim.measure import distance
 from gamesim.measure.incentives import Deviation, EquilibriumKind, Incentives, checked_joint, checked_kind, written_out
@@ -22,23 +22,32 @@ from gamesim.measure.linear_programs import minimise
 
 Norm: TypeAlias = Literal["tv", "max", "euclidean"]
 NORMS: tuple[Norm, ...] = get_args(Norm)
-LISTED = 10  # dimensions of a polytope up to which its vertices are listed
-INSIDE = 1e-9  # of a player's payoff range: what it may gain at a joint that counts as inside
+LISTED = 10  # maximum dimension of a polytope whose vertices are enumerated
+INSIDE = 1e-9  # share of a player's payoff range that it may gain at an equilibrium
 
 
 @dataclass(frozen=True)
 class Membership:
-    """Whether a joint is `inside` the set, and the most profitable `deviation` as the reason.
+    """Report whether a joint distribution is an equilibrium, and why not.
 
-    It is true or false itself, and says why when it is printed.
+    Its truth value is `inside`. Printing it shows the reason.
 
+    Parameters
+    ----------
+    inside : bool
+        Whether the joint distribution is an equilibrium.
+    deviation : Deviation or None
+        The most profitable deviation, or None if no player has two actions.
+
+    Examples
+    --------
     >>> from gamesim import equilibrium, games
     >>> equilibria = equilibrium.polytope(games.make("chicken"), "ce")
     >>> found = equilibria.contains([[0.5, 0.3], [0.2, 0]])
     >>> bool(found), found.deviation.gain > 0
     (False, True)
     >>> print(equilibria.contains([[0.7, 0.2], [0.1, 0]]))
-    Column should play dare when told chicken out: gains 0.5
+    Column gains 0.5 by playing dare when chicken out is recommended
     """
 
     inside: bool
@@ -49,24 +58,31 @@ class Membership:
 
     def __str__(self) -> str:
         if self.deviation is None:
-            return "no player has another action"
-        return f"nobody gains by deviating ({self.deviation})" if self.inside else str(self.deviation)
+            return "no player has two actions"
+        return f"no player gains by deviating ({self.deviation})" if self.inside else str(self.deviation)
 
 
 @dataclass(frozen=True, eq=False)
 class Polytope:
-    """All correlated (or coarse correlated) equilibria of a game, as a set of joints.
+    """Represent the set of all CE or CCE of a game.
 
-    A joint is an array of probabilities with an axis for each player. The set is made of its `incentives`, the linear
-    constraints; `equilibrium.polytope(game, kind)` is the shortest way to it.
+    Its elements are joint distributions: arrays of probabilities with one axis per player. `equilibrium.polytope` is
+    the shortest way to create one.
 
+    Parameters
+    ----------
+    incentives : Incentives
+        The incentive constraints of the game.
+
+    Examples
+    --------
     >>> from gamesim.game import Table
     >>> chicken = Table.from_payoffs([[[6, 2], [7, 0]], [[6, 7], [2, 0]]], actions=[["Chicken", "Dare"]] * 2)
     >>> equilibria = Polytope.from_game(chicken, "ce")
     >>> equilibria.dimension, len(equilibria.vertices())
     (3, 5)
     >>> print(equilibria.contains([[0.7, 0.2], [0.1, 0]]))
-    Column should play Dare when told Chicken: gains 0.5
+    Column gains 0.5 by playing Dare when Chicken is recommended
     >>> equilibria.optimum([1, 1]).round(3)
     array([[0.5 , 0.25],
            [0.25, 0.  ]])
@@ -76,8 +92,27 @@ class Polytope:
 
     @classmethod
     def from_game(cls, game: Game, kind: EquilibriumKind) -> "Polytope":
-        """Return the set of all equilibria of a game, of kind "ce" or "cce".
+        """Construct the set of all equilibria of a game.
 
+        Parameters
+        ----------
+        game : Game
+            A game with a payoff table.
+        kind : {"ce", "cce"}
+            Correlated or coarse correlated equilibria.
+
+        Returns
+        -------
+        Polytope
+            The set of equilibria.
+
+        Raises
+        ------
+        InputError
+            If the game has no payoff table or too many action profiles, or if the kind is unknown.
+
+        Examples
+        --------
         >>> from gamesim import games
         >>> Polytope.from_game(games.make("prisoners-dilemma"), "ce").vertices().tolist()
         [[[0.0, 0.0], [0.0, 1.0]]]
@@ -88,8 +123,10 @@ class Polytope:
 
     @property
     def shape(self) -> tuple[int, ...]:
-        """The shape of a joint: how many actions each player has.
+        """Return the shape of a joint distribution, the number of actions per player.
 
+        Examples
+        --------
         >>> from gamesim import games
         >>> Polytope.from_game(games.make("uniform", players=3, actions=[2, 3, 4]), "cce").shape
         (2, 3, 4)
@@ -98,10 +135,13 @@ class Polytope:
 
     @cached_property
     def system(self) -> csr_array:
-        """The incentive constraints G of G q ≤ 0, each in units of its player's payoff range.
+        """Return the matrix G of the incentive constraints G q ≤ 0.
 
-        Of a CE each player has a row for each action told and each other action played, of a CCE one for each action.
+        Gains are in units of each player's payoff range. For CE, a player has one row per recommended action and other
+        action; for CCE, one row per action.
 
+        Examples
+        --------
         >>> from gamesim import games
         >>> game = games.make("uniform", players=2, actions=[2, 3])
         >>> Polytope.from_game(game, "ce").system.shape  # 2 · 1 + 3 · 2 rows, 6 cells
@@ -112,10 +152,22 @@ class Polytope:
         return self.incentives.system()
 
     def contains(self, joint: ArrayLike, tolerance: float = INSIDE) -> Membership:
-        """Say whether a joint is an equilibrium, with its most profitable deviation.
+        """Test whether a joint distribution is an equilibrium.
 
-        `tolerance` is what a player may gain, in parts of its payoff range.
+        Parameters
+        ----------
+        joint : array_like
+            The joint distribution, one axis per player.
+        tolerance : float, default 1e-9
+            The gain of a player that is still accepted, as a share of its payoff range.
 
+        Returns
+        -------
+        Membership
+            The answer, with the most profitable deviation as the reason.
+
+        Examples
+        --------
         >>> from gamesim import equilibrium, games
         >>> equilibria = equilibrium.polytope(games.make("chicken"), "ce")
         >>> bool(equilibria.contains([[0.5, 0.25], [0.25, 0]])), bool(equilibria.contains([[0.51, 0.25], [0.24, 0]]))
@@ -128,22 +180,53 @@ class Polytope:
         return Membership(inside, next(self.incentives.deviations(array), None))
 
     def deviations(self, joint: ArrayLike, count: int = 5) -> list[Deviation]:
-        """Return the `count` most profitable deviations from a joint, the best first; gains in payoff units a round.
+        """Return the most profitable deviations from a joint distribution.
 
+        Parameters
+        ----------
+        joint : array_like
+            The joint distribution, one axis per player.
+        count : int, default 5
+            The maximum number of deviations to return.
+
+        Returns
+        -------
+        list of Deviation
+            The deviations, the most profitable first. Gains are in payoff units per round.
+
+        Examples
+        --------
         >>> from gamesim import equilibrium, games
         >>> equilibria = equilibrium.polytope(games.make("chicken"), "ce")
         >>> for deviation in equilibria.deviations([[0.7, 0.2], [0.1, 0]], count=2):
         ...     print(deviation)
-        Column should play dare when told chicken out: gains 0.5
-        Row should play dare when told chicken out: gains 0.3
+        Column gains 0.5 by playing dare when chicken out is recommended
+        Row gains 0.3 by playing dare when chicken out is recommended
         """
         return list(islice(self.incentives.deviations(checked_joint(self.incentives.game, joint)), count))
 
     def nearest(self, joint: ArrayLike, norm: Norm = "tv") -> NDArray[np.float64]:
-        """Return the equilibrium nearest to a joint, in one of three norms, itself a joint.
+        """Return the equilibrium nearest to a joint distribution.
 
-        `norm` is "tv", total variation; "max", the largest difference in any cell; or "euclidean".
+        Parameters
+        ----------
+        joint : array_like
+            The joint distribution, one axis per player.
+        norm : {"tv", "max", "euclidean"}, default "tv"
+            Total variation, the largest difference of any probability, or the Euclidean norm.
 
+        Returns
+        -------
+        ndarray
+            The nearest equilibrium, a joint distribution.
+
+        Raises
+        ------
+        InputError
+            If `joint` is not a distribution of the game's shape, or the norm is unknown.
+
+        Examples
+        --------
         >>> from gamesim import equilibrium, games
         >>> equilibria = equilibrium.polytope(games.make("chicken"), "ce")
         >>> equilibria.nearest([[0.7, 0.2], [0.1, 0]], norm="euclidean").round(3)
@@ -151,7 +234,7 @@ class Polytope:
                [0.25, 0.  ]])
         """
         if norm not in NORMS:
-            raise InputError(f"a norm is tv, max or euclidean, and {norm!r} came: {did_you_mean(str(norm), NORMS)}")
+            raise InputError(f'norm must be "tv", "max" or "euclidean", got {norm!r}')
         array = checked_joint(self.incentives.game, joint)
         if self.incentives.gains(array).max() <= 0:
             return array
@@ -162,10 +245,27 @@ class Polytope:
         return minimise_sum(self.incentives, HalfSquares(array.ravel())).joint
 
     def distance(self, joint: ArrayLike, norm: Norm = "tv") -> float:
-        """Return how far a joint is from the set, in one of three norms.
+        """Return the distance of a joint distribution to the set.
 
-        `norm` is "tv", total variation; "max", the largest difference in any cell; or "euclidean".
+        Parameters
+        ----------
+        joint : array_like
+            The joint distribution, one axis per player.
+        norm : {"tv", "max", "euclidean"}, default "tv"
+            Total variation, the largest difference of any probability, or the Euclidean norm.
 
+        Returns
+        -------
+        float
+            The distance, in total variation (from 0 to 1) or in the chosen norm.
+
+        Raises
+        ------
+        InputError
+            If `joint` is not a distribution of the game's shape, or the norm is unknown.
+
+        Examples
+        --------
         >>> from gamesim import equilibrium, games
         >>> equilibria = equilibrium.polytope(games.make("chicken"), "ce")
         >>> [round(equilibria.distance([[0.7, 0.2], [0.1, 0]], norm), 4) for norm in ("tv", "max", "euclidean")]
@@ -177,14 +277,29 @@ class Polytope:
         return float(np.abs(difference).max() if norm == "max" else np.linalg.norm(difference))
 
     def optimum(self, weights: ArrayLike) -> NDArray[np.float64]:
-        """Return the equilibrium with the largest weighted sum of payoffs, a joint.
+        """Return the equilibrium that maximises a weighted sum of payoffs.
 
-        There is one weight per player: `weights` of ones give the best total, minus ones the worst, a single one the
-        equilibrium that favours that player.
+        Parameters
+        ----------
+        weights : array_like of shape (players,)
+            The weight of each player. Ones maximise the total payoff, minus ones minimise it, and a single one favours
+            that player.
 
+        Returns
+        -------
+        ndarray
+            The equilibrium, a joint distribution.
+
+        Raises
+        ------
+        InputError
+            If there is not one finite weight per player.
+
+        Examples
+        --------
         >>> from gamesim import equilibrium, games
         >>> equilibria = equilibrium.polytope(games.make("chicken"), "ce")
-        >>> equilibria.optimum([1, 0]).round(3)  # best for Row: it dares, and Column gives in
+        >>> equilibria.optimum([1, 0]).round(3)  # best for Row: Row dares and Column chickens out
         array([[0., 0.],
                [1., 0.]])
         """
@@ -192,7 +307,7 @@ class Polytope:
         weight = np.array(weights, dtype=np.float64)
         if weight.shape != (len(game.players),) or not np.isfinite(weight).all():
             raise InputError(
-                f"{game.name} needs one weight for each of {len(game.players)} players, and {weights!r} came"
+                f"weights must be one finite number for each of {len(game.players)} players, got {weights!r}"
             )
         value = np.tensordot(weight, game.payoffs, axes=1).ravel()
         scale = float(np.abs(value).max()) or 1.0
@@ -202,8 +317,20 @@ class Polytope:
         return self._as_joint(point)
 
     def payoffs(self, joint: ArrayLike) -> Vector:
-        """Return what each player is paid in a joint, in payoff units a round.
+        """Return each player's expected payoff under a joint distribution.
 
+        Parameters
+        ----------
+        joint : array_like
+            The joint distribution, one axis per player.
+
+        Returns
+        -------
+        ndarray of shape (players,)
+            The payoffs, in payoff units per round.
+
+        Examples
+        --------
         >>> from gamesim import equilibrium, games
         >>> equilibria = equilibrium.polytope(games.make("chicken"), "ce")
         >>> equilibria.payoffs([[0.5, 0.5], [0, 0]]).tolist()
@@ -213,8 +340,25 @@ class Polytope:
         return np.array([np.sum(checked_joint(game, joint) * payoff) for payoff in game.payoffs])
 
     def max_entropy(self) -> NDArray[np.float64]:
-        """Return the equilibrium of largest entropy -Σ q ln q, a joint (Ortiz, Schapire and Kakade 2007).
+        """Return the equilibrium with the largest entropy.
 
+        Returns
+        -------
+        ndarray
+            The equilibrium, a joint distribution.
+
+        Notes
+        -----
+        It maximises::
+
+            -Σ q ln q
+
+        References
+        ----------
+        Ortiz, Schapire and Kakade (2007), "Maximum entropy correlated equilibria".
+
+        Examples
+        --------
         >>> from gamesim import equilibrium, games
         >>> equilibria = equilibrium.polytope(games.make("battle-of-the-sexes"), "ce")
         >>> equilibria.max_entropy().round(3)
@@ -224,8 +368,25 @@ class Polytope:
         return minimise_sum(self.incentives, NegativeEntropy()).joint
 
     def max_gini(self) -> NDArray[np.float64]:
-        """Return the equilibrium of largest Gini impurity 1 - Σ q², a joint (Marris et al. 2021).
+        """Return the equilibrium with the largest Gini impurity.
 
+        Returns
+        -------
+        ndarray
+            The equilibrium, a joint distribution.
+
+        Notes
+        -----
+        It maximises::
+
+            1 - Σ q²
+
+        References
+        ----------
+        Marris et al. (2021), "Multi-agent training beyond zero-sum with correlated equilibrium meta-solvers".
+
+        Examples
+        --------
         >>> from gamesim import equilibrium, games
         >>> equilibria = equilibrium.polytope(games.make("battle-of-the-sexes"), "ce")
         >>> equilibria.max_gini().round(3)
@@ -236,8 +397,10 @@ class Polytope:
 
     @property
     def dimension(self) -> int:
-        """How many directions there are to move in without leaving the set: 0 for a single point.
+        """Return the dimension of the set, 0 for a single point.
 
+        Examples
+        --------
         >>> from gamesim import games
         >>> [Polytope.from_game(games.make("matching-pennies"), kind).dimension for kind in ("ce", "cce")]
         [0, 0]
@@ -247,8 +410,20 @@ class Polytope:
         return int(self._chart[1].shape[1])
 
     def vertices(self) -> NDArray[np.float64]:
-        """Return the corners of the set, one joint each, in lexicographic order; up to ten dimensions.
+        """Return the vertices of the set.
 
+        Returns
+        -------
+        ndarray
+            The vertices along the first axis, in lexicographic order, each a joint distribution.
+
+        Raises
+        ------
+        InputError
+            If the set has more than ten dimensions.
+
+        Examples
+        --------
         >>> from gamesim import equilibrium, games
         >>> equilibria = equilibrium.polytope(games.make("chicken"), "ce")
         >>> equilibria.vertices()[0]  # Row dares, Column chickens out
@@ -263,8 +438,12 @@ class Polytope:
 
     @property
     def volume(self) -> float:
-        """The Euclidean volume in the set's own dimension: a length, an area, ... of joints; 1 for a single point.
+        """Return the Euclidean volume in the set's dimension.
 
+        It is a length, an area, a volume and so on of joint distributions; 1 for a single point.
+
+        Examples
+        --------
         >>> from gamesim import equilibrium, games
         >>> equilibria = equilibrium.polytope(games.make("chicken"), "ce")
         >>> equilibria.dimension, round(equilibria.volume, 4)
@@ -275,19 +454,21 @@ class Polytope:
             return 1.0
         if self.dimension == 1:
             return float(np.ptp(corners))
-        return float(ConvexHull(corners, qhull_options="QJ").volume)  # joggled by some 1e-11: corners may be degenerate
+        return float(
+            ConvexHull(corners, qhull_options="QJ").volume
+        )  # joggled by about 1e-11, as vertices may be degenerate
 
     @cached_property
     def _halfspaces(self) -> csr_array:
-        """Every inequality, H q ≤ 0: the incentive constraints and -q ≤ 0."""
+        """Return all inequalities H q ≤ 0: the incentive constraints and -q ≤ 0."""
         return csr_array(vstack([self.system, -eye_array(self.system.shape[1])], format="csr"))
 
     @cached_property
     def _chart(self) -> tuple[Vector, NDArray[np.float64]]:
-        """A point in the relative interior, and an orthonormal basis of the directions within the set.
+        """Return a point in the relative interior and an orthonormal basis of the affine hull.
 
-        The inequalities that hold with room somewhere in the set all do so in one point: in the cone of all multiples
-        of equilibria, Σ min(room, 1) is largest there. The others are equations, and cut the dimension.
+        All inequalities that are strict somewhere in the set are strict at one common point: in the cone of multiples
+        of equilibria, that point maximises Σ min(slack, 1). The others are equations and reduce the dimension.
         """
         rows, cells = self._halfspaces.shape
         solution = minimise(
@@ -311,8 +492,8 @@ class Polytope:
         dimension = basis.shape[1]
         if dimension > LISTED:
             raise InputError(
-                f"vertices are listed up to {LISTED} dimensions, and the {self.incentives.kind} set of "
-                f"{self.incentives.game.name} has {dimension}: ask for optimum(weights) instead"
+                f"vertices are enumerated up to dimension {LISTED}; the {self.incentives.kind.upper()} set of "
+                f"{self.incentives.game.name} has dimension {dimension}: use optimum(weights) instead"
             )
         if dimension == 0:
             return np.zeros((1, 0))
@@ -322,8 +503,8 @@ class Polytope:
         if dimension == 1:
             ends = rooms / normals[:, 0]
             return np.array([[ends[normals[:, 0] < 0].max()], [ends[normals[:, 0] > 0].min()]])
-        # Joggled halfspaces never fail where many meet in a corner; they split it, and solving the constraints that are
-        # tight there for the corner itself makes it whole again.
+        # Joggling never fails at degenerate vertices, but splits them. Solving the tight constraints of each piece for
+        # the exact vertex merges the pieces again.
         lengths = np.linalg.norm(normals, axis=1)
         normals, rooms = normals / lengths[:, None], rooms / lengths
         halfspaces = np.column_stack([normals, -rooms])
@@ -338,7 +519,7 @@ class Polytope:
         return np.array(corners)[distinct]
 
     def _nearest_in_max_norm(self, joint: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Solve for the least t with -t ≤ q - joint ≤ t in every cell."""
+        """Minimise t subject to -t ≤ q - joint ≤ t for every action profile."""
         cells, column = joint.size, np.ones((joint.size, 1))
         rows = block_array(
             [[self.system, None], [eye_array(cells), csr_array(-column)], [-eye_array(cells), csr_array(-column)]],
@@ -349,7 +530,7 @@ class Polytope:
         return self._as_joint(minimise(unit, csr_array(rows), limits, 1 - unit, 1.0).point[:cells])
 
     def _as_joint(self, point: Vector) -> NDArray[np.float64]:
-        """Return a solver's point as a joint, without its rounding below 0."""
+        """Return a solver's point as a joint distribution, without rounding errors below 0."""
         positive = np.where(point > 1e-13, point, 0.0)
         joint: NDArray[np.float64] = (positive / positive.sum()).reshape(self.shape)
         return joint

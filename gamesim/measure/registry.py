@@ -1,14 +1,14 @@
-"""What a measure is, and where all of them are known by name.
+"""The registry of measures.
 
-A measure is a function of a moment of a run, written once:
+A measure is a function of a moment of a run::
 
     @measure("largest-share", unit="probability")
     def largest_share(moment: Moment) -> float:
         "Return the largest share of the rounds that a player gave to one action."
         return float(moment.profile.max())
 
-From then on `record.measure("largest-share")`, `record.curve.measure(...)`, `simulation.measure(...)`, the measures of
-a study, its JSON schema and summary.json know it.
+It is then available by name in `Record.measure`, `Curve.measure` and `Simulation.measure`, in studies and their JSON
+schema, and in summary.json.
 """
 
 import inspect
@@ -33,16 +33,32 @@ _known: dict[str, "Measure"] = {}
 
 @dataclass(frozen=True, eq=False)
 class Measure:
-    """A measure as it is known: its `name`, its `unit`, what it has a number `per`, and the `function` behind it.
+    """Describe a registered measure and evaluate it.
 
-    The function is `of` a "moment"; of a "stack", which is a moment or Moments, whose entries come in one go; or of
-    the "path" of Moments up to now. Where it has several numbers, `reduce` makes one of them for whoever needs one. It
-    is `cheap` where it can be taken of every run unasked.
+    Parameters
+    ----------
+    name : str
+        The name of the measure.
+    unit : str
+        The unit of its values.
+    per : {"run", "player", "action", "cell"}
+        Whether it has one number per run, or one per player, action or action profile.
+    function : callable
+        The function that computes it.
+    of : {"moment", "stack", "path"}, default "moment"
+        What the function takes: a `Moment`; a `Moment` or `Moments`, with one entry for each; or the `Moments` up to
+        now.
+    reduce : callable, optional
+        A function that reduces several numbers to one, for studies.
+    cheap : bool, default True
+        Whether it is fast enough to be computed for every run by default.
 
+    Examples
+    --------
     >>> from gamesim.measure import available
     >>> gap = available()["ce-gap"]
     >>> gap.name, gap.per, gap.unit
-    ('ce-gap', 'run', 'payoff units a round')
+    ('ce-gap', 'run', 'payoff units per round')
     """
 
     name: str
@@ -55,18 +71,22 @@ class Measure:
 
     @property
     def description(self) -> str:
-        """The first line of the function's documentation.
+        """Return the first line of the function's docstring.
 
+        Examples
+        --------
         >>> from gamesim.measure import available
         >>> available()["ce-distance"].description
-        'Return how far the joint is from the set of correlated equilibria.'
+        'Return the distance of the joint distribution to the set of CE.'
         """
         return (inspect.getdoc(self.function) or "").partition("\n")[0]
 
     @cached_property
     def options(self) -> dict[str, bool]:
-        """What the function takes beside the moment, and whether it has to be given.
+        """Return the options of the function, and whether each is required.
 
+        Examples
+        --------
         >>> from gamesim.measure import available
         >>> available()["quantile-regret"].options
         {'epsilon': True}
@@ -76,8 +96,12 @@ class Measure:
 
     @property
     def gives_a_number(self) -> bool:
-        """Whether it makes one number of a run without being told anything: what a study can keep.
+        """Return whether the measure gives one number per run without options.
 
+        Studies can use such measures.
+
+        Examples
+        --------
         >>> from gamesim.measure import available
         >>> [available()[name].gives_a_number for name in ("ce-gap", "swap-regret", "payoffs", "quantile-regret")]
         [True, True, False, False]
@@ -85,8 +109,27 @@ class Measure:
         return (self.per == "run" or self.reduce is not None) and not any(self.options.values())
 
     def now(self, moments: Moments, **options: Any) -> Value:
-        """Return the measure at the last of these moments, in the measure's own units; `options` are the function's.
+        """Return the measure at the last of these moments.
 
+        Parameters
+        ----------
+        moments : Moments
+            The moments of a run.
+        **options
+            The options of the measure.
+
+        Returns
+        -------
+        float or ndarray
+            The value in the measure's unit.
+
+        Raises
+        ------
+        InputError
+            If an option is unknown or missing.
+
+        Examples
+        --------
         >>> import gamesim
         >>> from gamesim.measure import available
         >>> record = gamesim.simulate("prisoners-dilemma", ["hedge", "uniform"], rounds=200)
@@ -98,10 +141,29 @@ class Measure:
         return float(found) if self.per == "run" else np.asarray(found)
 
     def along(self, moments: Moments, first: int = 0, **options: Any) -> NDArray[np.float64]:
-        """Return the measure at each of these moments, in the measure's own units, from number `first` on.
+        """Return the measure at each of these moments.
 
-        `options` are the function's.
+        Parameters
+        ----------
+        moments : Moments
+            The moments of a run.
+        first : int, default 0
+            The index of the first moment to return.
+        **options
+            The options of the measure.
 
+        Returns
+        -------
+        ndarray of float
+            The values in the measure's unit, one entry or row per moment.
+
+        Raises
+        ------
+        InputError
+            If an option is unknown or missing.
+
+        Examples
+        --------
         >>> import gamesim
         >>> from gamesim.measure import available
         >>> record = gamesim.simulate("prisoners-dilemma", ["hedge", "uniform"], rounds=200)
@@ -117,8 +179,25 @@ class Measure:
         return np.array([self.function(moment, **options) for moment in chosen])
 
     def number(self, value: Value) -> float:
-        """Return one number for the `value` that was found of one run, in the measure's own units.
+        """Reduce the value of one run to a single number.
 
+        Parameters
+        ----------
+        value : float or ndarray
+            The value of the measure for one run.
+
+        Returns
+        -------
+        float
+            The number, in the measure's unit.
+
+        Raises
+        ------
+        InputError
+            If the measure has several numbers and no `reduce`.
+
+        Examples
+        --------
         >>> import gamesim
         >>> from gamesim.measure import available
         >>> record = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=200)
@@ -129,15 +208,15 @@ class Measure:
         if self.per == "run":
             return float(value)
         if self.reduce is None:
-            raise InputError(f"{self.name} has a number per {self.per}, not one number")
+            raise InputError(f"{self.name} has one number per {self.per} and cannot be reduced to one")
         return float(self.reduce(np.asarray(value)))
 
     def _check(self, options: dict[str, Any]) -> None:
-        """Refuse options that the function does not take, and the lack of one that it needs."""
+        """Refuse unknown options and the lack of a required one."""
         for name in options:
             if name not in self.options:
-                takes = did_you_mean(name, self.options) if self.options else "it takes none"
-                raise InputError(f"{self.name} has no option {name!r}: {takes}")
+                hint = did_you_mean(name, self.options) if self.options else f"{self.name} has no options"
+                raise InputError(f"unknown option {name!r} of {self.name}; {hint}")
         lacking = [name for name, needed in self.options.items() if needed and name not in options]
         if lacking:
             raise InputError(f"{self.name} needs {', '.join(f'{name}=...' for name in lacking)}")
@@ -152,13 +231,39 @@ def measure(
     reduce: Callable[[NDArray[np.float64]], float] | None = None,
     cheap: bool = True,
 ) -> Callable[[Function], Function]:
-    """Make a function of a moment a measure that is known by its `name`, everywhere that measures are.
+    """Register a function as a measure, as a decorator.
 
-    The function returns a float, or an array with a number `per` "player", "action" or "cell" of the joint, in this
-    `unit`; NaN where it is not defined. Further arguments are its options. It is `of` a Moment; of a "stack", a Moment
-    or Moments with an entry for each, which makes curves fast; or of the "path" of all Moments so far. Several numbers
-    can be made one by `reduce`. It is `cheap` unless it takes long in large games.
+    The function returns a float or an array; NaN means undefined. Its arguments after the first are the options of the
+    measure.
 
+    Parameters
+    ----------
+    name : str
+        The name of the measure.
+    unit : str
+        The unit of its values.
+    per : {"run", "player", "action", "cell"}, default "run"
+        Whether the function returns one number per run, or one per player, action or action profile.
+    of : {"moment", "stack", "path"}, default "moment"
+        What the function takes: a `Moment`; a `Moment` or `Moments`, with one entry for each, which makes curves fast;
+        or the `Moments` up to now.
+    reduce : callable, optional
+        A function that reduces several numbers to one, for studies.
+    cheap : bool, default True
+        Whether the function is fast even in large games.
+
+    Returns
+    -------
+    callable
+        A decorator that registers the function and returns it unchanged.
+
+    Raises
+    ------
+    InputError
+        If another function is registered under this name.
+
+    Examples
+    --------
     >>> import gamesim
     >>> @measure("largest-share", unit="probability")
     ... def largest_share(moment):
@@ -170,8 +275,8 @@ def measure(
 
     def register(function: Function) -> Function:
         before = _known.get(name)
-        if before is not None and _place(before.function) != _place(function):  # a cell may be run again
-            raise InputError(f"there is a measure called {name!r} already: choose another name")
+        if before is not None and _place(before.function) != _place(function):  # a notebook cell may be run again
+            raise InputError(f"a measure named {name!r} already exists: choose another name")
         _known[name] = Measure(name, unit, per, function, of, reduce, cheap)
         return function
 
@@ -183,8 +288,15 @@ def _place(function: Callable[..., Any]) -> tuple[str, str]:
 
 
 def available() -> dict[str, Measure]:
-    """Return every measure by its name.
+    """Return all registered measures by name.
 
+    Returns
+    -------
+    dict of str to Measure
+        The measures.
+
+    Examples
+    --------
     >>> "ce-gap" in available()
     True
     """
@@ -192,8 +304,17 @@ def available() -> dict[str, Measure]:
 
 
 def numbers() -> dict[str, Measure]:
-    """Return the measures that make one number of a run without being told anything: what a study can keep.
+    """Return the measures that give one number per run without options.
 
+    Studies can use these measures.
+
+    Returns
+    -------
+    dict of str to Measure
+        The measures by name.
+
+    Examples
+    --------
     >>> list(numbers())[:3]
     ['ce-gap', 'cce-gap', 'nash-gap']
     """
@@ -201,8 +322,25 @@ def numbers() -> dict[str, Measure]:
 
 
 def find(name: str) -> Measure:
-    """Return the measure of this name.
+    """Return the measure with this name.
 
+    Parameters
+    ----------
+    name : str
+        The name.
+
+    Returns
+    -------
+    Measure
+        The measure.
+
+    Raises
+    ------
+    InputError
+        If there is no such measure.
+
+    Examples
+    --------
     >>> find("ce-gab")
     Traceback (most recent call last):
         ...

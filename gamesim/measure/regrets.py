@@ -1,9 +1,15 @@
-"""Regrets from counterfactual losses: closed forms, one function a kind.
+"""Regrets in closed form, from a matrix of counterfactual losses.
 
-The matrix M = Σ p ⊗ l of a player says what the mass of action i would have lost at action j; every regret follows from
-it exactly. A deviation φ is a stochastic matrix (row i is where the mass of action i is sent), and its regret is
-Σ_i M_ii - Σ_ij φ_ij M_ij. External, internal and swap regret also take a stack of matrices, for many players at once.
-All are totals over the rounds, in units of loss; a record gives them in payoff units.
+Entry (i, j) of a player's matrix is what the probability mass on action i would have lost on action j, summed over
+rounds::
+
+    M = Σ_t p_t ⊗ l_t
+
+A deviation φ is a stochastic matrix whose row i is the distribution that replaces action i. Its regret is::
+
+    Σ_i M_ii - Σ_ij φ_ij M_ij
+
+All regrets are totals over rounds, in units of loss. `Record.regret` converts them to payoff units.
 """
 
 from math import ceil
@@ -20,10 +26,26 @@ Matrix = NDArray[np.float64]
 
 
 def external(matrix: Matrix) -> float | NDArray[np.float64]:
-    """Regret for not having played the best single action throughout, in units of loss.
+    """Return the regret against the best fixed action.
 
-    `matrix` is Σ p ⊗ l; a float comes back, or an array of them for a stack of matrices.
+    Parameters
+    ----------
+    matrix : ndarray of shape (..., d, d)
+        The counterfactual losses M, or a stack of such matrices.
 
+    Returns
+    -------
+    float or ndarray
+        The regret, in units of loss, for each matrix.
+
+    Notes
+    -----
+    The regret is::
+
+        Σ_i M_ii - min_j Σ_i M_ij
+
+    Examples
+    --------
     >>> float(external(np.array([[2.0, 1.0], [0.0, 0.0]])))
     1.0
     """
@@ -32,12 +54,28 @@ def external(matrix: Matrix) -> float | NDArray[np.float64]:
 
 
 def internal(matrix: Matrix) -> float | NDArray[np.float64]:
-    """Regret for the best change of one action into another wherever it was played; 0 if no change helps.
+    """Return the regret against the best replacement of one action by another.
 
-    `matrix` is Σ p ⊗ l; a float in units of loss comes back, or an array of them for a stack of matrices.
+    Parameters
+    ----------
+    matrix : ndarray of shape (..., d, d)
+        The counterfactual losses M, or a stack of such matrices.
 
+    Returns
+    -------
+    float or ndarray
+        The regret, in units of loss, for each matrix; 0 if no replacement helps.
+
+    Notes
+    -----
+    The regret is::
+
+        max_ij (M_ii - M_ij)
+
+    Examples
+    --------
     >>> matrix = np.array([[2.0, 0.5, 3.0], [0.0, 1.0, 0.5], [1.0, 1.0, 0.0]])
-    >>> float(internal(matrix))  # by the second action in place of the first: 2 - 0.5
+    >>> float(internal(matrix))  # replace the first action by the second: 2 - 0.5
     1.5
     """
     regret: float | NDArray[np.float64] = _row_gains(matrix).max(axis=-1)
@@ -45,12 +83,28 @@ def internal(matrix: Matrix) -> float | NDArray[np.float64]:
 
 
 def swap(matrix: Matrix) -> float | NDArray[np.float64]:
-    """Regret for the best map of actions to actions: the sum of what each action could have gained.
+    """Return the regret against the best replacement of every action.
 
-    `matrix` is Σ p ⊗ l; a float in units of loss comes back, or an array of them for a stack of matrices.
+    Parameters
+    ----------
+    matrix : ndarray of shape (..., d, d)
+        The counterfactual losses M, or a stack of such matrices.
 
+    Returns
+    -------
+    float or ndarray
+        The regret, in units of loss, for each matrix.
+
+    Notes
+    -----
+    The regret is::
+
+        Σ_i max_j (M_ii - M_ij)
+
+    Examples
+    --------
     >>> matrix = np.array([[2.0, 0.5, 3.0], [0.0, 1.0, 0.5], [1.0, 1.0, 0.0]])
-    >>> float(swap(matrix))  # and by the first in place of the second: 1 - 0 more
+    >>> float(swap(matrix))  # also replace the second action by the first: 1 - 0 more
     2.5
     """
     regret: float | NDArray[np.float64] = _row_gains(matrix).sum(axis=-1)
@@ -58,62 +112,133 @@ def swap(matrix: Matrix) -> float | NDArray[np.float64]:
 
 
 def quantile(matrix: Matrix, epsilon: float) -> float:
-    """Regret to the ⌈εd⌉-th best single action, in units of loss; ε = 1/d is external regret.
+    """Return the regret against a quantile of the fixed actions.
 
-    `matrix` is Σ p ⊗ l of d actions, and `epsilon` the ε, a share of them in (0, 1].
+    Parameters
+    ----------
+    matrix : ndarray of shape (d, d)
+        The counterfactual losses M.
+    epsilon : float
+        The share ε of actions, in (0, 1]. The regret is against the ⌈ε d⌉-th best action; ε = 1/d is external regret.
 
+    Returns
+    -------
+    float
+        The regret, in units of loss.
+
+    Raises
+    ------
+    InputError
+        If epsilon lies outside (0, 1].
+
+    Examples
+    --------
     >>> matrix = np.array([[2.0, 0.5, 3.0], [0.0, 1.0, 0.5], [1.0, 1.0, 0.0]])
-    >>> quantile(matrix, epsilon=1 / 3), quantile(matrix, epsilon=1.0)  # to the best and to the worst action
+    >>> quantile(matrix, epsilon=1 / 3), quantile(matrix, epsilon=1.0)  # against the best and the worst action
     (0.5, -0.5)
     """
     size = len(matrix)
     if not 0 < epsilon <= 1:
-        raise InputError(f"epsilon must lie in (0, 1], and {epsilon} came")
+        raise InputError(f"epsilon must lie in (0, 1], got {epsilon}")
     rank = max(ceil(epsilon * size - 1e-9), 1)
     return float(np.trace(matrix) - np.sort(matrix.sum(axis=0))[rank - 1])
 
 
 def against(matrix: Matrix, phi: ArrayLike) -> float:
-    """Regret to a given deviation φ, in units of loss.
+    """Return the regret against a given deviation.
 
-    `matrix` is Σ p ⊗ l, and `phi` a stochastic matrix: row i is where the mass of action i is sent.
+    Parameters
+    ----------
+    matrix : ndarray of shape (d, d)
+        The counterfactual losses M.
+    phi : array_like of shape (d, d)
+        The deviation φ: a stochastic matrix whose row i is the distribution that replaces action i.
 
+    Returns
+    -------
+    float
+        The regret, in units of loss.
+
+    Raises
+    ------
+    InputError
+        If φ has the wrong shape or is not stochastic.
+
+    Notes
+    -----
+    The regret is::
+
+        Σ_i M_ii - Σ_ij φ_ij M_ij
+
+    Examples
+    --------
     >>> matrix = np.array([[2.0, 0.5, 3.0], [0.0, 1.0, 0.5], [1.0, 1.0, 0.0]])
-    >>> against(matrix, phi=[[0, 1, 0], [0, 1, 0], [0, 0.5, 0.5]])  # 2 - 0.5 by the first row, less half of 1 - 0
+    >>> against(matrix, phi=[[0, 1, 0], [0, 1, 0], [0, 0.5, 0.5]])  # 2 - 0.5 for row 1, minus half of 1 - 0 for row 3
     1.0
     """
     deviation = np.asarray(phi, dtype=np.float64)
     if deviation.shape != matrix.shape:
-        raise InputError(f"{len(matrix)} actions need a φ of shape {matrix.shape}, and {deviation.shape} came")
+        raise InputError(f"phi must have shape {matrix.shape}, got {deviation.shape}")
     if not (np.isfinite(deviation).all() and (deviation >= 0).all() and np.allclose(deviation.sum(axis=1), 1)):
-        raise InputError("φ must be a stochastic matrix: no negative entry, and rows that sum to 1")
+        raise InputError("phi must be a stochastic matrix, with entries of at least 0 and rows that sum to 1")
     return float(np.trace(matrix) - (deviation * matrix).sum())
 
 
 def profile(matrix: Matrix) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The regret profile: for k = 1..d the largest regret to two growing families of deviations, in units of loss.
+    """Return the regret profile: the largest regrets over two families of deviations.
 
-    `matrix` is Σ p ⊗ l of d actions. The first family sends at least d - k + 1 actions to one place (k = 1: external
-    regret); the second leaves at least d - k actions alone (k = 1: internal regret). Both end, at k = d, in swap
-    regret. Sorting the row gains gives all k.
+    Both families grow with k = 1, ..., d and end with all deviations, hence with swap regret.
 
-    >>> uniform, alone = profile(np.array([[2.0, 1.0], [0.0, 1.0]]))
-    >>> uniform.tolist(), alone.tolist()
+    Parameters
+    ----------
+    matrix : ndarray of shape (d, d)
+        The counterfactual losses M.
+
+    Returns
+    -------
+    together : ndarray of shape (d,)
+        The largest regret, in units of loss, against deviations that send at least d - k + 1 actions to the same
+        action. For k = 1 it is external regret.
+    alone : ndarray of shape (d,)
+        The largest regret, in units of loss, against deviations that change at most k actions. For k = 1 it is internal
+        regret.
+
+    Examples
+    --------
+    >>> together, alone = profile(np.array([[2.0, 1.0], [0.0, 1.0]]))
+    >>> together.tolist(), alone.tolist()
     ([1.0, 2.0], [1.0, 2.0])
     """
     diagonal, best = np.diag(matrix), matrix.min(axis=1)
     alone = np.cumsum(np.sort(diagonal - best)[::-1])
-    to_one = diagonal.sum() - matrix.sum(axis=0)  # everything sent to action j
-    freed = -np.sort(best[:, None] - matrix, axis=0)[:-1]  # then the best rows to send elsewhere, for each j
+    to_one = diagonal.sum() - matrix.sum(axis=0)  # every action sent to action j
+    freed = -np.sort(best[:, None] - matrix, axis=0)[:-1]  # then, for each j, the best rows to send elsewhere
     together = to_one + np.vstack([np.zeros(len(matrix)), np.cumsum(freed, axis=0)])
     return together.max(axis=1), alone
 
 
 def best_deviation(matrix: Matrix, kind: PlainRegret) -> Matrix:
-    """The deviation φ that an external, internal or swap regret is measured against: a matrix of zeros and ones.
+    """Return the deviation that a regret is measured against.
 
-    `matrix` is Σ p ⊗ l, and `kind` is "external", "internal" or "swap".
+    Parameters
+    ----------
+    matrix : ndarray of shape (d, d)
+        The counterfactual losses M.
+    kind : {"external", "internal", "swap"}
+        The kind of regret.
 
+    Returns
+    -------
+    ndarray of shape (d, d)
+        A stochastic matrix of zeros and ones whose row i is the action that replaces action i.
+
+    Raises
+    ------
+    InputError
+        If the kind has no best deviation.
+
+    Examples
+    --------
     >>> best_deviation(np.array([[2.0, 1.0], [0.0, 1.0]]), "internal").tolist()
     [[0.0, 1.0], [0.0, 1.0]]
     """
@@ -127,7 +252,7 @@ def best_deviation(matrix: Matrix, kind: PlainRegret) -> Matrix:
     elif kind == "swap":
         targets = matrix.argmin(axis=1)
     else:
-        raise InputError(f"external, internal and swap regret have a best deviation, and {kind!r} came")
+        raise InputError(f'kind must be "external", "internal" or "swap", got {kind!r}')
     phi: Matrix = np.eye(size)[targets]
     return phi
 

@@ -221,7 +221,7 @@ def _deviations(record: Record) -> str:
 
 
 def _deviation(one: Deviation) -> list[str]:
-    replaced = "<em>any action</em>" if one.told is None else escape(one.told)
+    replaced = "<em>any action</em>" if one.recommended is None else escape(one.recommended)
     return [escape(one.player), replaced, escape(one.to), number(one.gain)]
 
 

@@ -36,7 +36,7 @@ def compiled(game: Game, learners: Sequence[Any], feedback: Feedback) -> Compile
             row[loop.PLAY] = address(learner.kernels[0], LEARNER_KERNEL)
             row[loop.OBSERVE] = address(learner.kernels[1], LEARNER_KERNEL)
             row[loop.INFORMED] = learner.informed
-        else:  # written in Python: it runs between the phases of the loop
+        else:  # written in Python: runs between the phases of the loop
             settings.append(np.zeros(0))
             states.append(np.zeros(0))
     for parts, at in ((settings, loop.SETTINGS), (states, loop.STATE)):

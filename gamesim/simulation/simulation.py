@@ -1,4 +1,4 @@
-"""The simulation: players of a game, learning against each other, round after round."""
+"""Simulate learners that play a game against each other, round after round."""
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -75,16 +75,47 @@ def simulate(
     start: Sequence[ArrayLike | None] | None = None,
     perturb: Sequence[float] | float = 0.0,
 ) -> Record[Any]:
-    """Let these players play a game for this many rounds and return the record.
+    """Simulate learners playing a game and return the record.
 
-    `game` is a Game or the name of one. `learners` has a learner for each player (a name, a Learner, or a class of
-    your own with `play()` and `observe(loss)`), or is one for all; learners that are tuned to a number of rounds are
-    tuned to `rounds`. With `replicas`, that many copies run, copy r with `seed` + r. By `feedback` learners are told,
-    of each action, the loss "expected" against the others' strategies, the loss against their drawn actions
-    ("sampled"), or only the own drawn action's ("bandit"). `start` gives first strategies, None where the learner's own
-    is kept; `perturb`, from 0 to 1, is the share of a first strategy that is drawn at random, for each player or for
-    all.
+    Parameters
+    ----------
+    game : Game or str
+        The game, or the name of a built-in one.
+    learners : sequence, str, Learner or type
+        One learner per player, or one for all players: a name, a `Learner`, or a class with ``play()`` and
+        ``observe(loss)``, see `RunningLearner`. Learners that need a horizon are tuned to `rounds`.
+    rounds : int
+        The number of rounds, at least 1.
+    seed : int, default 0
+        The seed of all random draws.
+    feedback : {"expected", "sampled", "bandit"}, default "expected"
+        What each learner observes after a round: the expected loss of every action against the other players'
+        strategies ("expected"), the loss of every action against their drawn actions ("sampled"), or only the loss of
+        its drawn action ("bandit").
+    replicas : int, optional
+        The number of independent runs, of which run r has seed ``seed + r``. By default there is one, and measures have
+        no axis for replicas.
+    start : sequence of array_like or None, optional
+        The first strategy of each player, None for the learner's own.
+    perturb : float or sequence of float, default 0.0
+        The share of the first strategy that is drawn at random, from 0 to 1, for all players or for each.
 
+    Returns
+    -------
+    Record
+        The record, with all measures of the run.
+
+    Raises
+    ------
+    InputError
+        If an argument is invalid, a name is unknown, or a learner does not support the feedback.
+
+    See Also
+    --------
+    Simulation : Run in pieces, watch the progress, and resume.
+
+    Examples
+    --------
     >>> import gamesim
     >>> record = gamesim.simulate("matching-pennies", ["hedge", "hedge"], rounds=1000, perturb=0.5, seed=1)
     >>> record.gap("ce") < 0.2
@@ -104,12 +135,39 @@ def simulate(
 
 
 class Simulation(Generic[Number]):
-    """Players at work. `run(rounds)` goes on from where it is; `record()` tells what has happened so far.
+    """Simulate learners playing a game, in as many pieces as you like.
 
-    What it is made with is as in `simulate`; learners that are tuned to a number of rounds are tuned to `horizon`, and
-    the record has so many `checkpoints` for each power of ten of the rounds. Nothing depends on how the rounds are cut
-    into calls, on the number of threads, or on the other replicas.
+    The result does not depend on how the rounds are split into calls of `run`, on the number of threads, or on the
+    other replicas.
 
+    Parameters
+    ----------
+    game : Game or str
+        The game, or the name of a built-in one.
+    learners : sequence, str, Learner or type
+        One learner per player, or one for all players, see `simulate`.
+    seed : int, default 0
+        The seed of all random draws.
+    feedback : {"expected", "sampled", "bandit"}, default "expected"
+        What each learner observes after a round, see `simulate`.
+    replicas : int, optional
+        The number of independent runs, see `simulate`.
+    start : sequence of array_like or None, optional
+        The first strategy of each player, None for the learner's own.
+    perturb : float or sequence of float, default 0.0
+        The share of the first strategy that is drawn at random, from 0 to 1, for all players or for each.
+    horizon : int, optional
+        The number of rounds to which learners with an unset horizon are tuned.
+    checkpoints : int, default 10
+        The number of checkpoints per power of ten of the rounds.
+
+    Raises
+    ------
+    InputError
+        If an argument is invalid, a name is unknown, or a learner does not support the feedback.
+
+    Examples
+    --------
     >>> simulation = Simulation("prisoners-dilemma", ["hedge", "uniform"], horizon=200)
     >>> simulation.run(50).rounds, simulation.run(150).rounds
     (50, 200)
@@ -192,16 +250,35 @@ class Simulation(Generic[Number]):
         *,
         threads: int | None = None,
     ) -> Record[Number]:
-        """Play this many more rounds and return the record.
+        """Play further rounds and return the record.
 
-        `progress` is called with this simulation several times a second; the run ends early when it returns True.
-        The replicas share this many `threads`, by default one for each processor; 0 plays in the calling thread, which
-        is fastest for short runs, and right only where no Ctrl-C can come.
+        Parameters
+        ----------
+        rounds : int
+            The number of rounds, at least 1.
+        progress : callable, optional
+            A function that is called with this simulation several times per second. The run stops early if it returns
+            True.
+        threads : int, optional
+            The number of threads that the replicas share. By default one per processor. 0 runs in the calling thread,
+            which is fastest for short runs, but leaves replicas at different rounds if Ctrl-C interrupts it.
 
+        Returns
+        -------
+        Record
+            The record of all rounds so far.
+
+        Raises
+        ------
+        InputError
+            If an argument is invalid, or a user-defined learner fails.
+
+        Examples
+        --------
         >>> seen = []
         >>> simulation = Simulation("chicken", "hedge")
         >>> record = simulation.run(1000, progress=lambda now: seen.append(now.rounds) or now.rounds >= 3)
-        >>> seen, record.rounds  # three rounds were enough
+        >>> seen, record.rounds  # stopped after three rounds
         ([1, 2, 3], 3)
         """
         end = self.rounds + validation.whole_number("rounds", rounds, least=1)
@@ -222,8 +299,17 @@ class Simulation(Generic[Number]):
         return self.record()
 
     def record(self) -> Record[Number]:
-        """Return what has happened so far; the simulation can go on from it, also after saving and loading.
+        """Return the record of all rounds so far.
 
+        The simulation can be resumed from it, also after saving and loading, see `resume`.
+
+        Returns
+        -------
+        Record
+            The record.
+
+        Examples
+        --------
         >>> simulation = Simulation("matching-pennies", ["hedge", "fixed"], start=[[0.9, 0.1], None])
         >>> _ = simulation.run(1)
         >>> simulation.record().joint.tolist()
@@ -251,8 +337,20 @@ class Simulation(Generic[Number]):
         )
 
     def moments(self, replica: int = 0) -> Moments:
-        """Return what the measures come from: the sums of one `replica` at its checkpoints and now.
+        """Return the sums over rounds from which all measures are computed.
 
+        Parameters
+        ----------
+        replica : int, default 0
+            The index of the replica.
+
+        Returns
+        -------
+        Moments
+            The sums at each checkpoint and after the current round.
+
+        Examples
+        --------
         >>> simulation = Simulation("prisoners-dilemma", ["hedge", "uniform"])
         >>> _ = simulation.run(200)
         >>> simulation.moments()[-1].profile.round(3).tolist()
@@ -264,10 +362,27 @@ class Simulation(Generic[Number]):
         return Moments(self.game, rounds, lambda k: earlier[k][1] if k < len(earlier) else now)
 
     def measure(self, name: str, **options: Any) -> Value:
-        """Return a measure of the rounds so far by its `name`, in the measure's own units, the mean over replicas.
+        """Return a measure of the rounds so far by name, averaged over replicas.
 
-        The names and `options` are those of `Record.measure`.
+        Parameters
+        ----------
+        name : str
+            The name of the measure, see `Record.measure`.
+        **options
+            The options of the measure, if it has any.
 
+        Returns
+        -------
+        float or ndarray
+            The value in the measure's unit, see `Measure`.
+
+        Raises
+        ------
+        InputError
+            If the measure is unknown, or an option is unknown or missing.
+
+        Examples
+        --------
         >>> simulation = Simulation("shapley", "hedge", perturb=0.2)
         >>> record = simulation.run(500)
         >>> simulation.measure("nash-gap") == record.nash_gap()
@@ -280,10 +395,22 @@ class Simulation(Generic[Number]):
         return total / self.replicas
 
     def gap(self, kind: EquilibriumKind) -> float:
-        """The CE or CCE gap so far, in payoff units a round, the mean over replicas.
+        """Return the CE or CCE gap of the rounds so far, averaged over replicas.
 
-        `kind` is "ce" or "cce". It is cheap enough to watch while the rounds run.
+        It is cheap enough to watch during a run.
 
+        Parameters
+        ----------
+        kind : {"ce", "cce"}
+            Correlated or coarse correlated equilibrium.
+
+        Returns
+        -------
+        float
+            The gap, in payoff units per round.
+
+        Examples
+        --------
         >>> simulation = Simulation("shapley", "hedge", perturb=0.2)
         >>> record = simulation.run(500)
         >>> simulation.gap("ce") == record.gap("ce"), simulation.gap("cce") == record.gap("cce")
@@ -293,10 +420,12 @@ class Simulation(Generic[Number]):
 
     @property
     def seconds(self) -> float:
-        """The processor time, in seconds, that its rounds have taken so far, the mean over replicas.
+        """Return the processor time of the rounds so far, in seconds per replica.
 
-        Compilation, what is measured and the time of other work on the machine are not in it.
+        It excludes compilation, measures and the time of other processes.
 
+        Examples
+        --------
         >>> simulation = Simulation("chicken", "hedge")
         >>> before = simulation.seconds
         >>> _ = simulation.run(1000)
@@ -307,8 +436,25 @@ class Simulation(Generic[Number]):
 
     @classmethod
     def resume(cls, record: Record[Number]) -> "Simulation[Number]":
-        """Return the simulation that a record was taken of, ready to go on, bit for bit.
+        """Return a simulation that continues a record, bit for bit.
 
+        Parameters
+        ----------
+        record : Record
+            The record of the rounds so far.
+
+        Returns
+        -------
+        Simulation
+            The simulation after these rounds.
+
+        Raises
+        ------
+        InputError
+            If a learner is written in Python: its state is not in the record.
+
+        Examples
+        --------
         >>> import gamesim
         >>> first = gamesim.simulate("shapley", "regret-matching", rounds=60, perturb=0.2)
         >>> whole = gamesim.simulate("shapley", "regret-matching", rounds=100, perturb=0.2)
@@ -336,12 +482,12 @@ class Simulation(Generic[Number]):
     # Internals.
 
     def _started(self) -> tuple[bool, ...]:
-        """Return which players had their first strategy given or perturbed."""
+        """Return for each player whether its first strategy was given or perturbed."""
         firsts = np.cumsum([0, *self.game.sizes[:-1]])
         return tuple(bool(given) for given in ~np.isnan(self._tracks[0].starts[firsts]))
 
     def _take_over(self, record: Record[Number]) -> None:
-        """Go on from a record of the same simulation."""
+        """Restore the state from a record of the same simulation."""
         arrays = record.arrays
         self.rounds = record.rounds
         for replica, track in enumerate(self._tracks):
@@ -356,7 +502,7 @@ class Simulation(Generic[Number]):
             self._kept.append((int(rounds), [of_replica[k].sums for of_replica in moments]))
 
     def _refuse_beyond_memory(self) -> None:
-        """Refuse a simulation whose arrays would not fit into memory."""
+        """Raise an InputError if the arrays would exceed the memory limit."""
         needed = self.replicas * tracks.bytes_needed(self.game.sizes, self._per_decade)
         if needed > SIMULATION_BYTES:
             raise InputError(
@@ -397,13 +543,13 @@ class Simulation(Generic[Number]):
         self._spent[replica] += thread_time() - began
 
     def _sums(self, track: loop.Track) -> Sums:
-        """Return the sums up to now, with the block that is not full yet; the track's own stay as they are."""
+        """Return the sums so far including the incomplete block, without changing the track."""
         sums = track.sums.copy()
         loop.add_block(self._setup, track, self.rounds % loop.BLOCK, sums)
         return sums
 
     def _summed_arrays(self) -> dict[str, NDArray[np.float64]]:
-        """Return every sum now, at the checkpoints, and as the tracks hold it, with a row a replica."""
+        """Return every sum now, at the checkpoints, and as the tracks hold it, one row per replica."""
         now = [self._sums(track) for track in self._tracks]
         arrays = {}
         for name, width in lengths(self.game.sizes).items():
@@ -418,7 +564,7 @@ class Simulation(Generic[Number]):
 def _chosen_learners(
     game: Game, learners: Sequence[Any] | str | Learner | type, feedback: Feedback, horizon: int | None
 ) -> list[Any]:
-    """Return a learner for each player, tuned to the horizon, refusing those that do not work with the feedback."""
+    """Return one learner per player, tuned to the horizon; refuse those that do not support the feedback."""
     count = len(game.players)
     chosen = [learners] * count if isinstance(learners, str | Learner | type) else list(learners)
     if len(chosen) != count:
@@ -439,14 +585,14 @@ def _chosen_learners(
 
 @cache
 def _blas() -> ThreadpoolController:
-    """Return what limits the threads of BLAS; looking for the libraries takes longer than many a run."""
-    import scipy.linalg.cython_blas  # noqa: F401  # threadpoolctl finds this BLAS only once it is loaded
+    """Return the limiter of BLAS threads; searching for the libraries takes longer than a short run."""
+    import scipy.linalg.cython_blas  # noqa: F401  # compiled kernels call it; it can be found only once loaded
 
     return ThreadpoolController()
 
 
 def _as_learner(learner: Any) -> Any:
-    """Turn a learner's name into a Learner; let a Learner, or a user's own class, through."""
+    """Turn a name into a Learner; return a Learner or a user-defined class unchanged."""
     if isinstance(learner, str):
         return players.make(learner)
     if isinstance(learner, Learner) or callable(learner):

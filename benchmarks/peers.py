@@ -105,7 +105,7 @@ def main() -> None:
     Console().print(printed)
     if "--store" in sys.argv:
         versions = {name: version(name) for name in ("gamesim", "noregret", "numpy", "numba")}
-        result = {"versions": {"python": platform.python_version(), **versions}, "microseconds a round": rows}
+        result = {"versions": {"python": platform.python_version(), **versions}, "microseconds per round": rows}
         STORED.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
 
 

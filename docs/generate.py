@@ -153,11 +153,11 @@ def learner_list() -> str:
 
 
 def speed_table() -> str:
-    """Return the table of what a round takes here and at a peer, as `benchmarks/peers.py` stored it, as Markdown."""
+    """Return the table of CPU times per round, as stored by `benchmarks/peers.py`, as Markdown."""
     stored = json.loads((ROOT / "benchmarks" / "peers.json").read_text(encoding="utf-8"))
     packages = " | ".join(f"{name} {stored['versions'][name]}" for name in ("noregret", "gamesim"))
     rows = [f"| learner | actions | {packages} |", "|---|--:|--:|--:|"]
-    for row in stored["microseconds a round"]:
+    for row in stored["microseconds per round"]:
         shown = f"{row['noregret']:,.0f} | {row['gamesim']:.{0 if row['gamesim'] > 9.9 else 1}f}"
         rows.append(f"| {row['learner']} | {row['actions']} | {shown} |")
     return "\n".join(rows)

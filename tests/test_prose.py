@@ -53,7 +53,8 @@ RULES: dict[str, tuple[str, str]] = {
         "whoever calls holds the arrays",
     ),
     "the joint distribution": (
-        r"\b([Tt]he|[Aa]|[Tt]his|[Ii]ts|[Oo]ne|[Ee]ach|[Ee]very) joints?\b(?! (distribution|play|probabilit|strateg|state|cumulative)|$)",
+        r"\b([Tt]he|[Aa]|[Tt]his|[Ii]ts|[Oo]ne|[Ee]ach|[Ee]very) joints?\b"
+        r"(?! (distribution|play|probabilit|strateg|state|cumulative)|$)",
         "the joint of the rounds",
     ),
     "maximum": (r"\bthe most there is\b|\bthe most that there is\b", "the most there is 12"),

@@ -168,7 +168,7 @@ class Measure:
         >>> from gamesim.measure import available
         >>> record = gamesim.simulate("prisoners-dilemma", ["hedge", "uniform"], rounds=200)
         >>> available()["welfare"].along(record.moments(), first=19).round(2).tolist()
-        [3.53, 3.54]
+        [3.55, 3.54]
         """
         self._check(options)
         if self.of == "path":

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
+from textwrap import dedent
 from typing import Any, get_type_hints
 
 from rich.console import Console
@@ -127,7 +128,16 @@ def game_page(name: str) -> str:
     caption = "Hedge against itself:" if game_settings_are_known(make) else ""
     summary, *details = _documented(inspect.getdoc(make) or "")
     picture = ["## Picture", caption] if caption else []
-    body = [_settings(make), *details, "## Payoffs", players_said, block, more, *equilibria_said, *picture]
+    body = [
+        _settings(make),
+        *details,
+        "## Payoffs and equilibria",
+        players_said,
+        block,
+        more,
+        *equilibria_said,
+        *picture,
+    ]
     return "\n\n".join([f"# {name}", summary, *filter(None, body)]) + "\n"
 
 
@@ -275,7 +285,7 @@ def _paragraphs(text: str) -> Iterator[str]:
         if paragraph.lstrip().startswith(">>>"):
             yield f"```pycon\n{paragraph}\n```"
         elif paragraph.startswith("    "):
-            yield f"```text\n{inspect.cleandoc(paragraph)}\n```"
+            yield f"```text\n{dedent(paragraph)}\n```"
         elif re.match(r"[-*] ", paragraph):
             yield "\n".join(f"- {_plain(item)}" for item in re.split(r"(?:^|\n)[-*] ", paragraph)[1:])
         elif paragraph:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
+from textwrap import dedent
 from typing import Any, get_type_hints
 
 from rich.console import Console
@@ -100,7 +101,8 @@ def learner_page(name: str) -> str:
     ]
     whom = "against Hedge" if kind.informed else "itself"
     caption = f"Here it plays {whom} in Shapley's game with prizes of 1, 2 and 3:"
-    body = [*_paragraphs(inspect.getdoc(kind) or ""), *facts, _settings(kind), caption]
+    summary, *details = _documented(inspect.getdoc(kind) or "")
+    body = [summary, *facts, _settings(kind), *details, "## Picture", caption]
     return f"# {name}\n\n" + "\n\n".join(filter(None, body)) + "\n"
 
 
@@ -123,8 +125,19 @@ def game_page(name: str) -> str:
     more = f"`gamesim show {name}` prints the other {left} tables." if left > 0 else ""
     players_said, *equilibria_said = (known.get(one, "") for one in GAME_FACTS)
     caption = "Hedge against itself:" if game_settings_are_known(make) else ""
-    body = [_settings(make), players_said, block, more, *equilibria_said, caption]
-    return "\n\n".join([f"# {name}", *_paragraphs(inspect.getdoc(make) or ""), *filter(None, body)]) + "\n"
+    summary, *details = _documented(inspect.getdoc(make) or "")
+    picture = ["## Picture", caption] if caption else []
+    body = [
+        _settings(make),
+        *details,
+        "## Payoffs and equilibria",
+        players_said,
+        block,
+        more,
+        *equilibria_said,
+        *picture,
+    ]
+    return "\n\n".join([f"# {name}", summary, *filter(None, body)]) + "\n"
 
 
 def learners() -> Iterator[tuple[str, str, str, str]]:
@@ -231,18 +244,43 @@ def draw(record: Any, path: Path) -> None:
             return
 
 
+def _sections(text: str) -> dict[str, str]:
+    """Return the numpydoc sections of a docstring by heading; the part before the first has the key ""."""
+    pieces = re.split(r"(?:^|\n)([A-Z][A-Za-z ]*)\n-{3,}(?:\n|$)", text)
+    return {"": pieces[0].strip("\n")} | {
+        heading: body.strip("\n") for heading, body in zip(pieces[1::2], pieces[2::2], strict=True)
+    }
+
+
+def _documented(text: str) -> Iterator[str]:
+    """Yield a docstring's sections as Markdown, without the settings, which are in a table."""
+    for heading, body in _sections(text).items():
+        if heading in ("Parameters", "Attributes", "Returns"):
+            continue
+        if heading:
+            yield f"## {heading}"
+        yield from _paragraphs(body)
+
+
 def _paragraphs(text: str) -> Iterator[str]:
-    """Give a docstring's paragraphs as Markdown: prose as it reads, examples as code."""
-    for paragraph in text.split("\n\n"):
+    """Yield the paragraphs of a docstring as Markdown, with examples and formulas as code."""
+    for paragraph in re.split(r"\n(?:\s*\n)+", text):
         if paragraph.lstrip().startswith(">>>"):
             yield f"```pycon\n{paragraph}\n```"
         elif paragraph.startswith("    "):
-            yield f"```text\n{inspect.cleandoc(paragraph)}\n```"
-        else:
+            yield f"```text\n{dedent(paragraph)}\n```"
+        elif re.match(r"[-*] ", paragraph):
+            yield "\n".join(f"- {_plain(item)}" for item in re.split(r"(?:^|\n)[-*] ", paragraph)[1:])
+        elif paragraph:
             for line in re.split(r"\n(?=[A-Z][a-z]+: )", paragraph):
                 head, colon, rest = line.partition(": ")
                 named = colon and head in ("Source", "Teaches", "Reference")
-                yield f"**{head}:** {_plain(rest)}" if named else _plain(line)
+                yield f"**{head}:** {_prose(rest)}" if named else _prose(line)
+
+
+def _prose(text: str) -> str:
+    """Return reStructuredText prose as Markdown: what precedes a literal block ends with one colon."""
+    return _plain(re.sub(r"::$", ":", re.sub(r"``([^`]+)``", r"`\1`", re.sub(r"\.\. \[\d+\]\s*", "", text))))
 
 
 def _plain(text: str) -> str:
@@ -252,14 +290,29 @@ def _plain(text: str) -> str:
 
 
 def _settings(make: Callable[..., Any]) -> str:
+    """Return the table of settings: types and meanings from the docstring, defaults from the signature."""
     takes = inspect.signature(make).parameters.values()
     if not takes:
         return ""
-    rows = ["| setting | type | default |", "|---|---|---|"]
+    described = dict(_parameters(_sections(inspect.getdoc(make) or "").get("Parameters", "")))
+    meanings = any(meaning for _, meaning in described.values())
+    heading = ["setting", "type", "default", *["meaning"] * meanings]
+    rows = [f"| {' | '.join(heading)} |", "|---" * len(heading) + "|"]
     for one in takes:
         default = "" if one.default is one.empty else "unset" if one.default is None else f"`{_short(one.default)}`"
-        rows.append(f"| `{one.name}` | {_type(one.annotation)} | {default} |")
+        kind, meaning = described.get(one.name, ("", ""))
+        cells = [f"`{one.name}`", _prose(kind) or _type(one.annotation), default, *[_prose(meaning)] * meanings]
+        rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows)
+
+
+def _parameters(section: str) -> Iterator[tuple[str, tuple[str, str]]]:
+    """Yield the name, type and description of each entry of a Parameters section."""
+    for entry in re.split(r"\n(?=\S)", section):
+        head, _, meaning = entry.partition("\n")
+        names, _, kind = head.partition(" : ")
+        kind = re.sub(r",? ?(optional|default.*)$", "", kind)
+        yield from ((name.strip(), (kind, inspect.cleandoc(meaning))) for name in names.split(",") if name.strip())
 
 
 def _type(annotation: Any) -> str:

@@ -185,7 +185,7 @@ def check_inputs_are_untouched(learner: Any) -> None:
 
 
 def check_settings_round_trip(learner: Any) -> None:
-    """Check that a Learner survives a round trip through TOML."""
+    """Check that the settings of a Learner are unchanged after writing and reading TOML."""
     if isinstance(learner, Learner):
         given = {key: value for key, value in asdict(learner).items() if value is not None}
         assert players.make(learner.name, **tomllib.loads(toml.write(given))) == learner, (

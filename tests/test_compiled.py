@@ -1,4 +1,4 @@
-"""Kernels are compiled once, announced, and loaded afterwards, wherever the package lies."""
+"""Test that kernels are compiled once, announced, and loaded from the cache afterwards."""
 
 import os
 import subprocess

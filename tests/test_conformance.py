@@ -1,4 +1,4 @@
-"""Every learner, found by itself, held to every check; and checks that are shown to be able to fail."""
+"""Run every check on every learner, and show that every check can fail."""
 
 from collections.abc import Callable
 from typing import Any
@@ -26,7 +26,7 @@ def test_repr_reads_back(learner: type[Learner]) -> None:
 
 
 class NumpyHedge:
-    """Hedge as a student would write it."""
+    """Implement Hedge in plain Python."""
 
     def __init__(self, actions: int) -> None:
         self.total = np.zeros(actions)

@@ -1,4 +1,4 @@
-"""Distances against hand-solved ones, a literal linear program, and each other; what a distance must satisfy."""
+"""Test distances against solutions by hand, a literal linear program, each other, and the axioms of a metric."""
 
 import numpy as np
 import pytest
@@ -19,7 +19,7 @@ SIZES = st.lists(st.integers(1, 4), min_size=2, max_size=4).map(tuple)
 
 
 def literal_distance(game: Table, joint: NDArray[np.float64], kind: str) -> float:
-    """Minimise ½ Σ t over q, t with |q - joint| ≤ t, writing every incentive constraint out as its sum."""
+    """Minimise ½ Σ t subject to |q - joint| ≤ t, with every incentive constraint as a literal sum."""
     cells = game.cells
     rows = []
     for i, size in enumerate(game.sizes):
@@ -49,7 +49,7 @@ def literal_distance(game: Table, joint: NDArray[np.float64], kind: str) -> floa
 
 
 def learned_play(game: Table, rounds: int, keep: tuple[int, ...] = ()) -> list[NDArray[np.float64]]:
-    """The empirical joint of Hedge in self-play, at the rounds to keep and at the end."""
+    """Return the joint distribution of Hedge in self-play, at the given rounds and at the end."""
     first, second = game.payoffs
     total = np.zeros(game.sizes)
     earned = [np.zeros(size) for size in game.sizes]
@@ -66,7 +66,7 @@ def learned_play(game: Table, rounds: int, keep: tuple[int, ...] = ()) -> list[N
 
 
 def test_distances_by_hand() -> None:
-    # The only CE of matching pennies is uniform: a pure joint must move 3/4, the diagonal 1/2.
+    # The only CE of matching pennies is uniform: a pure profile must move 3/4, the diagonal 1/2.
     assert equilibrium.distance(PENNIES, [[1, 0], [0, 0]], "ce") == pytest.approx(0.75, abs=1e-9)
     assert equilibrium.distance(PENNIES, [[0.5, 0], [0, 0.5]], "cce") == pytest.approx(0.5, abs=1e-9)
     # Chicken, both dare: the CE that keeps most of it is (0, 2/5, 2/5, 1/5), where (D, D) holds 1/5.
@@ -108,7 +108,7 @@ def test_learned_play_is_searched_to_the_end_and_agrees(
     whole = [total_variation.direct(incentives, x, INTERIOR).distance for x in (early, joint)]
     monkeypatch.setattr(total_variation, "direct", None)  # the search must not need it
     search = total_variation.Search(incentives)
-    for x, expected in zip((early, joint), whole, strict=True):  # the second starts from what mattered for the first
+    for x, expected in zip((early, joint), whole, strict=True):  # the second search starts from the result of the first
         found = search.nearest(x)
         assert found.distance == pytest.approx(expected, abs=1e-7)
         assert found.bound == pytest.approx(expected, abs=1e-7)

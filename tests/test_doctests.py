@@ -1,4 +1,4 @@
-"""The examples in all docstrings of gamesim are run."""
+"""Run the examples in all docstrings."""
 
 import doctest
 import pkgutil
@@ -19,11 +19,11 @@ NOT_IMPORTED = ("gamesim.__main__",)  # importing it runs the command line
 
 
 class Finder(doctest.DocTestFinder):
-    """Like the library's, and it finds those of cached properties too."""
+    """Find the examples of cached properties, too."""
 
     def _from_module(self, module: ModuleType | None, object: Any) -> bool:
         behind = object.func if isinstance(object, cached_property) else object
-        return bool(super()._from_module(module, behind))  # type: ignore[misc]  # it is private there
+        return bool(super()._from_module(module, behind))  # type: ignore[misc]  # private in the base class
 
 
 def modules() -> list[str]:

@@ -1,4 +1,4 @@
-"""Gaps and welfare against literal sums, brute force over all maps, known ranges and games with known equilibria."""
+"""Test gaps and welfare against literal sums, brute force over all maps, and games with known equilibria."""
 
 from itertools import product
 
@@ -39,7 +39,7 @@ def product_of(strategies: list[NDArray[np.float64]]) -> NDArray[np.float64]:
 
 
 def with_mixed_nash(sizes: tuple[int, ...], seed: int) -> tuple[Table, NDArray[np.float64]]:
-    """A random game shifted so that, against these strategies, every action of every player earns 0."""
+    """Return a random game, shifted so that every action earns 0 against these strategies."""
     random = np.random.default_rng(seed)
     strategies = [random.dirichlet(np.ones(size)) for size in sizes]
     payoffs = random.normal(size=(len(sizes), *sizes))
@@ -156,12 +156,12 @@ def test_pure_nash_equilibria_of_many_players_are_correlated_ones() -> None:
 @pytest.mark.parametrize(
     ("joint", "kind", "message"),
     [
-        ([[0.5, 0.5], [0, 0]], "nash", "kind ce or cce"),
+        ([[0.5, 0.5], [0, 0]], "nash", 'kind must be "ce" or "cce", got'),
         ([0.5, 0.5], "ce", r"shape \(2, 2\)"),
         ([[0.5, 0.5], [0]], "ce", "array of probabilities"),
-        ([[1.5, -0.5], [0, 0]], "ce", "none negative"),
-        ([[np.nan, 0.5], [0.5, 0]], "ce", "none negative"),
-        ([[0.5, 0.4], [0, 0]], "cce", "sum to 1 within 1e-08"),
+        ([[1.5, -0.5], [0, 0]], "ce", "probabilities of at least 0, got"),
+        ([[np.nan, 0.5], [0.5, 0]], "ce", "probabilities of at least 0, got"),
+        ([[0.5, 0.4], [0, 0]], "cce", "sum to 1 up to 1e-08, got a sum of 0.9"),
     ],
 )
 def test_mistakes_are_refused_with_a_reason(joint: list[list[float]], kind: EquilibriumKind, message: str) -> None:

@@ -1,4 +1,4 @@
-"""Layouts: the same named parts in Python and inside kernels, for every shape that a layout may have."""
+"""Test that layouts give the same parts in Python and in kernels, for every kind of shape."""
 
 from typing import NamedTuple
 
@@ -61,7 +61,7 @@ def read_graph(array: Integers, out: Vector) -> None:
 @pytest.mark.parametrize(("d", "k", "count"), [(1, 1, 0), (5, 3, 2), (8, 1, 7)])
 def test_a_kernel_sees_the_parts_that_python_packs(d: int, k: int, count: int) -> None:
     long = np.arange(2.0 * d + count)
-    whole = np.arange(k) + 2**60 + 1  # not a float
+    whole = np.arange(k) + 2**60 + 1  # not representable as a float
     inner, rest = 100 + np.arange(d + d // 2), np.array([0.5, 0.25])
     array = MIXED.pack(d, k, length=count, rate=0.75, long=long, whole=whole, inner=inner, rest=rest)
     out = np.zeros(8)

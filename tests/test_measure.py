@@ -1,4 +1,4 @@
-"""A measure is written once, and everything knows it; the sums that measures come from are declared once."""
+"""Test that a measure is available everywhere once registered, and that sums are declared once."""
 
 from typing import Any
 
@@ -120,13 +120,13 @@ def test_a_slope_that_there_is_not_is_no_number() -> None:
         ("ce-gap", {"epsilon": 0.5}, "unknown option 'epsilon' of ce-gap; ce-gap has no options"),
     ],
 )
-def test_mistakes_are_told(name: str, options: dict[str, Any], message: str) -> None:
+def test_invalid_requests_are_refused(name: str, options: dict[str, Any], message: str) -> None:
     simulation = Simulation("chicken", "hedge")
     record = simulation.run(5)
     for thing in (simulation, record, record.curve):
-        with pytest.raises(InputError) as told:
+        with pytest.raises(InputError) as refused:
             thing.measure(name, **options)
-        assert message in str(told.value)
+        assert message in str(refused.value)
 
 
 def test_a_name_is_taken_once() -> None:

@@ -1,4 +1,4 @@
-"""The sets against exact rational enumeration, hand-solved shapes, and generic convex solvers."""
+"""Test the sets of equilibria against exact enumeration, solutions by hand, and generic convex solvers."""
 
 from collections.abc import Callable
 from fractions import Fraction
@@ -23,7 +23,7 @@ KINDS = pytest.mark.parametrize("kind", ["ce", "cce"])
 
 
 def exact_inequalities(game: Table, kind: str) -> list[list[Fraction]]:
-    """Rows h of h · q ≤ 0 in exact numbers: every incentive constraint as its sum, and -q ≤ 0."""
+    """Return the rows h of h · q ≤ 0 in exact numbers: the incentive constraints and -q ≤ 0."""
     rows = []
     cells = list(np.ndindex(*game.sizes))
     for i, size in enumerate(game.sizes):
@@ -44,7 +44,7 @@ def exact_inequalities(game: Table, kind: str) -> list[list[Fraction]]:
 
 
 def exact_solution(rows: list[list[Fraction]], right: list[Fraction]) -> list[Fraction] | None:
-    """Solve a square system by elimination, or return None where it is singular."""
+    """Solve a square system by elimination, or return None if it is singular."""
     table = [[*row, r] for row, r in zip(rows, right, strict=True)]
     for k in range(len(table)):
         pivot = next((r for r in range(k, len(table)) if table[r][k]), None)
@@ -59,7 +59,7 @@ def exact_solution(rows: list[list[Fraction]], right: list[Fraction]) -> list[Fr
 
 
 def exact_vertices(game: Table, kind: str) -> set[tuple[Fraction, ...]]:
-    """Every feasible solution of as many tight inequalities as there are dimensions, with Σ q = 1."""
+    """Return the vertices: feasible solutions of as many tight inequalities as dimensions."""
     inequalities = exact_inequalities(game, kind)
     found = set()
     for tight in combinations(inequalities, game.cells - 1):
@@ -86,7 +86,7 @@ def test_the_corners_of_chicken() -> None:
 @pytest.mark.parametrize(
     ("game", "kind", "dimension", "corners", "volume"),
     [
-        (Table.from_payoffs(np.zeros((2, 2, 2))), "ce", 3, 4, 1 / 3),  # all joints: √4 / 3!
+        (Table.from_payoffs(np.zeros((2, 2, 2))), "ce", 3, 4, 1 / 3),  # all distributions: √4 / 3!
         (Table.from_payoffs([[[1, -1], [-1, 1]], [[-1, 1], [1, -1]]]), "ce", 0, 1, 1.0),
         (Table.from_payoffs([[[3, 0], [5, 1]], [[3, 5], [0, 1]]]), "cce", 0, 1, 1.0),
         (Table.from_payoffs([BAD, BAD.T]), "ce", 0, 1, 1.0),
@@ -96,15 +96,15 @@ def test_the_corners_of_chicken() -> None:
             1,
             2,
             np.sqrt(2),
-        ),  # one player with two actions that pay the same
-        (Table.from_payoffs([[2.0, 2.0, 1.0]]), "ce", 1, 2, np.sqrt(2)),  # alone, with two best actions
+        ),  # one player has two actions with equal payoffs
+        (Table.from_payoffs([[2.0, 2.0, 1.0]]), "ce", 1, 2, np.sqrt(2)),  # one player with two best actions
         (
             Table.from_payoffs([[[0, 0, 0], [0, 0, 0]], [[1, 1, 1], [1, 1, 0]]]),
             "ce",
             4,
             5,
             np.sqrt(5) / 24,
-        ),  # all joints without (2, 3)
+        ),  # all distributions without (2, 3)
     ],
 )
 def test_dimension_corners_and_volume_of_degenerate_sets(
@@ -163,7 +163,7 @@ def test_the_best_worst_and_favouring_equilibria_of_chicken() -> None:
 def generic(
     game: Table, kind: EquilibriumKind, value: Callable[[Vector], float], slope: Callable[[Vector], Vector]
 ) -> Vector:
-    """Minimise over the set with a generic solver, from the uniform joint."""
+    """Minimise over the set with a generic solver, starting from the uniform distribution."""
     system = Incentives(game, kind).system().toarray()
     solve: Any = minimize
     result = solve(
@@ -272,5 +272,5 @@ def test_what_cannot_be_asked_is_refused() -> None:
         found.optimum([1, 1, 1])
     with pytest.raises(InputError, match="vertices are enumerated up to dimension 10"):
         equilibrium.polytope(Table.from_payoffs(np.zeros((2, 4, 4))), "ce").vertices()
-    with pytest.raises(InputError, match="kind ce or cce"):
+    with pytest.raises(InputError, match='kind must be "ce" or "cce"'):
         equilibrium.polytope(CHICKEN, "nash")  # type: ignore[arg-type]

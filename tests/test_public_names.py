@@ -1,9 +1,8 @@
-"""Every public name tells what it does, with its types, its units and an example that is run; the reference has it.
+"""Check the documentation of all public names: form, types, units, and examples that are run.
 
-Public is what the Python page of the reference shows: the modules there by their `__all__`, and with them whatever
-`gamesim` itself gives, every learner, every game, the kinds of games that these are, and every figure of a run. Of a
-public class its methods and properties are public too. A method that only does what a public base says inherits what
-is said there, as `help` shows it. That the examples are right is seen where they are run, as doctests.
+A name is public if the Python page of the reference shows it (the modules there by their `__all__`), if `gamesim`
+exports it, or if it is a learner, a game, a class of games or a figure. The methods and properties of a public class
+are public, too. A method without a docstring inherits that of its base class, as `help` shows it.
 """
 
 import ast
@@ -32,17 +31,32 @@ ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "docs" / "reference"
 DIRECTIVE = re.compile(r"^\.\. auto(?P<kind>\w+):: (?P<name>[\w.]+)\n(?:   :members:(?P<members>.*)\n)?", re.M)
 
-# What numbers may be measured in, as docstrings say it; a regret is a total or a round.
+# Modules whose docstrings must have numpydoc sections.
+NUMPYDOC = (
+    "gamesim.conformance",
+    "gamesim.engine",
+    "gamesim.equilibrium",
+    "gamesim.game.",
+    "gamesim.learner",
+    "gamesim.measure",
+    "gamesim.record",
+    "gamesim.simulation",
+)
+FIRST_LINE = 80  # columns
+FIRST_WORD = re.compile(r"[A-Z][a-z-]+(?<!s) (?!of )")  # an imperative: "Return", not "Returns" or "The"
+NOT_A_VERB = ("A ", "An ", "The ", "What ", "How ", "Whether ", "Where ", "All ", "Each ", "Every ", "This ", "One ")
+
+# The units of numbers, as docstrings write them.
 UNITS = re.compile(
-    r"payoff units|units? of loss|\[-1, 1\]|payoffs?\b.* a round|total variation|probabilit|chance|strateg|joint|"
+    r"payoff units|units? of loss|\[-1, 1\]|payoffs?\b.* per round|total variation|probabilit|chance|strateg|joint|"
     r"distribution|stochastic|zeros and ones|number of|time|expected sum of all payoffs|every player's payoff|"
-    r"the measure's own unit",
+    r"the measure's (?:own )?unit|seconds|volume|length",
     re.IGNORECASE,
 )
 
 
 class Name(NamedTuple):
-    """A public name: what it is called, the thing, the class that it belongs to, and what is written of it."""
+    """A public name: its title, the object, the class that it belongs to, and its docstring."""
 
     title: str
     thing: Any
@@ -67,7 +81,7 @@ def _public_modules() -> list[ModuleType]:
 
 
 def _documented() -> list[Any]:
-    """Return what the Python page shows, as autodoc reads it: of a module its `__all__`, or the members named."""
+    """Return what the Python page shows: the `__all__` of each module, or the members listed."""
     shown: list[Any] = []
     for one in _directives():
         if one["kind"] == "module":
@@ -80,7 +94,7 @@ def _documented() -> list[Any]:
 
 
 def _kinds() -> Iterator[type]:
-    """Give the kinds of games that the games are, and what these are kinds of."""
+    """Yield the classes of all games, and their base classes."""
     for make in games.available().values():
         yield from (kind for kind in get_type_hints(make)["return"].__mro__ if issubclass(kind, Game))
 
@@ -109,9 +123,9 @@ def _function(member: Any) -> Callable[..., Any] | None:
 
 
 def _members(kind: type) -> Iterator[Name]:
-    """Give the public methods and properties that a class says something of its own about.
+    """Yield the public methods and properties that a class documents.
 
-    Of a learner these are the ones of every Learner, and those that its page speaks of.
+    For a learner these are the members of Learner, and those that its docstring mentions.
     """
     for name, member in vars(kind).items():
         function = _function(member)
@@ -140,15 +154,15 @@ NAMES = list(_names())
 
 
 class _Finder(doctest.DocTestFinder):
-    """Finds the examples that pytest runs: like the library's, and those of cached properties too."""
+    """Find the examples that pytest runs, with those of cached properties."""
 
     def _from_module(self, module: ModuleType | None, object: Any) -> bool:
         behind = object.func if isinstance(object, cached_property) else object
-        return bool(super()._from_module(module, behind))  # type: ignore[misc]  # it is private there
+        return bool(super()._from_module(module, behind))  # type: ignore[misc]  # private in the base class
 
 
 def _run(modules: set[str]) -> set[str]:
-    """Return the docstrings whose examples are run as doctests, at least one in each."""
+    """Return the docstrings with at least one example that is run as a doctest."""
     tests = [test for module in modules for test in _Finder().find(import_module(module))]
     return {
         inspect.cleandoc(test.docstring or "")
@@ -159,7 +173,7 @@ def _run(modules: set[str]) -> set[str]:
 
 RUN = _run({name.thing.__module__ for name in NAMES if name.owner is None})
 
-# Their examples are left out of the doctests, since few have these libraries; where one is there, they are run below.
+# The doctests skip these examples because the libraries are optional; if one is installed, they are run below.
 LIBRARIES = {"pygambit": "pygambit", "quantecon": "quantecon.game_theory", "openspiel": "pyspiel"}
 OF_OTHER_LIBRARIES = {getattr(interop, f"{way}_{library}"): library for library in LIBRARIES for way in ("to", "from")}
 
@@ -171,8 +185,10 @@ def _source(text: str) -> str:
 @pytest.mark.parametrize("name", NAMES, ids=str)
 def test_public_name(name: Name) -> None:
     first = name.text.split("\n")[0]
-    assert len(first.split()) >= 3 and first.rstrip()[-1] in ".:…", f"{name}: its first line says nothing: {first!r}"
+    assert len(first.split()) >= 3 and first.rstrip()[-1] in ".:…", f"{name}: the first line has no content: {first!r}"
     _check_types(name)
+    if name.title.startswith(NUMPYDOC):
+        _check_numpydoc(name)
     _check_example(name)
     _check_units(name)
 
@@ -185,7 +201,7 @@ def _signature(name: Name) -> inspect.Signature | None:
 
 
 def _check_types(name: Name) -> None:
-    """See that every argument and result has a type, and that arguments and fields are spoken of."""
+    """Check that all arguments and results have types, and that the docstring mentions arguments and fields."""
     signature = _signature(name)
     if signature is None:
         return
@@ -193,7 +209,7 @@ def _check_types(name: Name) -> None:
     for one in own:
         assert one.annotation is not one.empty, f"{name}: {one.name} has no type"
     if not inspect.isclass(name.thing):
-        assert signature.return_annotation is not signature.empty, f"{name}: its result has no type"
+        assert signature.return_annotation is not signature.empty, f"{name}: the result has no type"
         spoken_of, text = own, name.text
     elif dataclasses.is_dataclass(name.thing):
         fields = {field.name for field in dataclasses.fields(name.thing)}
@@ -202,29 +218,63 @@ def _check_types(name: Name) -> None:
     else:
         return
     for one in spoken_of:
-        assert re.search(rf"\b{one.name}\b", text), f"{name}: nothing is said of {one.name}"
+        assert re.search(rf"\b{one.name}\b", text), f"{name}: the docstring does not mention {one.name}"
+
+
+def _section(text: str, heading: str) -> str:
+    """Return a numpydoc section of a docstring, or an empty string."""
+    found = re.search(rf"^{heading}\n-{{{len(heading)}}}\n(.*?)(?=^[A-Z][A-Za-z ]+\n---|\Z)", text, re.M | re.S)
+    return found[1] if found else ""
+
+
+def _overrides(name: Name) -> bool:
+    """Whether a method overrides one whose sections are documented in a base class."""
+    method = name.title.rsplit(".", 1)[1]
+    return name.owner is not None and any(method in vars(base) for base in name.owner.__mro__[1:])
+
+
+def _check_numpydoc(name: Name) -> None:
+    """Check the first line, and that Parameters and Returns match the signature."""
+    first = name.text.split("\n")[0]
+    assert len(first) < FIRST_LINE and first.endswith("."), (
+        f"{name}: the first line must be a short sentence: {first!r}"
+    )
+    of_game = name.thing in games.available().values()  # its docstring describes the game, not the function
+    imperative = FIRST_WORD.match(first) and not first.startswith(NOT_A_VERB)
+    assert imperative or of_game, f"{name}: the first line must start with a verb: {first!r}"
+    signature = _signature(name)
+    if signature is None or isinstance(name.thing, property | cached_property) or _overrides(name):
+        return
+    documented = set(re.findall(r"^\*{0,2}(\w+)(?: :|$)", _section(name.text, "Parameters"), re.M))
+    taken = {one for one in signature.parameters if one not in ("self", "cls")}
+    if not inspect.isclass(name.thing) or taken:
+        assert documented == taken, f"{name}: Parameters has {sorted(documented)}, the signature {sorted(taken)}"
+    if not inspect.isclass(name.thing) and not of_game and signature.return_annotation not in (None, "None"):
+        assert _section(name.text, "Returns") or _section(name.text, "Yields"), f"{name}: Returns is missing"
+    if _source(name.text):
+        assert _section(name.text, "Examples"), f"{name}: the example is not in a section Examples"
 
 
 def _check_example(name: Name) -> None:
-    """See that there is an example, that it shows this name at work, and that it is run."""
+    """Check that there is an example, that it uses this name, and that it is run."""
     text, word = name.text, name.title.rsplit(".", 1)[1]
     shown = rf"\b{word}\b" if name.owner is None else rf"\.{word}\b"
     if name.owner is not None and not re.search(shown, _source(text)):
-        text = inspect.cleandoc(name.owner.__doc__ or "")  # the example of its class may show it
+        text = inspect.cleandoc(name.owner.__doc__ or "")  # the example of its class may use it
     source = _source(text)
     assert source, f"{name} has no example"
-    assert inspect.isclass(name.thing) or re.search(shown, source), f"{name}: its example does not show it"
-    assert text in RUN or name.thing in OF_OTHER_LIBRARIES, f"{name}: its example is not run"
+    assert inspect.isclass(name.thing) or re.search(shown, source), f"{name}: the example does not use it"
+    assert text in RUN or name.thing in OF_OTHER_LIBRARIES, f"{name}: the example is not run"
 
 
 def _check_units(name: Name) -> None:
-    """See that what returns numbers says what they are measured in."""
+    """Check that the docstring states the units of the numbers returned."""
     if inspect.isclass(name.thing):
         return
     signature = _signature(name)
     result = None if signature is None else signature.return_annotation
-    if "float" in str(result) or (result is Any and not name.title.startswith(interop.__name__)):  # there it is a game
-        assert UNITS.search(name.text.split(">>>")[0]), f"{name}: it returns numbers and does not say in which units"
+    if "float" in str(result) or (result is Any and not name.title.startswith(interop.__name__)):  # there Any is a game
+        assert UNITS.search(name.text.split(">>>")[0]), f"{name}: the units of the result are missing"
 
 
 @pytest.mark.parametrize("function", OF_OTHER_LIBRARIES, ids=lambda function: str(function.__name__))
@@ -246,7 +296,7 @@ def test_the_python_page_shows_precisely_the_public_names() -> None:
 
 
 def test_what_the_documentation_uses_is_public() -> None:
-    """Every name of gamesim in a piece of code of the documentation and of the examples is public."""
+    """Check that the code in the documentation and in the examples uses public names only."""
     texts = {page.name: "\n".join(one.text for one in blocks(page) if one.kind == "python") for page in PAGES}
     texts |= {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "examples").glob("*.py")}
     public = _public()
@@ -258,7 +308,7 @@ def test_what_the_documentation_uses_is_public() -> None:
 
 
 def _used(tree: ast.AST) -> Iterator[str]:
-    """Give the dotted names of gamesim that a piece of code imports or reaches."""
+    """Yield the dotted names of gamesim that a piece of code imports or accesses."""
     known = {"gamesim": "gamesim"}
     for node in ast.walk(tree):
         if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "gamesim":

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gamesim import InputError, Table, games, load, simulation
+from gamesim import InputError, Table, games, load
 from gamesim.cli.main import main
 from gamesim.engine import loop
 from gamesim.formatting import two_digits
@@ -130,7 +130,7 @@ def test_the_distance_moved_is_the_mean_over_the_run() -> None:
 def test_microseconds_count_neither_the_start_nor_what_watches(monkeypatch: pytest.MonkeyPatch) -> None:
     """If each piece takes 0.1 s and each of its rounds 1 ms, the time per round is little more than 1 ms."""
     clock = [0.0]
-    monkeypatch.setattr(simulation, "thread_time", lambda: clock[0])
+    monkeypatch.setattr("gamesim.simulation.simulation.thread_time", lambda: clock[0])
     advance = loop.advance
 
     def slow(setup: Any, track: Any, first: int, rounds: int, uniforms: Any) -> None:

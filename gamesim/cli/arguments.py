@@ -12,7 +12,7 @@ from typing import Any, NoReturn, TypeAlias, TypeVar
 from gamesim.cli.exit_codes import BAD_INPUT
 from gamesim.errors import InputError
 
-Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 Number = TypeVar("Number", int, float)
 
 

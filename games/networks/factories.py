@@ -23,16 +23,37 @@ def polymatrix(
     game_settings: Mapping[str, Any] | None = None,
     seed: int = 0,
 ) -> Polymatrix:
-    """A two-player game on every edge of a graph, each player using one action against all neighbours.
+    """A polymatrix game: a two-player game on every edge of a graph.
 
-    `graph` is the name of a networkx generator without `_graph` (random-regular, cycle, star, grid-2d, erdos-renyi,
-    ...) with its own `graph_settings`, or a GraphML or edge-list file; `game` is any two-player game with its
-    `game_settings`; random ones are drawn anew for each edge, from `seed`.
+    Each player uses one action against all neighbours and gets the sum of the payoffs.
 
+    Parameters
+    ----------
+    graph : str, default "random-regular"
+        Name of a networkx generator without `_graph` (random-regular, cycle, star, grid-2d, erdos-renyi, ...), or a
+        GraphML or edge-list file.
+    graph_settings : mapping, optional
+        Settings of the generator. By default random-regular has `{"d": 4, "n": 10}`.
+    game : str, default "uniform"
+        Name of a two-player game with a table.
+    game_settings : mapping, optional
+        Settings of the game. A random game without a seed here is drawn anew for each edge.
+    seed : int, default 0
+        Seed of the graph and of the games.
+
+    Notes
+    -----
     Source: Janovskaja (1968); Kearns, Littman and Singh (2001), "Graphical models for game theory".
-    Teaches: thousands of players in one game; with zero-sum games on the edges learners' averages still converge (Cai
-    and Daskalakis, 2011).
 
+    Payoffs:
+
+        u_i(a) = Σ over neighbours j of u_ij(a_i, a_j)
+
+    Teaches: Thousands of players can play one game, because memory grows with the number of edges. With zero-sum games
+    on the edges the average strategies of no-regret learners still converge (Cai and Daskalakis, 2011).
+
+    Examples
+    --------
     >>> polymatrix("cycle", {"n": 5}, "matching-pennies").sizes
     (2, 2, 2, 2, 2)
     """
@@ -71,14 +92,35 @@ def network_coordination(
     values: Sequence[float] = (1.0, 1.0),
     seed: int = 0,
 ) -> Polymatrix:
-    """Neighbours who want to do the same: conventions, fashions, standards; with negative values, to differ.
+    """Coordination on a graph: conventions, fashions, standards.
 
-    A player gets values[k] for each neighbour with whom both play k. `graph`, `graph_settings` and `seed` are as in
-    polymatrix; without settings cycle has 10 nodes.
+    Neighbours want to choose the same action, or different actions if the values are negative.
 
+    Parameters
+    ----------
+    graph : str, default "cycle"
+        Name of a networkx generator without `_graph` (random-regular, cycle, star, grid-2d, erdos-renyi, ...), or a
+        GraphML or edge-list file.
+    graph_settings : mapping, optional
+        Settings of the generator. By default cycle has `{"n": 10}`.
+    values : sequence of float, default (1.0, 1.0)
+        What each action is worth to two neighbours who share it.
+    seed : int, default 0
+        Seed of the graph, if it is random.
+
+    Notes
+    -----
     Source: Morris (2000), "Contagion"; with negative values, the colouring game of Kearns, Suri and Montfort (2006).
-    Teaches: islands of different conventions survive on sparse graphs; a better one spreads by contagion.
 
+    Payoffs:
+
+        u_i(a) = values[a_i] · (number of neighbours j with a_j = a_i)
+
+    Teaches: With equal values, islands of different conventions survive on sparse graphs. A convention worth more
+    spreads by contagion: on a cycle it takes over from any two adjacent players.
+
+    Examples
+    --------
     >>> network_coordination("path", {"n": 3}, values=(1.0, 2.0)).payoffs_of([1, 1, 0]).tolist()
     [2.0, 2.0, 0.0]
     """
@@ -100,16 +142,41 @@ def local_public_goods(
     cost: float = 0.4,
     seed: int = 0,
 ) -> LocalPublicGoods:
-    """Efforts that help the neighbours too, so that each hopes for the others'.
+    """Local public goods: efforts on a graph that help the neighbours too.
 
-    A player with effort e and a total of x, the neighbours' efforts included, gets 1 - decay^x - cost · e; with decay 0
-    one effort nearby is all that is needed. An effort is a number from 0 to `efforts`. `graph`, `graph_settings` and
-    `seed` are as in polymatrix; without settings star has 5 leaves.
+    Parameters
+    ----------
+    graph : str, default "star"
+        Name of a networkx generator without `_graph` (random-regular, cycle, star, grid-2d, erdos-renyi, ...), or a
+        GraphML or edge-list file.
+    graph_settings : mapping, optional
+        Settings of the generator. By default star has `{"n": 5}`, a centre and five leaves.
+    efforts : int, default 1
+        Largest effort, at least 1. Efforts are 0, ..., `efforts`.
+    decay : float, default 0.5
+        How quickly the benefit of efforts saturates, from 0 to below 1. With 0, one unit of effort nearby is all
+        that is needed.
+    cost : float, default 0.4
+        Cost per unit of own effort, at least 0.
+    seed : int, default 0
+        Seed of the graph, if it is random.
 
+    Notes
+    -----
     Source: Bramoullé and Kranton (2007), "Public goods in networks"; decay 0 is the best-shot game of Galeotti, Goyal,
     Jackson, Vega-Redondo and Yariv (2010).
-    Teaches: specialists and free riders: equilibria are maximal sets of players of whom no two are neighbours.
 
+    Payoffs:
+
+        x_i = e_i + Σ over neighbours j of e_j
+        u_i = 1 - decay^x_i - cost · e_i
+
+    Teaches: Specialists and free riders. If decay (1 - decay) < cost < 1 - decay, as by default, the pure equilibria
+    are the maximal independent sets of the graph: no two neighbours work, and every other player has a neighbour who
+    does.
+
+    Examples
+    --------
     >>> local_public_goods("star", {"n": 2}).payoffs_of([1, 0, 0]).round(9).tolist()  # only the centre works
     [0.1, 0.5, 0.5]
     """

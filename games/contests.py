@@ -1,4 +1,4 @@
-"""Contests and parlour games: auctions, battles over fields, waiting, fingers and cards."""
+"""Contests and parlour games: auctions, Blotto, attrition, Morra and poker."""
 
 from collections.abc import Sequence
 from itertools import permutations, product
@@ -13,7 +13,7 @@ from gamesim.validation import at_least, positive
 
 
 def _share_of_prize(i: int, bids: list[Integers]) -> Vector:
-    """How much of the prize bidder i gets: all of it as the only highest bidder, an equal part in a tie."""
+    """Return bidder i's share of the prize: 1 for the only highest bid, an equal share in a tie, else 0."""
     highest = bids[0]
     for bid in bids[1:]:
         highest = np.maximum(highest, bid)
@@ -23,9 +23,9 @@ def _share_of_prize(i: int, bids: list[Integers]) -> Vector:
 
 
 def _bidders(values: Sequence[float], top: int) -> tuple[list[str], list[list[str]]]:
-    """Names and bids of an auction, once its settings make sense."""
+    """Return the bidders' names and bids after checking the settings."""
     if len(values) < 2:
-        raise InputError(f"values must name what the prize is worth to two or more bidders, and {list(values)} came")
+        raise InputError(f"values must have two or more entries, one per bidder, got {list(values)}")
     for k, value in enumerate(values):
         at_least(f"value {k + 1}", value, 0)
     at_least("top", top, 1)
@@ -217,7 +217,7 @@ def blotto(soldiers: Sequence[int] = (5, 5), fields: int = 3) -> Table:
            [0., 1.]])
     """
     if len(soldiers) != 2:
-        raise InputError(f"soldiers must name two armies, and {list(soldiers)} came")
+        raise InputError(f"soldiers must have two entries, one per player, got {list(soldiers)}")
     at_least("fields", fields, 1)
     for army in soldiers:
         at_least("soldiers", army, 0)
@@ -302,7 +302,7 @@ def kuhn_poker() -> Table:
     --------
     >>> game = kuhn_poker()
     >>> bet, fold = game.actions[0].index("bbb"), game.actions[1].index("fkfkfk")
-    >>> game.sizes, game.payoffs[:, bet, fold].round(9).tolist()  # who always bets wins 1 from who always folds
+    >>> game.sizes, game.payoffs[:, bet, fold].round(9).tolist()  # always betting wins 1 from always folding
     ((27, 64), [1.0, -1.0])
     """
     cards = range(3)
@@ -310,7 +310,7 @@ def kuhn_poker() -> Table:
     seconds = ["".join(plan) for plan in product(("cb", "ck", "fb", "fk"), repeat=3)]
 
     def showdown(first: str, second: str) -> int:
-        """Say who wins how much between two plans, by what happens: 0 if the second folds, 1 or 2 for a showdown."""
+        """Return the stake of a showdown (1 or 2), 0 if the second player folds, or -1 if the first does."""
         if first == "b":
             return 2 if second[0] == "c" else 0
         if second[1] == "k":
@@ -361,11 +361,11 @@ def guess_two_thirds(players: int = 3, top: int = 10, fraction: float = 2 / 3) -
     names = crowd(players)
     at_least("top", top, 1)
     if not 0 < fraction < 1:
-        raise InputError(f"fraction must lie between 0 and 1, and {fraction} came")
+        raise InputError(f"fraction must be between 0 and 1, both excluded, got {fraction}")
 
     def payoff(i: int, guess: list[Integers]) -> Vector:
         target = fraction * sum(guess) / players
-        misses = [np.round(np.abs(choice - target), 9) for choice in guess]  # equal misses are equal: no rounding noise
+        misses = [np.round(np.abs(choice - target), 9) for choice in guess]  # rounded, so that rounding errors do not break ties
         nearest = misses[0]
         for miss in misses[1:]:
             nearest = np.minimum(nearest, miss)

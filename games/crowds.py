@@ -1,4 +1,4 @@
-"""Games of several players: what each gets depends on how many of the others do what."""
+"""Games with several players: congestion, public goods, voting."""
 
 from collections.abc import Sequence
 
@@ -81,7 +81,7 @@ def public_goods(players: int = 4, endowment: int = 2, factor: float = 2.0) -> T
     names = crowd(players)
     at_least("endowment", endowment, 1)
     if not 1 < factor < players:
-        raise InputError(f"factor must lie between 1 and the number of players, {players}, and {factor} came")
+        raise InputError(f"factor must be between 1 and the number of players ({players}), both excluded, got {factor}")
 
     def payoff(i: int, give: list[Integers]) -> Vector:
         kept: Vector = endowment - give[i] + factor / players * sum(give)
@@ -128,7 +128,7 @@ def minimum_effort(
     names = crowd(players)
     at_least("efforts", efforts, 1)
     if not 0 < cost < gain:
-        raise InputError(f"cost must lie between 0 and gain, {gain}, and {cost} came")
+        raise InputError(f"cost must be between 0 and gain ({gain}), both excluded, got {cost}")
 
     def payoff(i: int, choices: list[Integers]) -> Vector:
         least = choices[0]
@@ -170,7 +170,7 @@ def volunteers_dilemma(players: int = 4, benefit: float = 2.0, cost: float = 1.0
     """
     names = crowd(players)
     if not 0 < cost < benefit:
-        raise InputError(f"cost must lie between 0 and benefit, {benefit}, and {cost} came")
+        raise InputError(f"cost must be between 0 and benefit ({benefit}), both excluded, got {cost}")
 
     def payoff(i: int, help: list[Integers]) -> Vector:
         return np.asarray(benefit * (sum(help) > 0) - cost * help[i], dtype=np.float64)
@@ -205,7 +205,7 @@ def minority(players: int = 5) -> Table:
     """
     names = crowd(players, least=3)
     if players % 2 == 0:
-        raise InputError(f"the minority game needs an odd number of players, and {players} came")
+        raise InputError(f"players must be odd in the minority game, got {players}")
 
     def payoff(i: int, buy: list[Integers]) -> Vector:
         buyers = sum(buy)
@@ -241,12 +241,12 @@ def diners_dilemma(players: int = 4, joys: Sequence[float] = (2.0, 4.0), prices:
 
     Examples
     --------
-    >>> diners_dilemma(players=2).payoffs[:, 1, 0].tolist()  # dear and cheap: the bill of 5 is halved
+    >>> diners_dilemma(players=2).payoffs[:, 1, 0].tolist()  # expensive and cheap: the bill of 5 is halved
     [1.5, -0.5]
     """
     names = crowd(players)
     if len(joys) != 2 or len(prices) != 2:
-        raise InputError(f"joys and prices are those of two dishes, and {list(joys)} and {list(prices)} came")
+        raise InputError(f"joys and prices must have two entries each, one per dish, got {list(joys)} and {list(prices)}")
     joy, price = np.array(joys, dtype=np.float64), np.array(prices, dtype=np.float64)
 
     def payoff(i: int, dish: list[Integers]) -> Vector:
@@ -363,7 +363,7 @@ def load_balancing(weights: Sequence[float] = (2.0, 2.0, 1.0, 1.0), machines: in
     [-4.0, -2.0, -4.0]
     """
     if len(weights) < 2:
-        raise InputError(f"weights must be those of two or more jobs, and {list(weights)} came")
+        raise InputError(f"weights must have two or more entries, one per job, got {list(weights)}")
     for k, weight in enumerate(weights):
         positive(f"weight {k + 1}", weight)
     at_least("machines", machines, 1)

@@ -1,6 +1,6 @@
-"""Games without rest: each action is beaten by another, and learning goes round in circles.
+"""Games with cycles: every action is beaten by another, and learning may cycle.
 
-Each function is a game; scenarios use its name with hyphens. Its settings are its arguments.
+Each function is a game. Scenarios use its name with hyphens; its arguments are the settings.
 """
 
 import numpy as np
@@ -229,7 +229,7 @@ def sparrow(beta: float = 0.7) -> Table:
     [1.0, -0.5]
     """
     if not -1 < beta < 1:
-        raise InputError(f"beta must lie between -1 and 1, and {beta} came")
+        raise InputError(f"beta must be between -1 and 1, both excluded, got {beta}")
     row = np.array([[1, 0, beta], [beta, 1, 0], [0, beta, 1]])
     column = np.array([[-beta, 1, 0], [0, -beta, 1], [1, 0, -beta]])
     return Table.from_payoffs([row, column], name="sparrow")

@@ -1,6 +1,6 @@
-"""Dilemmas and coordination: two players whose interests agree in part.
+"""Dilemmas and coordination games for two players.
 
-Each function is a game; scenarios use its name with hyphens. Its settings are its arguments.
+Each function is a game. Scenarios use its name with hyphens; its arguments are the settings.
 """
 
 from gamesim.game import Table

@@ -1,4 +1,4 @@
-"""Families of random games: the same seed and settings give the same game, always."""
+"""Families of random games. The same seed and settings always give the same game."""
 
 from collections.abc import Sequence
 
@@ -111,10 +111,10 @@ def covariant(players: int = 2, actions: int | Sequence[int] = 4, correlation: f
     sizes = table_sizes(players, actions)
     least = -1 / (players - 1) if players > 1 else -1.0
     if not least <= correlation <= 1:
-        raise InputError(f"the correlation of {players} players must lie in [{least:.3g}, 1], and {correlation} came")
+        raise InputError(f"the correlation of {players} players must be in [{least:.3g}, 1], got {correlation}")
     draws = np.random.default_rng(seed).standard_normal((players, *sizes))
     common = draws.mean(axis=0)
-    # The mean and the differences from it are independent; weighting them apart sets variance 1 and the correlation.
+    # The mean and the deviations from it are independent, so separate weights set the variance to 1 and the correlation.
     together = np.sqrt(max(0.0, 1 + (players - 1) * correlation))
     payoffs = np.sqrt(1 - correlation) * (draws - common) + together * common
     return Table.from_payoffs(payoffs, name="covariant")
@@ -149,7 +149,7 @@ def potential(players: int = 3, actions: int | Sequence[int] = 3, conflict: floa
     Examples
     --------
     >>> game = potential(players=2, actions=[3, 4], seed=1)
-    >>> apart = game.payoffs[0] - game.payoffs[1]  # a term of the row plus one of the column
+    >>> apart = game.payoffs[0] - game.payoffs[1]  # a function of the row plus one of the column
     >>> bool(np.allclose(np.diff(np.diff(apart, axis=0), axis=1), 0))
     True
     """
@@ -254,13 +254,13 @@ def dominance_solvable(players: int = 2, actions: int | Sequence[int] = 4, seed:
     payoffs = random.random((players, *sizes))
     ranks = np.indices(sizes, sparse=True)
     for i in range(players):
-        # When player i's action of rank r goes, players before i are below rank r and players after i at most at r.
+        # When player i's action of rank r is eliminated, players before i have ranks below r, those after i at most r.
         last = np.zeros([1] * players, dtype=np.int64)
         for j in range(players):
             if j != i:
                 last = np.maximum(last, ranks[j] + (j < i))
         first = np.broadcast_to(np.maximum(last - 1, 0), [1 if j == i else size for j, size in enumerate(sizes)])
-        table = np.moveaxis(payoffs[i], i, 0)  # a view: own axis first
+        table = np.moveaxis(payoffs[i], i, 0)  # a view with the player's own axis first
         start = np.moveaxis(first, i, 0)[0]
         for begin in range(sizes[i] - 1):
             table[begin:, start == begin] = -np.sort(-table[begin:, start == begin], axis=0)
@@ -332,11 +332,11 @@ def symmetric(players: int = 2, actions: int = 4, seed: int = 0) -> Table:
     Examples
     --------
     >>> game = symmetric(players=3, actions=2, seed=1)
-    >>> bool(game.payoffs[0, 1, 0, 0] == game.payoffs[2, 0, 0, 1])  # to be the only one with the second action
+    >>> bool(game.payoffs[0, 1, 0, 0] == game.payoffs[2, 0, 0, 1])  # being the only one to play the second action
     True
     """
     sizes = table_sizes(players, actions)
-    values = np.random.default_rng(seed).random(sizes)  # own action first, then the others', read in order only
+    values = np.random.default_rng(seed).random(sizes)  # own action first, then the others' in ascending order
     choices = np.indices(sizes)
     payoffs = np.empty((players, *sizes))
     for i in range(players):
@@ -425,7 +425,7 @@ def sparse(players: int = 2, actions: int | Sequence[int] = 8, density: float = 
     """
     sizes = table_sizes(players, actions)
     if not 0 <= density <= 1:
-        raise InputError(f"density must lie in [0, 1], and {density} came")
+        raise InputError(f"density must be in [0, 1], got {density}")
     random = np.random.default_rng(seed)
     payoffs = random.random((players, *sizes))
     payoffs[random.random(payoffs.shape) >= density] = 0.0

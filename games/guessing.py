@@ -1,6 +1,6 @@
-"""Games of hiding and guessing: whoever can be predicted loses, so that players mix.
+"""Games of hiding and guessing: a predictable player loses, so players mix.
 
-Each function is a game; scenarios use its name with hyphens. Its settings are its arguments.
+Each function is a game. Scenarios use its name with hyphens; its arguments are the settings.
 """
 
 from collections.abc import Sequence
@@ -166,7 +166,7 @@ def hide_and_seek(values: Sequence[float] = (1.0, 2.0, 3.0)) -> Table:
     [5.0, -5.0]
     """
     if not values:
-        raise InputError("values must name at least one place, and none came")
+        raise InputError("values must have at least one entry, one per place, got none")
     for k, value in enumerate(values):
         positive(f"value {k + 1}", value)
     found = np.diag(np.array(values, dtype=np.float64))

@@ -1,4 +1,4 @@
-"""Markets and bargains: firms that choose quantities, prices or places, and two who divide something."""
+"""Markets and bargaining: firms choose quantities, prices or places; two players divide a pie."""
 
 import numpy as np
 
@@ -289,12 +289,12 @@ def trust(endowment: int = 2, factor: int = 3) -> Table:
 
     Examples
     --------
-    >>> trust(endowment=2, factor=3).payoffs[:, 2, 1].tolist()  # 2 sent, 6 arrive, a third comes back
+    >>> trust(endowment=2, factor=3).payoffs[:, 2, 1].tolist()  # 2 sent, 6 arrive, a third is returned
     [2.0, 4.0]
     """
     at_least("endowment", endowment, 1)
     if factor <= 1:
-        raise InputError(f"factor must be larger than 1, and {factor} came")
+        raise InputError(f"factor must be greater than 1, got {factor}")
     returned = np.array([0.0, 1 / 3, 1 / 2])
 
     def payoff(i: int, choices: list[Integers]) -> Vector:

@@ -1,6 +1,6 @@
-"""Games whose equilibria surprise: secrets that help, dominated actions that pay, reasoning that ends too soon.
+"""Games with surprising equilibria: helpful secrets, useful dominated actions, unravelling.
 
-Each function is a game; scenarios use its name with hyphens. Its settings are its arguments.
+Each function is a game. Scenarios use its name with hyphens; its arguments are the settings.
 """
 
 import numpy as np
@@ -40,7 +40,7 @@ def dominated_twins(lateness: float = 0.1) -> Table:
     [[1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0], [0.9, -0.1, 0.9, -0.1], [-0.1, 0.9, -0.1, 0.9]]
     """
     if not 0 < lateness < 0.5:
-        raise InputError(f"lateness must lie between 0 and 1/2, and {lateness} came")
+        raise InputError(f"lateness must be between 0 and 1/2, both excluded, got {lateness}")
     labels = ["park", "quay", "park, late", "quay, late"]
 
     def payoff(i: int, choices: list[Integers]) -> Vector:
@@ -143,7 +143,7 @@ def centipede(moves: int = 4) -> Table:
     """
     at_least("moves", moves, 1)
     if moves > 100:
-        raise InputError(f"moves must be at most 100, and {moves} came")
+        raise InputError(f"moves must be at most 100, got {moves}")
     turns = [range(player, moves, 2) for player in (0, 1)]
     labels = [[*(f"take at {k + 1}" for k in turn), "pass"] for turn in turns]
 

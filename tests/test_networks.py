@@ -139,7 +139,7 @@ def test_graphs_come_by_name_or_from_files(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="needs a two-player game on each edge, and jordan is none"):
         polymatrix("cycle", {"n": 3}, "jordan")
     for text, message in [
-        ("A", "line 1: expected two nodes, and 'A' came"),
+        ("A", "line 1: expected two nodes, got 'A'"),
         ("A B\nA B", "line 2: expected each edge once"),
         ("A B x", "line 1: expected coefficients .* 'x' came"),
         ("A B -1", "'-1' came"),

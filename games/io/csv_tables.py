@@ -111,7 +111,7 @@ def _rows(place: str, text: str) -> list[tuple[int, list[str]]]:
     except csv.Error as error:
         raise InputError(f"{place}, line {reader.line_num}: {error}") from None
     if not rows:
-        raise InputError(f"{place}: expected payoffs, and an empty file came")
+        raise InputError(f"{place}: expected payoffs, got an empty file")
     length = len(rows[0][1])
     for line, row in rows:
         if len(row) != length:
@@ -148,7 +148,7 @@ def _read_list(place: str, rows: list[tuple[int, list[str]]], players: int) -> _
     refuse_beyond_memory(sizes)
     if prod(sizes) != len(rows) - 1 or not actions[0]:
         expected = f"a row for each of {' × '.join(map(str, sizes))} action profiles"
-        raise InputError(f"{place}: expected {expected}, and {len(rows) - 1} rows came")
+        raise InputError(f"{place}: expected {expected}, got {len(rows) - 1} rows")
     number = [{label: k for k, label in enumerate(labels)} for labels in actions]
     values = _numbers(place, rows[1:], players)
     payoffs = np.full(sizes, np.nan)
@@ -180,7 +180,7 @@ def _as_number(entry: str) -> float | None:
 
 
 def _fail(place: str, line: int, column: int, expected: str, came: str) -> NoReturn:
-    raise InputError(f"{place}, line {line}, entry {column + 1}: expected {expected}, and {came} came")
+    raise InputError(f"{place}, line {line}, entry {column + 1}: expected {expected}, got {came}")
 
 
 def write(game: Table) -> list[str]:

@@ -67,7 +67,7 @@ def _array(archive: zipfile.ZipFile, name: str, path: Path) -> np.ndarray[Any, A
         read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
         shape, _, kind = read_header(part)
     if kind.kind not in "fiubU":
-        raise InputError(f"{path}: {name} must be numbers or labels, and an array of {kind} came")
+        raise InputError(f"{path}: {name} must be numbers or labels, got an array of {kind}")
     needed = kind.itemsize
     for size in shape:
         needed *= size

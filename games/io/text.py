@@ -17,7 +17,7 @@ def read_text(path: Path) -> str:
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{path}, line {line}: expected text in UTF-8, and other bytes came") from None
+        raise InputError(f"{path}, line {line}: expected text in UTF-8, got other bytes") from None
     except InputError:  # which is a ValueError too, and says enough
         raise
     except (OSError, ValueError) as error:

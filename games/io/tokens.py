@@ -43,7 +43,7 @@ class Tokenizer:
     >>> tokens.whole("how many")
     Traceback (most recent call last):
         ...
-    gamesim.errors.InputError: text, line 1, column 8: expected how many, and the text 'wide' came
+    gamesim.errors.InputError: text, line 1, column 8: expected how many, got the text 'wide'
     """
 
     place: str
@@ -105,4 +105,4 @@ class Tokenizer:
         token = token or self.next
         line = self.text.count("\n", 0, token.start) + 1
         column = token.start - self.text.rfind("\n", 0, token.start)
-        raise InputError(f"{self.place}, line {line}, column {column}: expected {expected}, and {token.shown()} came")
+        raise InputError(f"{self.place}, line {line}, column {column}: expected {expected}, got {token.shown()}")

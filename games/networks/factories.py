@@ -1,4 +1,4 @@
-"""Network games by name: on a graph of networkx, or on one from a file."""
+"""Network games by name, on a networkx graph or one from a file."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from gamesim.games.networks.polymatrix_game import Polymatrix
 from gamesim.games.networks.public_goods_game import LocalPublicGoods
 from gamesim.validation import at_least
 
-MOST_EFFORTS = 10**7  # of all players together, and of all neighbours of one player
+MOST_EFFORTS = 10**7  # limit on efforts, summed over all players and over the neighbours of one
 
 
 def polymatrix(
@@ -65,8 +65,8 @@ def polymatrix(
         for player, labels in zip((u, v), table.actions, strict=True):
             if set_by.setdefault(player, len(labels)) != len(labels):
                 raise InputError(
-                    f"polymatrix: a player needs the same number of actions in all games, and {game} has "
-                    f"{table.sizes[0]} and {table.sizes[1]}: choose a game with as many for both"
+                    f"polymatrix: a player must have the same number of actions in all games, got {game} with "
+                    f"{table.sizes[0]} and {table.sizes[1]}; choose a game with equal numbers"
                 )
             actions[player] = labels
     bimatrices = np.concatenate([table.payoffs.ravel() for table in on_edges]) if on_edges else np.zeros(0)
@@ -74,13 +74,13 @@ def polymatrix(
 
 
 def _edge_games(game: str, settings: Mapping[str, Any], count: int, seed: int) -> Iterator[Table]:
-    """Yield a two-player game for each edge, drawn anew if it is random."""
+    """Yield one two-player game per edge; random games are drawn anew for each."""
     known = tables.available()
     first = catalogue.make(known, game, settings, what="two-player game")
     if len(first.players) != 2:
-        raise InputError(f"polymatrix needs a two-player game on each edge, and {game} is none")
+        raise InputError(f"polymatrix needs a two-player game on each edge, got {game} with {len(first.players)} players")
     if 2 * count * first.cells * 8 > MOST_PAYOFF_BYTES:
-        raise InputError(f"{count} games of {first.cells} action pairs do not fit: take fewer edges or actions")
+        raise InputError(f"{count} games of {first.cells} action pairs do not fit in memory; use fewer edges or actions")
     is_random = "seed" in catalogue.takes(known[game]) and "seed" not in settings
     for number in np.random.default_rng(seed).integers(2**62, size=count).tolist():
         yield known[game](**settings, seed=number) if is_random else first
@@ -125,10 +125,10 @@ def network_coordination(
     [2.0, 2.0, 0.0]
     """
     if len(values) < 1 or not all(abs(value) <= LARGEST_PAYOFF for value in values):
-        raise InputError(f"values must name what each action is worth to two who share it, and {list(values)} came")
+        raise InputError(f"values must have at least one finite entry, one per action, got {list(values)}")
     players, edges = players_and_edges(graph, graph_settings, {"cycle": {"n": 10}}, seed)
     if 2 * len(edges) * len(values) ** 2 * 8 > MOST_PAYOFF_BYTES:
-        raise InputError(f"{len(edges)} edges with {len(values)} actions do not fit: take fewer of either")
+        raise InputError(f"{len(edges)} edges with {len(values)} actions do not fit in memory; use fewer of either")
     bimatrices = np.tile(np.diag(np.array(values, dtype=np.float64)).ravel(), 2 * len(edges))
     labels = tuple(str(k + 1) for k in range(len(values)))
     return Polymatrix("network-coordination", players, (labels,) * len(players), edges, bimatrices)
@@ -182,12 +182,12 @@ def local_public_goods(
     """
     at_least("efforts", efforts, 1)
     if not 0 <= decay < 1:
-        raise InputError(f"decay must lie between 0 and 1, and {decay} came")
+        raise InputError(f"decay must be at least 0 and below 1, got {decay}")
     at_least("cost", cost, 0)
     players, edges = players_and_edges(graph, graph_settings, {"star": {"n": 5}}, seed)
     most = int(np.bincount(edges.ravel(), minlength=1).max(initial=0)) + 1
     if efforts * max(most, len(players)) > MOST_EFFORTS:
-        raise InputError(f"{efforts} efforts of {len(players)} players are too many: take fewer of either")
+        raise InputError(f"{efforts} efforts of {len(players)} players are too many; use fewer of either")
     benefit = 1 - decay ** np.arange(efforts * most + 1, dtype=np.float64)
     labels = tuple(str(k) for k in range(efforts + 1))
     return LocalPublicGoods("local-public-goods", players, (labels,) * len(players), edges, benefit, cost)

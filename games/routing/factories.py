@@ -57,7 +57,7 @@ def routing(
     at_least("players", players, 1)
     at_least("routes", routes, 1)
     if not 1 <= degree <= HIGHEST_DEGREE:
-        raise InputError(f"degree must lie between 1 and {HIGHEST_DEGREE}, and {degree} came")
+        raise InputError(f"degree must lie between 1 and {HIGHEST_DEGREE}, got {degree}")
     asked = [_trip(trip) for trip in trips]
     if network in roads.NETWORKS:
         total = sum(count for _, _, count in asked) if asked else players
@@ -75,5 +75,5 @@ def routing(
 
 def _trip(trip: Sequence[str | int]) -> tuple[str, str, int]:
     if len(trip) != 3 or isinstance(trip[2], bool) or not isinstance(trip[2], int) or not 1 <= trip[2] <= MOST_PLAYERS:
-        raise InputError(f"a trip is an origin, a destination and a number of players, and {list(trip)} came")
+        raise InputError(f"a trip is an origin, a destination and a number of players, got {list(trip)}")
     return str(trip[0]), str(trip[1]), trip[2]

@@ -53,7 +53,7 @@ def _coefficients(network: "nx.DiGraph[str]") -> NDArray[np.float64]:
     costs = [network.edges[road]["cost"] for road in network.edges()]
     width = max((len(cost) for cost in costs), default=1)
     if width > HIGHEST_DEGREE + 1:
-        raise InputError(f"a road's time must be a polynomial of degree at most {HIGHEST_DEGREE}, and {width - 1} came")
+        raise InputError(f"a road's time must be a polynomial of degree at most {HIGHEST_DEGREE}, got {width - 1}")
     coefficients = np.zeros((len(costs), max(width, 1)))
     for k, cost in enumerate(costs):
         coefficients[k, : len(cost)] = cost
@@ -66,7 +66,7 @@ def _quickest(network: "nx.DiGraph[str]", origin: str, destination: str, routes:
         if node not in network:
             raise InputError(f"there is no node {node!r} in the road network: {did_you_mean(node, network)}")
     if origin == destination:
-        raise InputError(f"a trip must lead somewhere else, and one from {origin} to {destination} came")
+        raise InputError(f"a trip must lead somewhere else, got one from {origin} to {destination}")
     try:
         return list(islice(nx.shortest_simple_paths(network, origin, destination, weight="alone"), routes))
     except nx.NetworkXNoPath:

@@ -250,8 +250,13 @@ def draw(record: Any, path: Path) -> None:
 
 def _paragraphs(text: str) -> Iterator[str]:
     """Give a docstring's paragraphs as Markdown: prose as it reads, examples as code."""
-    for paragraph in text.split("\n\n"):
-        if paragraph.lstrip().startswith(">>>"):
+    for block in text.split("\n\n"):
+        section = re.match(r"([A-Z]\w+)\n-{3,}\n", block)  # a heading of numpydoc
+        paragraph = block[section.end() :] if section else block
+        if section and section[1] in ("Parameters", "Attributes", "Returns", "Raises"):
+            entries = re.split(r"\n(?=\S)", paragraph)
+            yield "\n".join([f"**{section[1]}**", "", *(f"- {_plain(_entry(entry))}" for entry in entries)])
+        elif paragraph.lstrip().startswith(">>>"):
             yield f"```pycon\n{paragraph}\n```"
         elif paragraph.startswith("    "):
             yield f"```text\n{inspect.cleandoc(paragraph)}\n```"
@@ -260,6 +265,13 @@ def _paragraphs(text: str) -> Iterator[str]:
                 head, colon, rest = line.partition(": ")
                 named = colon and head in ("Source", "Teaches", "Reference")
                 yield f"**{head}:** {_plain(rest)}" if named else _plain(line)
+
+
+def _entry(text: str) -> str:
+    """Return an entry of a numpydoc section on one line: its name in backticks, its type, its description."""
+    head, _, rest = text.partition("\n")
+    name, colon, kind = head.partition(" : ")
+    return f"`{name}`{f' ({kind})' if colon else ''}: {inspect.cleandoc(rest)}"
 
 
 def _plain(text: str) -> str:

@@ -42,7 +42,7 @@ def make(known: Mapping[str, Callable[..., Kind]], name: str, settings: Mapping[
     >>> make(factories(Game, [dilemmas]), "hawk-dove", {"prize": 3.0})
     Traceback (most recent call last):
         ...
-    gamesim.errors.InputError: hawk-dove has no setting 'prize'; choose from value, cost
+    gamesim.errors.InputError: hawk-dove has no setting 'prize': choose from value, cost
     """
     from pydantic import ValidationError
 
@@ -74,18 +74,18 @@ def refuse_unknown_settings(name: str, settings: Iterable[str], allowed: Iterabl
     >>> refuse_unknown_settings("el-farol", ["playrs"], ["players", "capacity"])
     Traceback (most recent call last):
         ...
-    gamesim.errors.InputError: el-farol has no setting 'playrs'; did you mean 'players'?
+    gamesim.errors.InputError: el-farol has no setting 'playrs': did you mean 'players'?
     """
     allowed = list(allowed)
     for key in settings:
         if key not in allowed:
             has = did_you_mean(key, allowed) if allowed else "it has no settings"
-            raise InputError(f"{name} has no setting {key!r}; {has}")
+            raise InputError(f"{name} has no setting {key!r}: {has}")
 
 
 @cache
 def _checked(factory: Callable[..., Game]) -> Callable[..., Any]:
-    """Return the function with strict type checks; cached, because building the checks takes longer than running them."""
+    """Return the function with strict type checks, cached because building them is slow."""
     from pydantic import ConfigDict, validate_call
 
     return validate_call(config=ConfigDict(strict=True))(factory)

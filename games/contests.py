@@ -365,7 +365,8 @@ def guess_two_thirds(players: int = 3, top: int = 10, fraction: float = 2 / 3) -
 
     def payoff(i: int, guess: list[Integers]) -> Vector:
         target = fraction * sum(guess) / players
-        misses = [np.round(np.abs(choice - target), 9) for choice in guess]  # rounded, so that rounding errors do not break ties
+        # Rounded, so that floating-point errors do not break ties.
+        misses = [np.round(np.abs(choice - target), 9) for choice in guess]
         nearest = misses[0]
         for miss in misses[1:]:
             nearest = np.minimum(nearest, miss)

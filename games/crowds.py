@@ -246,7 +246,9 @@ def diners_dilemma(players: int = 4, joys: Sequence[float] = (2.0, 4.0), prices:
     """
     names = crowd(players)
     if len(joys) != 2 or len(prices) != 2:
-        raise InputError(f"joys and prices must have two entries each, one per dish, got {list(joys)} and {list(prices)}")
+        raise InputError(
+            f"joys and prices must have two entries each, one per dish, got {list(joys)} and {list(prices)}"
+        )
     joy, price = np.array(joys, dtype=np.float64), np.array(prices, dtype=np.float64)
 
     def payoff(i: int, dish: list[Integers]) -> Vector:

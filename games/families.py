@@ -114,7 +114,7 @@ def covariant(players: int = 2, actions: int | Sequence[int] = 4, correlation: f
         raise InputError(f"the correlation of {players} players must be in [{least:.3g}, 1], got {correlation}")
     draws = np.random.default_rng(seed).standard_normal((players, *sizes))
     common = draws.mean(axis=0)
-    # The mean and the deviations from it are independent, so separate weights set the variance to 1 and the correlation.
+    # The mean and the deviations from it are independent, so separate weights set the variance and the correlation.
     together = np.sqrt(max(0.0, 1 + (players - 1) * correlation))
     payoffs = np.sqrt(1 - correlation) * (draws - common) + together * common
     return Table.from_payoffs(payoffs, name="covariant")

@@ -124,7 +124,7 @@ def test_graphs_come_by_name_or_from_files(tmp_path: Path) -> None:
     assert len(polymatrix("karate-club", game="chicken").edges) == 78
     assert len(polymatrix("grid-2d", {"m": 3, "n": 4}, "chicken").edges) == 17
     for name, settings_, message in [
-        ("cyle", {"n": 3}, "no graph called 'cyle'.*did you mean 'cycle"),
+        ("cyle", {"n": 3}, "unknown graph 'cyle'.*did you mean 'cycle"),
         ("cycle", {"m": 3}, "the graph cycle has no setting 'm'"),
         ("cycle", {}, "the graph cycle with {}"),
         ("cycle", {"n": 10**9}, "n must be at most 1000000"),
@@ -136,13 +136,13 @@ def test_graphs_come_by_name_or_from_files(tmp_path: Path) -> None:
             polymatrix(name, settings_, "chicken")
     with pytest.raises(InputError, match="same number of actions in all games"):
         polymatrix("cycle", {"n": 3}, "uniform", {"actions": [2, 3]})
-    with pytest.raises(InputError, match="needs a two-player game on each edge, and jordan is none"):
+    with pytest.raises(InputError, match="needs a two-player game on each edge; jordan has 3 players"):
         polymatrix("cycle", {"n": 3}, "jordan")
     for text, message in [
         ("A", "line 1: expected two nodes, got 'A'"),
         ("A B\nA B", "line 2: expected each edge once"),
-        ("A B x", "line 1: expected coefficients .* 'x' came"),
-        ("A B -1", "'-1' came"),
+        ("A B x", "line 1: expected coefficients .* got 'x'"),
+        ("A B -1", "got '-1'"),
         ("", "found no nodes"),
     ]:
         (tmp_path / "bad.edgelist").write_text(text)

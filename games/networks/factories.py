@@ -78,9 +78,9 @@ def _edge_games(game: str, settings: Mapping[str, Any], count: int, seed: int) -
     known = tables.available()
     first = catalogue.make(known, game, settings, what="two-player game")
     if len(first.players) != 2:
-        raise InputError(f"polymatrix needs a two-player game on each edge, got {game} with {len(first.players)} players")
+        raise InputError(f"polymatrix needs a two-player game on each edge; {game} has {len(first.players)} players")
     if 2 * count * first.cells * 8 > MOST_PAYOFF_BYTES:
-        raise InputError(f"{count} games of {first.cells} action pairs do not fit in memory; use fewer edges or actions")
+        raise InputError(f"{count} games of {first.cells} action pairs do not fit; use fewer edges or actions")
     is_random = "seed" in catalogue.takes(known[game]) and "seed" not in settings
     for number in np.random.default_rng(seed).integers(2**62, size=count).tolist():
         yield known[game](**settings, seed=number) if is_random else first

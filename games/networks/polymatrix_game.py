@@ -167,7 +167,7 @@ class Polymatrix(NetworkGame):
         for chosen, block in self._blocks():
             for side in (0, 1):
                 mine = edges[chosen, side]
-                centre = block[:, side].mean(axis=(1, 2))  # centred to keep precision if payoffs are large but differ little
+                centre = block[:, side].mean(axis=(1, 2))  # keeps precision if payoffs are large but differ little
                 np.subtract.at(base, mine, centre)
                 losses = (centre[:, None, None] - block[:, side]) * inverse[mine][:, None, None]
                 if side == 0:

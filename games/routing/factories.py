@@ -1,4 +1,4 @@
-"""Routing games by name: on a road network of its own, or on one from a file."""
+"""Routing games by name, on a built-in road network or one from a file."""
 
 from collections.abc import Sequence
 
@@ -51,13 +51,13 @@ def routing(
     >>> routing("pigou", players=4).actions[0]
     ('s-v-t', 's-t')
     """
-    from gamesim.games import graphs  # these two import networkx, which takes long
+    from gamesim.games import graphs  # these two import networkx, which is slow
     from gamesim.games.routing import roads
 
     at_least("players", players, 1)
     at_least("routes", routes, 1)
     if not 1 <= degree <= HIGHEST_DEGREE:
-        raise InputError(f"degree must lie between 1 and {HIGHEST_DEGREE}, got {degree}")
+        raise InputError(f"degree must be from 1 to {HIGHEST_DEGREE}, got {degree}")
     asked = [_trip(trip) for trip in trips]
     if network in roads.NETWORKS:
         total = sum(count for _, _, count in asked) if asked else players
@@ -70,10 +70,10 @@ def routing(
             raise InputError(f"routing on {network} needs trips: lists of origin, destination and number of players")
         return roads.routed(found, asked, routes)
     known = did_you_mean(network, roads.NETWORKS)
-    raise InputError(f"there is no road network {network!r}, nor is it a file: {known}")
+    raise InputError(f"unknown road network {network!r}, which is not a file either; {known}")
 
 
 def _trip(trip: Sequence[str | int]) -> tuple[str, str, int]:
     if len(trip) != 3 or isinstance(trip[2], bool) or not isinstance(trip[2], int) or not 1 <= trip[2] <= MOST_PLAYERS:
-        raise InputError(f"a trip is an origin, a destination and a number of players, got {list(trip)}")
+        raise InputError(f"a trip must be an origin, a destination and a number of players, got {list(trip)}")
     return str(trip[0]), str(trip[1]), trip[2]

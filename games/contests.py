@@ -349,9 +349,9 @@ def guess_two_thirds(players: int = 3, top: int = 10, fraction: float = 2 / 3) -
         u_i = 1 / (number of nearest guesses) if i's guess is among the nearest to fraction · average
         u_i = 0 otherwise
 
-    Teaches: With up to three players everyone guessing 0 is the only pure equilibrium; iterated dominance leads there
-    step by step, and so do learners over the rounds. With four or more players, everyone guessing 1 is an equilibrium
-    too, because guesses are integers.
+    Teaches: With the default fraction and up to three players, everyone guessing 0 is the only pure equilibrium;
+    iterated dominance leads there step by step, and so do learners over the rounds. With four or more players, everyone
+    guessing 1 is an equilibrium too, because guesses are integers.
 
     Examples
     --------

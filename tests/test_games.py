@@ -361,7 +361,7 @@ def test_mistakes_in_settings_are_reported() -> None:
             {"factor": 9.0},
             "factor must be between 1 and the number of players \\(4\\), both excluded, got 9.0",
         ),
-        ("hawk-dove", {"cost": float("nan")}, "cost must be (a positive number, and nan came|positive, got nan)"),
+        ("hawk-dove", {"cost": float("nan")}, "cost must be .*positive.*nan"),
         ("minority", {"players": 4}, "players must be odd in the minority game, got 4"),
         ("blotto", {"soldiers": [1]}, "two entries, one per player"),
         ("uniform", {"actions": [2, 3, 4]}, r"2 players need 2 numbers of actions, got \[2, 3, 4\]"),

@@ -41,7 +41,7 @@ def to_nashpy(game: Game) -> Any:
 
 
 def from_nashpy(game: Any, name: str = "game") -> Table:
-    """Convert a `nashpy.Game` to a table.
+    """Convert a game of nashpy, a `nashpy.Game`, to a table called `name`.
 
     >>> from gamesim import games
     >>> from_nashpy(to_nashpy(games.make("chicken"))).payoffs[1].tolist()
@@ -82,7 +82,7 @@ def to_quantecon(game: Game) -> Any:
 
 
 def from_quantecon(game: Any, name: str = "game") -> Table:
-    """Convert a quantecon `NormalFormGame` to a table.
+    """Convert a game of quantecon, a `NormalFormGame`, to a table called `name`.
 
     >>> from gamesim import games
     >>> from_quantecon(to_quantecon(games.make("chicken"))).payoffs[1].tolist()  # doctest: +SKIP

@@ -42,7 +42,7 @@ class NetworkGame(Game):
 
     @abstractmethod
     def payoffs_of(self, choices: Sequence[int]) -> Vector:
-        """Return each player's payoff in the action profile `choices`.
+        """Return each player's payoff in the action profile `choices`, in payoff units.
 
         >>> from gamesim import games
         >>> game = games.make("network-coordination", graph="path", graph_settings={"n": 3}, values=[1.0, 2.0])

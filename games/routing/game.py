@@ -209,7 +209,7 @@ class Routing(NetworkGame):
     def range(self) -> tuple[Vector, Vector]:
         """Bounds on each player's payoff, in payoff units.
 
-        The lower bound has all possible users on the slowest route, the upper one a player alone on the quickest.
+        The lower bound has all possible users on the slowest route; the upper has the player alone on the quickest.
 
         >>> from gamesim import games
         >>> game = games.make("routing", network="pigou", players=2)  # a road of time 1, or one of time load / 2

@@ -131,8 +131,8 @@ def test_degenerate_games_are_measured(name: str, settings: dict[str, Any]) -> N
 
 @pytest.mark.parametrize("penalty", [-1e3, -1e9, -1e10, -1e14])
 def test_a_dominated_action_with_extreme_payoffs_changes_nothing(penalty: float) -> None:
-    row = np.array([[3, 0, 1], [5, 1, 1], [penalty] * 3])
-    game = Table.from_payoffs([row, row.T])
+    row: Array = np.array([[3, 0, 1], [5, 1, 1], [penalty] * 3], dtype=np.float64)
+    game = Table.from_payoffs(np.stack([row, row.T]))
     polytope = equilibrium.polytope(game, "ce")
     both_cooperate = np.zeros((3, 3))
     both_cooperate[0, 0] = 1

@@ -513,8 +513,8 @@ class Polytope:
         """Return the vertices in the coordinates of the chart."""
         centre, basis = self._chart
         if self._exact is not None:
-            corners: NDArray[np.float64] = (self._exact[0] - centre) @ basis
-            return corners
+            exact: NDArray[np.float64] = (self._exact[0] - centre) @ basis
+            return exact
         dimension = basis.shape[1]
         if dimension > LISTED:
             raise InputError(

@@ -142,5 +142,5 @@ def test_a_dominated_action_with_extreme_payoffs_changes_nothing(penalty: float)
 
 
 def test_vertices_that_are_close_are_all_found() -> None:
-    game = Table.from_payoffs([[[-500, 9300], [370, 260]], [[-2, 0.01], [8500, 0.31]]])
+    game = Table.from_payoffs(np.array([[[-500, 9300], [370, 260]], [[-2, 0.01], [8500, 0.31]]]))
     assert len(equilibrium.polytope(game, "ce").vertices()) == 5

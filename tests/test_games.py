@@ -391,10 +391,10 @@ def test_payoffs_that_a_person_brings() -> None:
     for payoffs, message in [
         (([[1, 2], [3, 4]],), r"one array with two axes came: give \(A, -A\)"),
         ((np.zeros((2, 2, 2)),), r"from_payoffs\(\*payoffs\)"),
-        (([[1, 2], [3]], [[1, 2], [3, 4]]), "without gaps"),
+        (([[1, 2], [3]], [[1, 2], [3, 4]]), "rectangular"),
         (([[1, np.nan]], [[1, 1]]), "finite"),
-        (([[1, 2]], [[1], [2]]), "one shape"),
-        ((), "none came"),
+        (([[1, 2]], [[1], [2]]), "the same shape"),
+        ((), "got none"),
     ]:
         with pytest.raises(InputError, match=message):
             games.from_payoffs(*payoffs)

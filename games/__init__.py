@@ -5,7 +5,7 @@ the modules that `available` searches. Every list of games is derived from them.
 """
 
 if __name__ == "games":  # this folder is on the path in a checkout
-    raise ImportError("this folder is the package gamesim.games: import gamesim.games")
+    raise ImportError("this folder is the package gamesim.games; import gamesim.games instead")
 
 from typing import Any
 

@@ -462,7 +462,7 @@ def _as_tensors(payoffs: Any) -> list[NDArray[np.float64]]:
         if tensor.ndim != count or tensor.shape != tensors[0].shape:
             raise InputError(
                 f"{count} players need payoff arrays with {count} axes and the same shape, "
-                f"got shape {tensor.shape} for player {i + 1} and {tensors[0].shape} for player 1"
+                f"got shape {tensor.shape} for player {i + 1}{f' and {tensors[0].shape} for player 1' if i else ''}"
             )
         if tensor.size == 0:
             raise InputError(f"every player needs at least one action, got payoffs of shape {tensor.shape}")

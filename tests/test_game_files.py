@@ -175,7 +175,7 @@ def test_a_csv_file_of_numbers_alone_is_a_matrix(tmp_path: Path) -> None:
         ('NFG 1 R "t" { "A" } { { "a" } } { { "x" 1 } } 2', "expected an outcome from 0 to 1, got '2'"),
         ('NFG 1 R "t" { "A" } { { } } 1', "at least one action"),
         ('NFG 1 R "t" { } { } 1', "at least one player"),
-        ('NFG 1 R "t" { "A" "B" } { 100000 100000 } 1', "needs 149 GiB, and 8 GiB is the limit"),
+        ('NFG 1 R "t" { "A" "B" } { 100000 100000 } 1', "needs 149 GiB; the limit is 8 GiB"),
         (f'NFG 1 R "t" {{ {chr(34)}{chr(34)} }} {{ {"9" * 30} }} 1', "expected how many actions"),
         ('NFG 1 R "t" { "A" } { 1 } 1e151', "within ±1e150"),
     ],
@@ -282,7 +282,7 @@ def test_npz_takes_bare_payoffs_and_refuses_all_else(tmp_path: Path) -> None:
         (b"", "not a complete|not a zip"),
         (npz(other=np.ones(2)), "expected an array called payoffs, found other"),
         (npz(payoffs=np.array([object()])), "numbers or labels"),
-        (npz(payoffs=np.ones((2, 2))), "2 players need payoff tables with 2 axes"),
+        (npz(payoffs=np.ones((2, 2))), "2 players need payoff arrays with 2 axes"),
         (npz(kind=np.array("Nothing")), "unknown kind of game 'Nothing'"),
         (npz(kind=np.array("Table")), "not a complete"),
     ]:

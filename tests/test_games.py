@@ -400,10 +400,10 @@ def test_custom_payoffs() -> None:
     for payoffs, message in [
         (([[1, 2], [3, 4]],), r"got one array with two axes: give \(A, -A\)"),
         ((np.zeros((2, 2, 2)),), r"from_payoffs\(\*payoffs\)"),
-        (([[1, 2], [3]], [[1, 2], [3, 4]]), "without gaps"),
+        (([[1, 2], [3]], [[1, 2], [3, 4]]), "rectangular"),
         (([[1, np.nan]], [[1, 1]]), "finite"),
-        (([[1, 2]], [[1], [2]]), "one shape"),
-        ((), "(none came|got none)"),
+        (([[1, 2]], [[1], [2]]), "the same shape"),
+        ((), "got none"),
     ]:
         with pytest.raises(InputError, match=message):
             games.from_payoffs(*payoffs)

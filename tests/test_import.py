@@ -27,7 +27,9 @@ def test_a_folder_of_the_same_name_does_not_hide_the_package(tmp_path: Path) -> 
 def test_a_folder_at_the_top_says_which_package_it_is(name: str) -> None:
     ran = python(f"import {name}", ROOT)
     assert ran.returncode != 0
-    assert ran.stderr.endswith(f"ImportError: this folder is the package gamesim.{name}: import gamesim.{name}\n")
+    assert ran.stderr.endswith(
+        f"ImportError: this folder is the package gamesim.{name}; import gamesim.{name} instead\n"
+    )
 
 
 def test_the_checkout_needs_no_links() -> None:

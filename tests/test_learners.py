@@ -475,8 +475,8 @@ def test_a_long_run_stays_finite(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["coin-betting", "exp3", "exp3-ix", "treeswap", "prior-hedge"])
-def test_a_learner_tuned_to_a_horizon_requires_one(name: str) -> None:
-    with pytest.raises(InputError, match=f"{name} is tuned to a number of rounds"):
+def test_a_learner_tuned_to_a_horizon_says_so(name: str) -> None:
+    with pytest.raises(InputError, match=f"{name} needs a horizon, got None"):
         players.make(name).start(2)
     player = players.make(name).with_horizon(50)
     assert player.with_horizon(70) == player  # a horizon that is set does not change

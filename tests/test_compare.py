@@ -154,7 +154,7 @@ def test_convert_goes_there_and_back(tmp_path: Path, capsys: pytest.CaptureFixtu
     loaded = games.load(gam)
     assert isinstance(loaded, Table) and np.array_equal(loaded.payoffs, made.payoffs)
     assert main(["convert", gam, nfg]) == 2
-    assert "exists already" in capsys.readouterr().err
+    assert "already exists" in capsys.readouterr().err
     assert main(["convert", "nothing", nfg]) == 2
 
 
@@ -165,7 +165,7 @@ def test_convert_overwrites_no_file_unless_forced(
     (tmp_path / "game.2.csv").write_text("years of work")
     arguments = ["convert", "chicken", str(tmp_path / target)]
     assert main(arguments) == 2
-    assert f"{tmp_path / 'game.2.csv'} exists already" in capsys.readouterr().err
+    assert f"{tmp_path / 'game.2.csv'} already exists" in capsys.readouterr().err
     assert [(path.name, path.read_text()) for path in tmp_path.iterdir()] == [("game.2.csv", "years of work")]
     assert main([*arguments, "--force"]) == 0
     loaded = games.load(tmp_path / target)

@@ -1,7 +1,7 @@
-"""The games: classics and families by name, network games, files, and any payoffs that a person brings.
+"""Named games and families, network games, games in files, and custom payoffs.
 
-A game is a function that returns a Game; its arguments are the settings. Adding one is writing such a function in one
-of the modules that `available` looks through: the list that everything else uses is derived from them.
+A game is a function that returns a `Game`; its arguments are the settings. To add one, write such a function in one of
+the modules that `available` searches. Every list of games is derived from them.
 """
 
 if __name__ == "games":  # this folder is on the path in a checkout

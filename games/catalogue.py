@@ -1,7 +1,7 @@
-"""Games by name: found in modules by what their functions return, and made from settings that are checked first.
+"""Find games in modules and make them from checked settings.
 
-A game is a function that returns a Game; its arguments are the settings. Whoever keeps a list of games says in which
-modules they are, and everything else is derived from the functions there.
+A game is a function that returns a `Game`; its arguments are the settings. A list of games names only the modules to
+search; everything else is derived from the functions there.
 """
 
 import inspect
@@ -17,7 +17,7 @@ Kind = TypeVar("Kind", bound=Game)
 
 
 def factories(kind: type[Kind], modules: Iterable[ModuleType]) -> dict[str, Callable[..., Kind]]:
-    """Return the public functions of these modules that return this kind of game, by the name that scenarios use.
+    """Return the public functions of modules that return this kind of game, by name.
 
     >>> from gamesim.game import Table
     >>> from gamesim.games import dilemmas
@@ -36,7 +36,7 @@ def factories(kind: type[Kind], modules: Iterable[ModuleType]) -> dict[str, Call
 
 
 def make(known: Mapping[str, Callable[..., Kind]], name: str, settings: Mapping[str, Any], what: str = "game") -> Kind:
-    """Return one of the known games by its name, or say which name, key or type of a setting is wrong.
+    """Return a known game by name; raise InputError for an unknown name or a wrong setting.
 
     >>> from gamesim.games import dilemmas
     >>> make(factories(Game, [dilemmas]), "hawk-dove", {"prize": 3.0})
@@ -54,12 +54,12 @@ def make(known: Mapping[str, Callable[..., Kind]], name: str, settings: Mapping[
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        raise InputError(f"{name}: {where}: {first['msg']}, and {first['input']!r} came") from None
+        raise InputError(f"{name}: {where}: {first['msg']}, got {first['input']!r}") from None
     return made
 
 
 def takes(factory: Callable[..., object]) -> list[str]:
-    """Return the names of the settings that a function takes.
+    """Return the names of a function's settings.
 
     >>> from gamesim.games.dilemmas import hawk_dove
     >>> takes(hawk_dove)
@@ -69,12 +69,12 @@ def takes(factory: Callable[..., object]) -> list[str]:
 
 
 def refuse_unknown_settings(name: str, settings: Iterable[str], allowed: Iterable[str]) -> None:
-    """Refuse a setting that `name` does not have.
+    """Raise InputError for a setting that `name` does not have.
 
     >>> refuse_unknown_settings("el-farol", ["playrs"], ["players", "capacity"])
     Traceback (most recent call last):
         ...
-    gamesim.errors.InputError: el-farol has no setting 'playrs': did you mean players?
+    gamesim.errors.InputError: el-farol has no setting 'playrs': did you mean 'players'?
     """
     allowed = list(allowed)
     for key in settings:
@@ -85,10 +85,7 @@ def refuse_unknown_settings(name: str, settings: Iterable[str], allowed: Iterabl
 
 @cache
 def _checked(factory: Callable[..., Game]) -> Callable[..., Any]:
-    """Return the function with its arguments' types checked, and nothing converted silently.
-
-    Making the check takes longer than the check itself.
-    """
+    """Return the function with strict type checks, cached because building them is slow."""
     from pydantic import ConfigDict, validate_call
 
     return validate_call(config=ConfigDict(strict=True))(factory)

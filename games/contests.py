@@ -1,4 +1,4 @@
-"""Contests and parlour games: auctions, battles over fields, waiting, fingers and cards."""
+"""Contests and parlour games: auctions, Blotto, attrition, Morra and poker."""
 
 from collections.abc import Sequence
 from itertools import permutations, product
@@ -13,7 +13,7 @@ from gamesim.validation import at_least, positive
 
 
 def _share_of_prize(i: int, bids: list[Integers]) -> Vector:
-    """How much of the prize bidder i gets: all of it as the only highest bidder, an equal part in a tie."""
+    """Return bidder i's share of the prize: 1 for the only highest bid, an equal share in a tie, else 0."""
     highest = bids[0]
     for bid in bids[1:]:
         highest = np.maximum(highest, bid)
@@ -23,9 +23,9 @@ def _share_of_prize(i: int, bids: list[Integers]) -> Vector:
 
 
 def _bidders(values: Sequence[float], top: int) -> tuple[list[str], list[list[str]]]:
-    """Names and bids of an auction, once its settings make sense."""
+    """Return the bidders' names and bids after checking the settings."""
     if len(values) < 2:
-        raise InputError(f"values must name what the prize is worth to two or more bidders, and {list(values)} came")
+        raise InputError(f"values must have two or more entries, one per bidder, got {list(values)}")
     for k, value in enumerate(values):
         at_least(f"value {k + 1}", value, 0)
     at_least("top", top, 1)
@@ -33,14 +33,33 @@ def _bidders(values: Sequence[float], top: int) -> tuple[list[str], list[list[st
 
 
 def first_price_auction(values: Sequence[float] = (6.0, 4.0), top: int = 6) -> Table:
-    """The sealed auction whose winner pays the own bid, and so bids less than the prize is worth.
+    """A sealed-bid auction whose winner pays their bid.
 
-    Bids are 0, ..., `top`; ties are broken by lot.
+    Ties are broken by lot; payoffs are expected payoffs.
 
+    Parameters
+    ----------
+    values : sequence of float, default (6.0, 4.0)
+        What the prize is worth to each bidder, at least 0; two or more bidders.
+    top : int, default 6
+        Largest bid, at least 1. Bids are 0, ..., `top`.
+
+    Notes
+    -----
     Source: Vickrey (1961), "Counterspeculation, auctions, and competitive sealed tenders".
-    Teaches: in equilibrium the one who values it most wins just above the second value; coarse correlated equilibria
-    may give the prize to the wrong one (Feldman, Lucier and Nisan, 2016).
 
+    Payoffs:
+
+        u_i = values[i] - b_i                    if b_i is the only highest bid
+        u_i = (values[i] - b_i) / (number tied)  if b_i ties for the highest bid
+        u_i = 0                                  otherwise
+
+    Teaches: Bidders shade their bids. With the default settings the bidder with the higher value bids 4 or 5, near the
+    second value, in every pure equilibrium, and wins or ties. In coarse correlated equilibria the other bidder may win
+    more often, with probability up to 5/8 (see Feldman, Lucier and Nisan, 2016).
+
+    Examples
+    --------
     >>> first_price_auction(values=(6.0, 4.0)).payoffs[:, 5, 3].tolist()  # bids of 5 and 3: the winner pays 5
     [1.0, 0.0]
     """
@@ -49,13 +68,34 @@ def first_price_auction(values: Sequence[float] = (6.0, 4.0), top: int = 6) -> T
 
 
 def second_price_auction(values: Sequence[float] = (6.0, 4.0), top: int = 6) -> Table:
-    """The sealed auction whose winner pays the second-highest bid, so that honesty is weakly dominant.
+    """A sealed-bid auction whose winner pays the second-highest bid.
 
-    Bids are 0, ..., `top`; ties are broken by lot.
+    Ties are broken by lot; payoffs are expected payoffs.
 
+    Parameters
+    ----------
+    values : sequence of float, default (6.0, 4.0)
+        What the prize is worth to each bidder, at least 0; two or more bidders.
+    top : int, default 6
+        Largest bid, at least 1. Bids are 0, ..., `top`.
+
+    Notes
+    -----
     Source: Vickrey (1961), "Counterspeculation, auctions, and competitive sealed tenders".
-    Teaches: honest bids are an equilibrium, and so are bullying ones; weak dominance is too weak for learners.
 
+    Payoffs:
+
+        p = max of the other bids
+        u_i = values[i] - p                    if b_i > p
+        u_i = (values[i] - p) / (number tied)  if b_i = p
+        u_i = 0                                otherwise
+
+    Teaches: Bidding one's value is weakly dominant, so truthful bids are an equilibrium. There are others: the bidder
+    with the lower value bids high enough to deter the other, and wins. Weak dominance does not make learners truthful,
+    because many bids do equally well against the bids they meet.
+
+    Examples
+    --------
     >>> second_price_auction(values=(6.0, 4.0)).payoffs[:, 5, 3].tolist()  # bids of 5 and 3: the winner pays 3
     [3.0, 0.0]
     """
@@ -72,13 +112,34 @@ def second_price_auction(values: Sequence[float] = (6.0, 4.0), top: int = 6) -> 
 
 
 def all_pay_auction(values: Sequence[float] = (5.0, 5.0), top: int = 6) -> Table:
-    """The contest in which every bidder pays, winner or not: lobbying, races, arms.
+    """An auction in which every bidder pays: lobbying, patent races, arms races.
 
-    Bids are 0, ..., `top`; ties are broken by lot.
+    Ties are broken by lot; payoffs are expected payoffs.
 
+    Parameters
+    ----------
+    values : sequence of float, default (5.0, 5.0)
+        What the prize is worth to each bidder, at least 0; two or more bidders.
+    top : int, default 6
+        Largest bid, at least 1. Bids are 0, ..., `top`.
+
+    Notes
+    -----
     Source: Baye, Kovenock and de Vries (1996), "The all-pay auction with complete information".
-    Teaches: no pure equilibrium; in the mixed one the bids together eat up the prize.
 
+    Payoffs:
+
+        u_i = values[i] - b_i                  if b_i is the only highest bid
+        u_i = values[i] / (number tied) - b_i  if b_i ties for the highest bid
+        u_i = -b_i                             otherwise
+
+    Teaches: There is no pure equilibrium with the default settings. In the only equilibrium, Nash and coarse correlated
+    alike, both bid 0, ..., 4 with probability 1/5 each: the bids add up to 4 of the prize of 5 on average, and each
+    bidder keeps 1/2. With continuous bids the expected bids of two bidders with equal values add up to the whole prize;
+    integer bids leave each of them at most 1, a vanishing share of a large prize.
+
+    Examples
+    --------
     >>> all_pay_auction(values=(6.0, 4.0)).payoffs[:, 5, 3].tolist()  # bids of 5 and 3: both pay
     [1.0, -3.0]
     """
@@ -87,13 +148,33 @@ def all_pay_auction(values: Sequence[float] = (5.0, 5.0), top: int = 6) -> Table
 
 
 def war_of_attrition(value: float = 4.0, longest: int = 6) -> Table:
-    """The waiting contest: who waits longer gets the prize, and both pay for the time of the shorter wait.
+    """The war of attrition: the more patient player wins, and both pay.
 
-    Waits are 0, ..., `longest`, and cost 1 a unit of time; the prize has this `value`, halved in a tie.
+    Both stop when the less patient player gives in. A unit of time costs each of them 1.
 
+    Parameters
+    ----------
+    value : float, default 4.0
+        Value of the prize, positive.
+    longest : int, default 6
+        Longest wait, at least 1. Waits are 0, ..., `longest`.
+
+    Notes
+    -----
     Source: Maynard Smith (1974), "The theory of games and the evolution of animal conflicts".
-    Teaches: pure equilibria in which one gives in at once, and a mixed one in which the waiting eats up the prize.
 
+    Payoffs:
+
+        u_i = value - min(w_1, w_2)      if w_i > w_j
+        u_i = value / 2 - min(w_1, w_2)  if w_i = w_j
+        u_i = -min(w_1, w_2)             if w_i < w_j
+
+    Teaches: There are pure equilibria in which one player gives in at once because the other would wait at least
+    `value`. In the symmetric mixed equilibrium waiting consumes most of the prize (with the default settings each
+    player keeps 0.38 of 4), and all of it in continuous time.
+
+    Examples
+    --------
     >>> war_of_attrition(value=4.0).payoffs[:, 3, 1].tolist()  # Row waits up to 3, Column gives in at 1
     [3.0, -1.0]
     """
@@ -107,20 +188,36 @@ def war_of_attrition(value: float = 4.0, longest: int = 6) -> Table:
 
 
 def blotto(soldiers: Sequence[int] = (5, 5), fields: int = 3) -> Table:
-    """Colonel Blotto's problem: spread soldiers over fields; the larger force wins a field.
+    """Colonel Blotto: divide soldiers among fields; the larger force wins a field.
 
-    A player's payoff is the number of fields won less the number lost; `soldiers` are the armies of the two.
+    Parameters
+    ----------
+    soldiers : sequence of int, default (5, 5)
+        Soldiers of the two players, at least 0 each.
+    fields : int, default 3
+        Number of fields, at least 1.
 
+    Notes
+    -----
     Source: Borel (1921); Gross and Wagner (1950), "A continuous Colonel Blotto game".
-    Teaches: large zero-sum games with many equilibria; no pure action is safe.
 
+    Payoffs:
+
+        u_1 = (fields that player 1 wins) - (fields that player 2 wins)
+        u_2 = -u_1
+
+    Teaches: A zero-sum game with many actions. With the default settings it has no pure equilibrium: for every division
+    of the soldiers there is one that beats it.
+
+    Examples
+    --------
     >>> blotto(soldiers=[2, 1], fields=2).payoffs[0]
     array([[1., 0.],
            [1., 1.],
            [0., 1.]])
     """
     if len(soldiers) != 2:
-        raise InputError(f"soldiers must name two armies, and {list(soldiers)} came")
+        raise InputError(f"soldiers must have two entries, one per player, got {list(soldiers)}")
     at_least("fields", fields, 1)
     for army in soldiers:
         at_least("soldiers", army, 0)
@@ -141,11 +238,27 @@ def blotto(soldiers: Sequence[int] = (5, 5), fields: int = 3) -> Table:
 
 
 def morra(fingers: int = 2) -> Table:
-    """Two-finger Morra: show fingers and guess the other's; a lone right guess wins the sum of the fingers.
+    """Morra: show fingers and guess the other's; a sole correct guess wins the sum.
 
+    Parameters
+    ----------
+    fingers : int, default 2
+        Largest number of fingers, at least 1.
+
+    Notes
+    -----
     Source: ancient Rome; Dresher (1961), "Games of Strategy"; solved in Dantzig (1963).
-    Teaches: a symmetric zero-sum game whose optimal play never shows and guesses the same number: the value is 0.
 
+    Payoffs:
+
+        u_1 = ([player 1 guesses right] - [player 2 guesses right]) · (fingers shown by both)
+        u_2 = -u_1
+
+    Teaches: A symmetric zero-sum game, so its value is 0. With two fingers, optimal play never shows and guesses the
+    same number; with three, it always shows and guesses numbers that add up to 4.
+
+    Examples
+    --------
     >>> game = morra(fingers=2)
     >>> game.actions[0][1], game.actions[1][3]
     ('show 1, say 2', 'show 2, say 2')
@@ -166,19 +279,30 @@ def morra(fingers: int = 2) -> Table:
 
 
 def kuhn_poker() -> Table:
-    """Poker with three cards and one bet, small enough to solve, with bluffing and slow play.
+    """Kuhn poker: three cards and one bet, with bluffing and slow play.
 
-    Both pay 1 and get one of jack, queen, king. The first bets 1 or checks; a bet is called or folded; after a check
-    the second may bet, and the first then calls or folds. First's actions, for each card: b bet, c check and call,
-    f check and fold. Second's, for each card: against a bet c call or f fold, then against a check b bet or k check.
+    Both pay 1 and get one of jack, queen and king. The first player bets 1 or checks; a bet is called or folded. After
+    a check the second player may bet 1, and the first then calls or folds. The actions of the first player have one
+    letter per card, in the order jack, queen, king: b bet; c check, then call; f check, then fold. Those of the second
+    have two per card: c call or f fold after a bet, then b bet or k check after a check.
 
+    Notes
+    -----
     Source: Kuhn (1950), "A simplified two-person poker".
-    Teaches: the value is -1/18 to the first player; optimal play bluffs with the jack one third as often as it bets the
-    king.
 
+    Payoffs:
+
+        u_1 = expected winnings over the six deals
+        u_2 = -u_1
+
+    Teaches: The value is -1/18 to the first player. In optimal play the first player bluffs with the jack one third as
+    often as it bets with the king.
+
+    Examples
+    --------
     >>> game = kuhn_poker()
     >>> bet, fold = game.actions[0].index("bbb"), game.actions[1].index("fkfkfk")
-    >>> game.sizes, game.payoffs[:, bet, fold].round(9).tolist()  # who always bets wins 1 from who always folds
+    >>> game.sizes, game.payoffs[:, bet, fold].round(9).tolist()  # always betting wins 1 from always folding
     ((27, 64), [1.0, -1.0])
     """
     cards = range(3)
@@ -186,7 +310,7 @@ def kuhn_poker() -> Table:
     seconds = ["".join(plan) for plan in product(("cb", "ck", "fb", "fk"), repeat=3)]
 
     def showdown(first: str, second: str) -> int:
-        """Say who wins how much between two plans, by what happens: 0 if the second folds, 1 or 2 for a showdown."""
+        """Return the stake of a showdown (1 or 2), 0 if the second player folds, or -1 if the first does."""
         if first == "b":
             return 2 if second[0] == "c" else 0
         if second[1] == "k":
@@ -205,24 +329,44 @@ def kuhn_poker() -> Table:
 
 
 def guess_two_thirds(players: int = 3, top: int = 10, fraction: float = 2 / 3) -> Table:
-    """The beauty contest: the guess nearest to two thirds of the average wins the prize.
+    """The beauty contest: the guess nearest to two thirds of the average wins.
 
-    Guesses are 0, ..., `top`; the nearest to `fraction` times the average share a prize of 1.
+    Parameters
+    ----------
+    players : int, default 3
+        Number of players, at least 2.
+    top : int, default 10
+        Largest guess, at least 1. Guesses are 0, ..., `top`.
+    fraction : float, default 2/3
+        Fraction of the average to guess, strictly between 0 and 1.
 
+    Notes
+    -----
     Source: Moulin (1986); Nagel (1995), "Unraveling in guessing games: an experimental study".
-    Teaches: iterated dominance goes to 0 step by step, and so, in rounds, do learners.
 
+    Payoffs:
+
+        u_i = 1 / (number of nearest guesses) if i's guess is among the nearest to fraction · average
+        u_i = 0 otherwise
+
+    Teaches: With the default fraction and up to three players, everyone guessing 0 is the only pure equilibrium;
+    iterated dominance leads there step by step, and so do learners over the rounds. With four or more players, everyone
+    guessing 1 is an equilibrium too, because guesses are integers.
+
+    Examples
+    --------
     >>> guess_two_thirds(players=3, top=10).payoffs[:, 6, 3, 9].tolist()  # two thirds of the average 6 are 4
     [0.0, 1.0, 0.0]
     """
     names = crowd(players)
     at_least("top", top, 1)
     if not 0 < fraction < 1:
-        raise InputError(f"fraction must lie between 0 and 1, and {fraction} came")
+        raise InputError(f"fraction must be between 0 and 1, both excluded, got {fraction}")
 
     def payoff(i: int, guess: list[Integers]) -> Vector:
         target = fraction * sum(guess) / players
-        misses = [np.round(np.abs(choice - target), 9) for choice in guess]  # equal misses are equal: no rounding noise
+        # Rounded, so that floating-point errors do not break ties.
+        misses = [np.round(np.abs(choice - target), 9) for choice in guess]
         nearest = misses[0]
         for miss in misses[1:]:
             nearest = np.minimum(nearest, miss)

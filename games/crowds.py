@@ -1,4 +1,4 @@
-"""Games of several players: what each gets depends on how many of the others do what."""
+"""Games with several players: congestion, public goods, voting."""
 
 from collections.abc import Sequence
 
@@ -12,14 +12,31 @@ from gamesim.validation import at_least, positive
 
 
 def el_farol(players: int = 5, capacity: int = 3) -> Table:
-    """The bar that is fun unless too many come.
+    """The El Farol bar: going out is fun unless too many go.
 
-    Going pays 1 if at most `capacity` go and -1 if more do; staying at home pays 0.
+    Parameters
+    ----------
+    players : int, default 5
+        Number of players, at least 2.
+    capacity : int, default 3
+        Largest number of players for whom the bar is fun, at least 0.
 
+    Notes
+    -----
     Source: Arthur (1994), "Inductive reasoning and bounded rationality".
-    Teaches: many pure equilibria, all unequal; with sampled feedback learners sort themselves into
-    those who go and those who do not, with expected feedback equal learners all mix alike.
 
+    Payoffs:
+
+        u_i = 0   if i stays
+        u_i = 1   if i goes and at most capacity players go
+        u_i = -1  if i goes and more than capacity players go
+
+    Teaches: In every pure equilibrium exactly capacity players go, so equal players fare unequally. With sampled
+    feedback learners sort themselves into those who go and those who stay; with expected feedback identical learners
+    all mix alike.
+
+    Examples
+    --------
     >>> el_farol(players=3, capacity=1).payoffs[0, 1].tolist()  # the first goes
     [[1.0, -1.0], [-1.0, -1.0]]
     """
@@ -34,21 +51,37 @@ def el_farol(players: int = 5, capacity: int = 3) -> Table:
 
 
 def public_goods(players: int = 4, endowment: int = 2, factor: float = 2.0) -> Table:
-    """The common pot that multiplies what is given and shares it with all, givers or not.
+    """The public goods game: contributions are multiplied and shared by all.
 
-    Each gives 0 to `endowment` coins; the pot is multiplied by `factor`, between 1 and the number of players, and
-    shared equally.
+    Parameters
+    ----------
+    players : int, default 4
+        Number of players, at least 2.
+    endowment : int, default 2
+        Coins of each player, at least 1. Contributions are 0, ..., `endowment`.
+    factor : float, default 2.0
+        What the contributions are multiplied by, strictly between 1 and `players`.
 
+    Notes
+    -----
     Source: Ledyard (1995), "Public goods: a survey of experimental research".
-    Teaches: giving nothing is dominant, giving everything is best for all: a dilemma of many.
 
+    Payoffs:
+
+        u_i = endowment - g_i + (factor / players) · Σ_j g_j
+
+    Teaches: Contributing nothing is strictly dominant, and full contributions maximise the total payoff: a prisoner's
+    dilemma with many players.
+
+    Examples
+    --------
     >>> public_goods(players=3, endowment=2, factor=1.5).payoffs[:, 2, 0, 0].tolist()  # only the first gives, 2
     [1.0, 3.0, 3.0]
     """
     names = crowd(players)
     at_least("endowment", endowment, 1)
     if not 1 < factor < players:
-        raise InputError(f"factor must lie between 1 and the number of players, {players}, and {factor} came")
+        raise InputError(f"factor must be between 1 and the number of players ({players}), both excluded, got {factor}")
 
     def payoff(i: int, give: list[Integers]) -> Vector:
         kept: Vector = endowment - give[i] + factor / players * sum(give)
@@ -60,21 +93,42 @@ def public_goods(players: int = 4, endowment: int = 2, factor: float = 2.0) -> T
 def minimum_effort(
     players: int = 3, efforts: int = 7, gain: float = 0.2, cost: float = 0.1, base: float = 0.6
 ) -> Table:
-    """The weakest link: everyone's pay rises with the least effort, and effort costs.
+    """The weakest-link game: pay rises with the lowest effort, and effort is costly.
 
-    Efforts are 1, ..., `efforts`; a player gets base + gain · (least effort) - cost · (own effort).
+    Parameters
+    ----------
+    players : int, default 3
+        Number of players, at least 2.
+    efforts : int, default 7
+        Number of effort levels 1, ..., `efforts`, at least 1.
+    gain : float, default 0.2
+        Gain of every player per unit of the lowest effort.
+    cost : float, default 0.1
+        Cost per unit of own effort, strictly between 0 and `gain`.
+    base : float, default 0.6
+        Constant part of the payoff.
 
+    Notes
+    -----
     Source: Van Huyck, Battalio and Beil (1990), "Tacit coordination games, strategic uncertainty, and coordination
     failure", with these numbers in dollars.
-    Teaches: every common effort is a strict equilibrium; the more players, the lower the one that learners fall to.
 
+    Payoffs:
+
+        u_i = base + gain · min_j e_j - cost · e_i
+
+    Teaches: Every common effort is a strict equilibrium. The more players, the lower the effort that learners settle
+    on: with the default settings Hedge settles on 4 with two players and on 1 with three or more.
+
+    Examples
+    --------
     >>> minimum_effort(players=2).payoffs[:, 6, 2].round(9).tolist()  # efforts of 7 and 3
     [0.5, 0.9]
     """
     names = crowd(players)
     at_least("efforts", efforts, 1)
     if not 0 < cost < gain:
-        raise InputError(f"cost must lie between 0 and gain, {gain}, and {cost} came")
+        raise InputError(f"cost must be between 0 and gain ({gain}), both excluded, got {cost}")
 
     def payoff(i: int, choices: list[Integers]) -> Vector:
         least = choices[0]
@@ -86,20 +140,37 @@ def minimum_effort(
 
 
 def volunteers_dilemma(players: int = 4, benefit: float = 2.0, cost: float = 1.0) -> Table:
-    """The help that one must give, and that each leaves to the others.
+    """The volunteer's dilemma: one volunteer is enough, and volunteering is costly.
 
-    All get the `benefit` if at least one volunteers; each volunteer pays the `cost`.
+    Parameters
+    ----------
+    players : int, default 4
+        Number of players, at least 2.
+    benefit : float, default 2.0
+        What everyone gets if at least one player volunteers.
+    cost : float, default 1.0
+        Cost of volunteering, strictly between 0 and `benefit`.
 
+    Notes
+    -----
     Source: Diekmann (1985), "Volunteer's dilemma".
-    Teaches: in the symmetric equilibrium help gets less likely the more there are to help; with
-    sampled feedback learners settle who volunteers.
 
+    Payoffs:
+
+        u_i = benefit · [at least one player volunteers] - cost · [i volunteers]
+
+    Teaches: In each pure equilibrium exactly one player volunteers. In the symmetric mixed one nobody does with
+    probability (cost / benefit)^(n / (n - 1)), which grows with the number n of players. With sampled feedback learners
+    settle on a single volunteer.
+
+    Examples
+    --------
     >>> volunteers_dilemma(players=3).payoffs[:, 1, 0, 0].tolist()  # the first volunteers
     [1.0, 2.0, 2.0]
     """
     names = crowd(players)
     if not 0 < cost < benefit:
-        raise InputError(f"cost must lie between 0 and benefit, {benefit}, and {cost} came")
+        raise InputError(f"cost must be between 0 and benefit ({benefit}), both excluded, got {cost}")
 
     def payoff(i: int, help: list[Integers]) -> Vector:
         return np.asarray(benefit * (sum(help) > 0) - cost * help[i], dtype=np.float64)
@@ -108,17 +179,33 @@ def volunteers_dilemma(players: int = 4, benefit: float = 2.0, cost: float = 1.0
 
 
 def minority(players: int = 5) -> Table:
-    """The crowd in which those in the minority win.
+    """The minority game: the players on the smaller side win.
 
+    Parameters
+    ----------
+    players : int, default 5
+        Number of players, odd and at least 3.
+
+    Notes
+    -----
     Source: Challet and Zhang (1997), "Emergence of cooperation and organization in an evolutionary game".
-    Teaches: with an odd crowd most always lose, and a loser who switches loses again: nobody has to settle.
 
+    Payoffs:
+
+        u_i = 1 if fewer than half of the players choose i's side
+        u_i = 0 otherwise
+
+    Teaches: Most players lose in every round. In the pure equilibria the minority is as large as possible; a loser who
+    switches makes it the majority and loses again, so losers are indifferent and play need not settle.
+
+    Examples
+    --------
     >>> minority(players=3).payoffs[:, 1, 0, 0].tolist()  # one buys, two sell
     [1.0, 0.0, 0.0]
     """
     names = crowd(players, least=3)
     if players % 2 == 0:
-        raise InputError(f"the minority game needs an odd number of players, and {players} came")
+        raise InputError(f"players must be odd in the minority game, got {players}")
 
     def payoff(i: int, buy: list[Integers]) -> Vector:
         buyers = sum(buy)
@@ -129,19 +216,39 @@ def minority(players: int = 5) -> Table:
 
 
 def diners_dilemma(players: int = 4, joys: Sequence[float] = (2.0, 4.0), prices: Sequence[float] = (1.0, 4.0)) -> Table:
-    """The shared bill at which everyone orders the dish that nobody would pay for alone.
+    """The diner's dilemma: a shared bill makes the expensive dish tempting.
 
-    `joys` and `prices` are those of the cheap and of the dear dish; the bill is split equally.
+    Parameters
+    ----------
+    players : int, default 4
+        Number of players, at least 2.
+    joys : sequence of float, default (2.0, 4.0)
+        What the cheap and the expensive dish are worth to the player who eats it.
+    prices : sequence of float, default (1.0, 4.0)
+        Prices of the cheap and the expensive dish.
 
+    Notes
+    -----
     Source: Glance and Huberman (1994), "The dynamics of social dilemmas"; Gneezy, Haruvy and Yafe (2004).
-    Teaches: a prisoner's dilemma of many, in which only a fraction of one's own cost is one's own.
 
-    >>> diners_dilemma(players=2).payoffs[:, 1, 0].tolist()  # dear and cheap: the bill of 5 is halved
+    Payoffs:
+
+        u_i = joys[d_i] - Σ_j prices[d_j] / players
+
+    Teaches: A prisoner's dilemma with many players: each diner pays only the fraction 1 / players of the price of their
+    own dish. This holds if the difference in joy is larger than the difference in price divided by the number of
+    players, and smaller than the difference in price, as it is by default.
+
+    Examples
+    --------
+    >>> diners_dilemma(players=2).payoffs[:, 1, 0].tolist()  # expensive and cheap: the bill of 5 is halved
     [1.5, -0.5]
     """
     names = crowd(players)
     if len(joys) != 2 or len(prices) != 2:
-        raise InputError(f"joys and prices are those of two dishes, and {list(joys)} and {list(prices)} came")
+        raise InputError(
+            f"joys and prices must have two entries each, one per dish, got {list(joys)} and {list(prices)}"
+        )
     joy, price = np.array(joys, dtype=np.float64), np.array(prices, dtype=np.float64)
 
     def payoff(i: int, dish: list[Integers]) -> Vector:
@@ -152,13 +259,28 @@ def diners_dilemma(players: int = 4, joys: Sequence[float] = (2.0, 4.0), prices:
 
 
 def pigou(players: int = 4) -> Table:
-    """Two roads, one wide and one that slows with traffic: selfish drivers take 4/3 of the best total time.
+    """Pigou's example: a wide road, and a narrow one that slows down with traffic.
 
-    The wide road takes time 1; the narrow one takes the fraction of all players who are on it. Payoffs are -time.
+    Parameters
+    ----------
+    players : int, default 4
+        Number of drivers, at least 2.
 
+    Notes
+    -----
     Source: Pigou (1920), "The Economics of Welfare"; Roughgarden and Tardos (2002), "How bad is selfish routing?".
-    Teaches: the price of anarchy of affine costs, 4/3, in its smallest example (exact for even numbers of players).
 
+    Payoffs:
+
+        u_i = -1                                     on the wide road
+        u_i = -(drivers on the narrow road) / players  on the narrow road
+
+    Teaches: The smallest example of the price of anarchy of affine costs, 4/3. All drivers on the narrow road is the
+    worst equilibrium; half of them there is optimal. The ratio is exactly 4/3 for even numbers of drivers and
+    approaches it for odd ones.
+
+    Examples
+    --------
     >>> pigou(players=4).payoffs[:, 1, 1, 1, 0].tolist()  # three on the narrow road
     [-0.75, -0.75, -0.75, -1.0]
     """
@@ -172,14 +294,35 @@ def pigou(players: int = 4) -> Table:
 
 
 def braess(players: int = 4, shortcut: bool = True) -> Table:
-    """The road that makes everyone slower: Braess's paradox.
+    """Braess's paradox: a new road that can make everyone slower.
 
-    From s to t over v or w: the roads s-v and w-t take the fraction of players on them, v-t and s-w take 1. With the
-    `shortcut` v-w, which takes no time, all drive s-v-w-t for 2 each; without it 3/2. Payoffs are -time.
+    Drivers go from s to t via v or w. The shortcut leads from v to w and takes no time.
 
+    Parameters
+    ----------
+    players : int, default 4
+        Number of drivers, at least 2.
+    shortcut : bool, default True
+        Whether the shortcut is open.
+
+    Notes
+    -----
     Source: Braess (1968), "Über ein Paradoxon aus der Verkehrsplanung".
-    Teaches: more choice can be worse for all, by 4/3; learners find the bad equilibrium by themselves.
 
+    Payoffs:
+
+        x = fraction of drivers on s-v
+        y = fraction of drivers on w-t
+        u_i = -(x + 1)  on s-v-t
+        u_i = -(1 + y)  on s-w-t
+        u_i = -(x + y)  on s-v-w-t
+
+    Teaches: More choice can be worse for all. With the shortcut, all drivers on s-v-w-t is an equilibrium (the worst)
+    and takes each of them 2; without it, equilibria take 3/2 for even numbers of drivers, a ratio of 4/3. Learners
+    approach the bad equilibrium on their own.
+
+    Examples
+    --------
     >>> braess(players=2).payoffs[:, 2, 0].tolist()  # s-v-w-t and s-v-t: both on s-v
     [-1.5, -2.0]
     """
@@ -196,18 +339,33 @@ def braess(players: int = 4, shortcut: bool = True) -> Table:
 
 
 def load_balancing(weights: Sequence[float] = (2.0, 2.0, 1.0, 1.0), machines: int = 2) -> Table:
-    """Jobs that choose machines, each waiting for everything on its own machine.
+    """Load balancing: jobs choose machines and wait for everything on their machine.
 
-    Payoffs are minus the total weight on one's machine.
+    Parameters
+    ----------
+    weights : sequence of float, default (2.0, 2.0, 1.0, 1.0)
+        Weight of each job, positive; two or more jobs.
+    machines : int, default 2
+        Number of machines, at least 1.
 
+    Notes
+    -----
     Source: Koutsoupias and Papadimitriou (1999), "Worst-case equilibria", which began the price of anarchy.
-    Teaches: a potential game with a bad pure equilibrium: both heavy jobs on one machine finish at 4, at best 3.
 
+    Payoffs:
+
+        u_i = -(total weight of the jobs on i's machine)
+
+    Teaches: A weighted potential game whose pure equilibria differ in quality. With the default settings both heavy
+    jobs may share a machine, and the last job finishes at 4; in the optimum it finishes at 3.
+
+    Examples
+    --------
     >>> load_balancing(weights=(3.0, 2.0, 1.0)).payoffs[:, 0, 1, 0].tolist()  # the second job has a machine to itself
     [-4.0, -2.0, -4.0]
     """
     if len(weights) < 2:
-        raise InputError(f"weights must be those of two or more jobs, and {list(weights)} came")
+        raise InputError(f"weights must have two or more entries, one per job, got {list(weights)}")
     for k, weight in enumerate(weights):
         positive(f"weight {k + 1}", weight)
     at_least("machines", machines, 1)
@@ -221,16 +379,26 @@ def load_balancing(weights: Sequence[float] = (2.0, 2.0, 1.0, 1.0), machines: in
 
 
 def affine_congestion() -> Table:
-    """Three players and six resources with a pure equilibrium 5/2 times as costly as the best: the worst there is.
+    """The worst affine congestion game: an equilibrium costs 5/2 times the optimum.
 
-    A resource costs each of its users the number of its users. Player i takes the resources h_i and g_i, or
-    h_{i-1}, h_{i+1} and g_{i+1}. Payoffs are -cost.
+    Three players choose among six resources, h_1, h_2, h_3 and g_1, g_2, g_3. Player i uses h_i and g_i (near), or
+    h_{i-1}, h_{i+1} and g_{i+1} (far), cyclically.
 
-    Source: Christodoulou and Koutsoupias (2005), "The price of anarchy of finite congestion games"; Awerbuch, Azar
-    and Epstein (2005).
-    Teaches: 5/2 bounds the price of anarchy of affine congestion games, for coarse correlated equilibria too
-    (Roughgarden, 2009).
+    Notes
+    -----
+    Source: Christodoulou and Koutsoupias (2005), "The price of anarchy of finite congestion games"; Awerbuch, Azar and
+    Epstein (2005).
 
+    Payoffs:
+
+        cost of a resource to each of its users = number of its users
+        u_i = -(sum of the costs of i's resources)
+
+    Teaches: The price of anarchy of affine congestion games is at most 5/2, for coarse correlated equilibria too
+    (Roughgarden, 2009). Here a pure equilibrium, everyone far, attains it.
+
+    Examples
+    --------
     >>> game = affine_congestion()
     >>> game.payoffs[:, 0, 0, 0].tolist(), game.payoffs[:, 1, 1, 1].tolist()
     ([-2.0, -2.0, -2.0], [-5.0, -5.0, -5.0])
@@ -249,14 +417,24 @@ def affine_congestion() -> Table:
 
 
 def chairs_paradox() -> Table:
-    """The vote in which having the casting vote gets the chair the worst candidate.
+    """The chair's paradox: the voter with the casting vote gets its worst candidate.
 
-    Three voters like A > B > C, B > C > A and C > A > B; the majority decides, and the first voter if all differ. The
-    payoffs are 2, 1, 0 for the best, middle and worst candidate.
+    The voters rank the candidates A > B > C (the chair), B > C > A and C > A > B. The majority decides, and the chair
+    if all votes differ.
 
+    Notes
+    -----
     Source: Farquharson (1969), "Theory of Voting"; Brams (1975).
-    Teaches: iterated weak dominance elects C, the worst for the voter with more power.
 
+    Payoffs:
+
+        u_i = 2, 1 or 0 if i's best, middle or worst candidate is elected
+
+    Teaches: Iterated elimination of weakly dominated actions elects C, the worst candidate for the voter with the most
+    power.
+
+    Examples
+    --------
     >>> chairs_paradox().payoffs[:, 0, 1, 1].tolist()  # votes for A, B and B elect B
     [1.0, 2.0, 0.0]
     """
@@ -271,14 +449,31 @@ def chairs_paradox() -> Table:
 
 
 def plurality_voting(voters: int = 5, candidates: int = 3) -> Table:
-    """The election by plurality in which nobody is sure to gain by voting for the favourite.
+    """Plurality voting with cyclic preferences: sincere votes are not always best.
 
-    Voter k likes candidate k, k + 1, ... (counted cyclically) in this order, worth candidates - 1 down to 0; a tie is
-    decided by lot.
+    Voter k ranks the candidates k, k + 1, ... in this order, cyclically. Ties are broken by lot; payoffs are expected
+    payoffs.
 
+    Parameters
+    ----------
+    voters : int, default 5
+        Number of voters, at least 2.
+    candidates : int, default 3
+        Number of candidates, at least 2.
+
+    Notes
+    -----
     Source: the cycle is Condorcet's (1785); manipulation: Gibbard (1973), Satterthwaite (1975).
-    Teaches: many equilibria, even unanimous votes for a candidate whom most dislike; learning selects among them.
 
+    Payoffs:
+
+        u_i = candidates - 1 if i's favourite is elected, ..., 0 if i's last choice is
+
+    Teaches: There are many equilibria, and learning selects among them. With three or more voters every unanimous vote
+    is an equilibrium, even if most voters prefer another candidate.
+
+    Examples
+    --------
     >>> plurality_voting(voters=3).payoffs[:, 0, 0, 1].tolist()  # the first candidate is elected
     [2.0, 0.0, 1.0]
     """

@@ -1,4 +1,4 @@
-"""Families of random games: the same seed and settings give the same game, always."""
+"""Families of random games. The same seed and settings always give the same game."""
 
 from collections.abc import Sequence
 
@@ -12,11 +12,30 @@ from gamesim.validation import at_least
 
 
 def uniform(players: int = 2, actions: int | Sequence[int] = 4, seed: int = 0) -> Table:
-    """Draw every payoff independently and uniformly from [0, 1]: a game without structure.
+    """A random game without structure: all payoffs independent and uniform.
 
+    Parameters
+    ----------
+    players : int, default 2
+        Number of players, at least 1.
+    actions : int or sequence of int, default 4
+        Number of actions, the same for all players or one number per player; at least 1.
+    seed : int, default 0
+        Seed of the random payoffs. The same seed and settings always give the same game.
+
+    Notes
+    -----
     Source: the plainest of GAMUT's families (Nudelman, Wortman, Shoham and Leyton-Brown, 2004, "RandomGame").
-    Teaches: what learners do when nothing is built in; coarse and correlated equilibria are usually many.
 
+    Payoffs:
+
+        u_i(a) ~ uniform on [0, 1], independently for each player i and action profile a
+
+    Teaches: What learners do in games without any structure. Usually there are many correlated and, more so, many
+    coarse correlated equilibria.
+
+    Examples
+    --------
     >>> uniform(players=3, actions=[2, 3, 4], seed=1).payoffs.shape
     (3, 2, 3, 4)
     """
@@ -26,11 +45,29 @@ def uniform(players: int = 2, actions: int | Sequence[int] = 4, seed: int = 0) -
 
 
 def zero_sum(actions: int | Sequence[int] = 4, seed: int = 0) -> Table:
-    """Draw one player's payoffs uniformly from [-1, 1]; the other loses what this one wins.
+    """A random zero-sum game for two players.
 
+    Parameters
+    ----------
+    actions : int or sequence of int, default 4
+        Number of actions, the same for all players or one number per player; at least 1.
+    seed : int, default 0
+        Seed of the random payoffs. The same seed and settings always give the same game.
+
+    Notes
+    -----
     Source: von Neumann (1928).
-    Teaches: average play of no-regret learners converges to optimal strategies, at rates that differ by orders.
 
+    Payoffs:
+
+        u_1(a) ~ uniform on [-1, 1], independently for each action profile a
+        u_2 = -u_1
+
+    Teaches: The average strategies of no-regret learners converge to optimal strategies, at rates that range from 1/√T
+    to 1/T after T rounds.
+
+    Examples
+    --------
     >>> zero_sum(actions=[2, 3], seed=1).payoffs[:, 0, 2].round(2).tolist()
     [-0.71, 0.71]
     """
@@ -40,14 +77,33 @@ def zero_sum(actions: int | Sequence[int] = 4, seed: int = 0) -> Table:
 
 
 def covariant(players: int = 2, actions: int | Sequence[int] = 4, correlation: float = 0.0, seed: int = 0) -> Table:
-    """Draw normal payoffs with one correlation between the players in each cell, from zero-sum to common interest.
+    """A random game with normal payoffs that are correlated between players.
 
-    With two players -1 is zero-sum and 1 is common interest; with n players the least correlation is -1/(n - 1).
+    Parameters
+    ----------
+    players : int, default 2
+        Number of players, at least 1.
+    actions : int or sequence of int, default 4
+        Number of actions, the same for all players or one number per player; at least 1.
+    correlation : float, default 0.0
+        Correlation between the payoffs of any two players in an action profile, from -1 / (players - 1) to 1. With
+        two players, -1 is a zero-sum game and 1 one of common interest.
+    seed : int, default 0
+        Seed of the random payoffs. The same seed and settings always give the same game.
 
+    Notes
+    -----
     Source: Rinott and Scarsini (2000), "On the number of pure strategy Nash equilibria in random games"; GAMUT's
     "CovariantGame".
-    Teaches: the more the interests agree, the more pure equilibria there are.
 
+    Payoffs:
+
+        (u_1(a), ..., u_n(a)) ~ normal with variances 1 and this correlation, independently for each profile a
+
+    Teaches: The more the players' interests agree, the more pure equilibria there are on average.
+
+    Examples
+    --------
     >>> game = covariant(players=2, actions=[40, 50], correlation=0.7, seed=1)
     >>> round(float(np.corrcoef(game.payoffs[0].ravel(), game.payoffs[1].ravel())[0, 1]), 2)
     0.68
@@ -55,26 +111,45 @@ def covariant(players: int = 2, actions: int | Sequence[int] = 4, correlation: f
     sizes = table_sizes(players, actions)
     least = -1 / (players - 1) if players > 1 else -1.0
     if not least <= correlation <= 1:
-        raise InputError(f"the correlation of {players} players must lie in [{least:.3g}, 1], and {correlation} came")
+        raise InputError(f"the correlation of {players} players must be in [{least:.3g}, 1], got {correlation}")
     draws = np.random.default_rng(seed).standard_normal((players, *sizes))
     common = draws.mean(axis=0)
-    # The mean and the differences from it are independent; weighting them apart sets variance 1 and the correlation.
+    # The mean and the deviations from it are independent, so separate weights set the variance and the correlation.
     together = np.sqrt(max(0.0, 1 + (players - 1) * correlation))
     payoffs = np.sqrt(1 - correlation) * (draws - common) + together * common
     return Table.from_payoffs(payoffs, name="covariant")
 
 
 def potential(players: int = 3, actions: int | Sequence[int] = 3, conflict: float = 1.0, seed: int = 0) -> Table:
-    """Draw a game in which one function, the potential, gives everyone's gain from any change of their own action.
+    """A random potential game: one function gives the gain of every deviation.
 
-    Payoffs are a uniform potential plus `conflict` times a uniform term that the player cannot influence.
+    Parameters
+    ----------
+    players : int, default 3
+        Number of players, at least 1.
+    actions : int or sequence of int, default 3
+        Number of actions, the same for all players or one number per player; at least 1.
+    conflict : float, default 1.0
+        Weight of the term that a player cannot influence, at least 0.
+    seed : int, default 0
+        Seed of the random payoffs. The same seed and settings always give the same game.
 
+    Notes
+    -----
     Source: Monderer and Shapley (1996), "Potential games".
-    Teaches: single players' improvements always end in a pure equilibrium; how good it is for all is another
-    matter.
 
+    Payoffs:
+
+        u_i(a) = Φ(a) + conflict · D_i(a_{-i})
+        Φ, D_i ~ uniform on [0, 1], independently for each of their arguments
+
+    Teaches: Unilateral improvements always end in a pure equilibrium. The terms D_i leave the equilibria unchanged, but
+    not how good they are for the players.
+
+    Examples
+    --------
     >>> game = potential(players=2, actions=[3, 4], seed=1)
-    >>> apart = game.payoffs[0] - game.payoffs[1]  # a term of the row plus one of the column
+    >>> apart = game.payoffs[0] - game.payoffs[1]  # a function of the row plus one of the column
     >>> bool(np.allclose(np.diff(np.diff(apart, axis=0), axis=1), 0))
     True
     """
@@ -90,14 +165,36 @@ def potential(players: int = 3, actions: int | Sequence[int] = 3, conflict: floa
 
 
 def congestion(players: int = 3, actions: int = 3, resources: int = 4, seed: int = 0) -> Table:
-    """Draw a congestion game: each action uses some resources, which cost more the more players use them.
+    """A random congestion game with affine costs.
 
-    Every action is a random non-empty set of resources; a resource with k users costs each of them slope · k + toll,
-    both uniform in [0, 1]. Payoffs are -cost.
+    Every action is a random non-empty set of resources.
 
+    Parameters
+    ----------
+    players : int, default 3
+        Number of players, at least 1.
+    actions : int, default 3
+        Number of actions of each player, at least 1.
+    resources : int, default 4
+        Number of resources, at least 1.
+    seed : int, default 0
+        Seed of the random payoffs. The same seed and settings always give the same game.
+
+    Notes
+    -----
     Source: Rosenthal (1973), "A class of games possessing pure-strategy Nash equilibria".
-    Teaches: potential games with a price of anarchy of at most 5/2, also for coarse correlated equilibria.
 
+    Payoffs:
+
+        cost of a resource r with k users = slope_r · k + toll_r, to each of them
+        u_i = -(sum of the costs of i's resources)
+        slope_r, toll_r ~ uniform on [0, 1]
+
+    Teaches: Congestion games are potential games. Their price of anarchy is at most 5/2 with affine costs, for coarse
+    correlated equilibria too.
+
+    Examples
+    --------
     >>> game = congestion(players=2, actions=3, seed=1)
     >>> game.payoffs[:, 0, 2].round(2).tolist()
     [-1.6, -3.29]
@@ -122,14 +219,32 @@ def congestion(players: int = 3, actions: int = 3, resources: int = 4, seed: int
 
 
 def dominance_solvable(players: int = 2, actions: int | Sequence[int] = 4, seed: int = 0) -> Table:
-    """Draw a game that iterated strict dominance brings down to one action profile.
+    """A random game that iterated strict dominance reduces to one action profile.
 
-    Payoffs are uniform in [0, 1]. Every action has a hidden rank; those of the highest rank are eliminated first,
-    player by player. Against opponents of a higher rank, already gone, payoffs are in no order.
+    Every action has a hidden rank. Those of the highest rank are eliminated first, player by player.
 
+    Parameters
+    ----------
+    players : int, default 2
+        Number of players, at least 1.
+    actions : int or sequence of int, default 4
+        Number of actions, the same for all players or one number per player; at least 1.
+    seed : int, default 0
+        Seed of the random payoffs. The same seed and settings always give the same game.
+
+    Notes
+    -----
     Source: Moulin (1979), "Dominance solvable voting schemes", for the idea.
-    Teaches: the one profile left is the only correlated equilibrium; coarse correlated equilibria may keep the dead.
 
+    Payoffs:
+
+        u_i(a) ~ uniform on [0, 1], sorted so that an action is strictly dominated once its turn has come
+
+    Teaches: The only profile left is the only correlated equilibrium. Coarse correlated equilibria may put all their
+    weight on eliminated actions.
+
+    Examples
+    --------
     >>> from gamesim.games.io.interop import pure_equilibria
     >>> pure_equilibria(dominance_solvable(players=3, actions=[2, 3, 4], seed=1)).tolist()  # one only
     [[1, 1, 1]]
@@ -139,13 +254,13 @@ def dominance_solvable(players: int = 2, actions: int | Sequence[int] = 4, seed:
     payoffs = random.random((players, *sizes))
     ranks = np.indices(sizes, sparse=True)
     for i in range(players):
-        # When player i's action of rank r goes, players before i are below rank r and players after i at most at r.
+        # When player i's action of rank r is eliminated, players before i have ranks below r, those after i at most r.
         last = np.zeros([1] * players, dtype=np.int64)
         for j in range(players):
             if j != i:
                 last = np.maximum(last, ranks[j] + (j < i))
         first = np.broadcast_to(np.maximum(last - 1, 0), [1 if j == i else size for j, size in enumerate(sizes)])
-        table = np.moveaxis(payoffs[i], i, 0)  # a view: own axis first
+        table = np.moveaxis(payoffs[i], i, 0)  # a view with the player's own axis first
         start = np.moveaxis(first, i, 0)[0]
         for begin in range(sizes[i] - 1):
             table[begin:, start == begin] = -np.sort(-table[begin:, start == begin], axis=0)
@@ -155,11 +270,29 @@ def dominance_solvable(players: int = 2, actions: int | Sequence[int] = 4, seed:
 
 
 def unit_vector(actions: int | Sequence[int] = 4, seed: int = 0) -> Table:
-    """Draw a game in which row has exactly one good answer, worth 1, to each column; column's payoffs are uniform.
+    """A random unit vector game: Row has exactly one best response to each column.
 
+    Parameters
+    ----------
+    actions : int or sequence of int, default 4
+        Number of actions, the same for both players or one number each; at least 1.
+    seed : int, default 0
+        Seed of the random payoffs. The same seed and settings always give the same game.
+
+    Notes
+    -----
     Source: Savani and von Stengel (2016), "Unit vector games".
-    Teaches: small games that are hard for equilibrium computation.
 
+    Payoffs:
+
+        u_1(a, b) = 1 for one action a, drawn for each b, else 0
+        u_2(a, b) ~ uniform on [0, 1]
+
+    Teaches: Unit vector games contain games that are hard for the Lemke-Howson algorithm, although one player has
+    payoffs of 0 and 1 only.
+
+    Examples
+    --------
     >>> unit_vector(actions=[3, 5], seed=1).payoffs[0]
     array([[0., 0., 0., 0., 1.],
            [1., 1., 0., 0., 0.],
@@ -173,19 +306,37 @@ def unit_vector(actions: int | Sequence[int] = 4, seed: int = 0) -> Table:
 
 
 def symmetric(players: int = 2, actions: int = 4, seed: int = 0) -> Table:
-    """Draw a game in which who you are does not matter, only what you and how many of the others do.
+    """A random symmetric game: payoffs depend on actions, not on who plays them.
 
-    A payoff is uniform in [0, 1] for each own action and each collection of the others' actions.
+    Parameters
+    ----------
+    players : int, default 2
+        Number of players, at least 1.
+    actions : int, default 4
+        Number of actions of each player, at least 1.
+    seed : int, default 0
+        Seed of the random payoffs. The same seed and settings always give the same game.
 
+    Notes
+    -----
     Source: von Neumann and Morgenstern (1944), section 28.
-    Teaches: equal learners with equal starts stay equal, and miss what asymmetric play would earn.
 
+    Payoffs:
+
+        u_i(a) = V(a_i, the others' actions in any order)
+        V ~ uniform on [0, 1], independently for each of its arguments
+
+    Teaches: With expected feedback, identical learners with identical starts stay identical, and miss what asymmetric
+    play would earn.
+
+    Examples
+    --------
     >>> game = symmetric(players=3, actions=2, seed=1)
-    >>> bool(game.payoffs[0, 1, 0, 0] == game.payoffs[2, 0, 0, 1])  # to be the only one with the second action
+    >>> bool(game.payoffs[0, 1, 0, 0] == game.payoffs[2, 0, 0, 1])  # being the only one to play the second action
     True
     """
     sizes = table_sizes(players, actions)
-    values = np.random.default_rng(seed).random(sizes)  # own action first, then the others', read in order only
+    values = np.random.default_rng(seed).random(sizes)  # own action first, then the others' in ascending order
     choices = np.indices(sizes)
     payoffs = np.empty((players, *sizes))
     for i in range(players):
@@ -197,14 +348,32 @@ def symmetric(players: int = 2, actions: int = 4, seed: int = 0) -> Table:
 def ordered_action(
     players: int = 2, actions: int | Sequence[int] = 16, smoothness: float = 0.2, seed: int = 0
 ) -> Table:
-    """Draw payoffs that are smooth in the action's number, as with prices, bids or places on a line.
+    """A random game whose payoffs are smooth in the actions, as for prices or bids.
 
-    Normal noise is blurred along every axis by a Gaussian as wide as `smoothness` times the number of actions, then
-    brought to [0, 1].
+    Parameters
+    ----------
+    players : int, default 2
+        Number of players, at least 1.
+    actions : int or sequence of int, default 16
+        Number of actions, the same for all players or one number per player; at least 1.
+    smoothness : float, default 0.2
+        Standard deviation of the Gaussian blur along each axis, as a fraction of the number of actions; at least 0.
+    seed : int, default 0
+        Seed of the random payoffs. The same seed and settings always give the same game.
 
+    Notes
+    -----
     Source: random fields as in Adler (1981), "The Geometry of Random Fields".
-    Teaches: where neighbouring actions are alike, learners that know the order may learn faster.
 
+    Payoffs:
+
+        u_i = Gaussian white noise, blurred along every axis
+        payoffs are rescaled to [0, 1], all players together
+
+    Teaches: Neighbouring actions have similar payoffs, so learners that know the order may learn faster.
+
+    Examples
+    --------
     >>> game = ordered_action(players=2, actions=[5, 16], seed=1)
     >>> game.payoffs[0, 2, :6].round(2)  # as the other's action moves
     array([0.98, 0.96, 0.89, 0.77, 0.62, 0.46])
@@ -222,11 +391,33 @@ def ordered_action(
 
 
 def sparse(players: int = 2, actions: int | Sequence[int] = 8, density: float = 0.2, seed: int = 0) -> Table:
-    """Draw a game in which most payoffs are 0, and a share `density` of them uniform in [0, 1].
+    """A random sparse game: most payoffs are 0.
 
+    Parameters
+    ----------
+    players : int, default 2
+        Number of players, at least 1.
+    actions : int or sequence of int, default 8
+        Number of actions, the same for all players or one number per player; at least 1.
+    density : float, default 0.2
+        Probability that a payoff is not 0, from 0 to 1.
+    seed : int, default 0
+        Seed of the random payoffs. The same seed and settings always give the same game.
+
+    Notes
+    -----
     Source: Chen, Deng and Teng (2006), "Sparse games are hard".
-    Teaches: with few cells that matter, equilibria have small supports.
 
+    Payoffs:
+
+        u_i(a) ~ uniform on [0, 1] with probability density
+        u_i(a) = 0 otherwise
+
+    Teaches: Few cells matter, and many payoffs tie. Such games usually have several pure equilibria; Nash equilibria of
+    sparse games in general are hard to compute.
+
+    Examples
+    --------
     >>> sparse(players=2, actions=[3, 4], density=0.25, seed=1).payoffs[0].round(2)
     array([[0.  , 0.  , 0.  , 0.  ],
            [0.31, 0.  , 0.  , 0.41],
@@ -234,7 +425,7 @@ def sparse(players: int = 2, actions: int | Sequence[int] = 8, density: float = 
     """
     sizes = table_sizes(players, actions)
     if not 0 <= density <= 1:
-        raise InputError(f"density must lie in [0, 1], and {density} came")
+        raise InputError(f"density must be in [0, 1], got {density}")
     random = np.random.default_rng(seed)
     payoffs = random.random((players, *sizes))
     payoffs[random.random(payoffs.shape) >= density] = 0.0

@@ -1,4 +1,4 @@
-"""Graphs for network games: by the name of a networkx generator with its settings, or from a file."""
+"""Graphs for network games, from networkx generators or from files."""
 
 import inspect
 from collections.abc import Iterator, Mapping
@@ -12,19 +12,21 @@ from gamesim.game import LARGEST_PAYOFF
 from gamesim.games.catalogue import refuse_unknown_settings
 from gamesim.games.io.text import read_text
 
-LARGEST_GRAPH = 10**6  # nodes or edges of a graph, and whole numbers in a generator's settings
+LARGEST_GRAPH = 10**6  # limit on nodes, on edges, and on integers in a generator's settings
 _FILES = (".graphml", ".edgelist", ".edges", ".txt")
 
 
 def graph(name: str, settings: Mapping[str, Any], seed: int) -> "nx.Graph[str]":
-    """Return an undirected graph: a generator of networkx ("cycle" is `cycle_graph`), or a GraphML or edge-list file.
+    """Return an undirected graph by the name of a networkx generator, or from a file.
+
+    "cycle" stands for `networkx.cycle_graph`. Files are GraphML or edge lists.
 
     >>> sorted(graph("cycle", {"n": 4}, seed=0).edges)
     [('0', '1'), ('0', '3'), ('1', '2'), ('2', '3')]
     """
     if name.lower().endswith(_FILES):
         if settings:
-            raise InputError(f"a graph from a file has no settings, and {', '.join(settings)} came with {name}")
+            raise InputError(f"{name}: a graph from a file has no settings, got {', '.join(settings)}")
         found = read(name).to_undirected()
     else:
         found = _generated(name, settings, seed)
@@ -38,16 +40,16 @@ def graph(name: str, settings: Mapping[str, Any], seed: int) -> "nx.Graph[str]":
 
 
 class _Bounded(nx.Graph):  # type: ignore[type-arg]  # networkx's class takes its argument in stubs only
-    """A graph that refuses to grow beyond the limit, while it is being made."""
+    """A graph that raises InputError once it grows beyond the limit, while it is being built."""
 
     def add_edges_from(self, ebunch_to_add: Any, **attr: Any) -> None:
-        """Add edges, counting them as they come."""
+        """Add edges and count them."""
         super().add_edges_from(self._counted(ebunch_to_add), **attr)
 
     def _counted(self, edges: Any) -> Iterator[Any]:
         for count, edge in enumerate(edges):
             if count > LARGEST_GRAPH:
-                raise InputError(f"the graph has more than {LARGEST_GRAPH} edges, which is the limit: take fewer nodes")
+                raise InputError(f"the graph has more than {LARGEST_GRAPH} edges, the limit; use fewer nodes")
             yield edge
 
 
@@ -58,20 +60,20 @@ def _generated(name: str, settings: Mapping[str, Any], seed: int) -> "nx.Graph[A
         if key.endswith("_graph") and getattr(thing, "__module__", "").startswith("networkx.generators.")
     }
     if name not in generators:
-        raise InputError(f"there is no graph called {name!r}, nor is it a file: {did_you_mean(name, generators)}")
+        raise InputError(f"unknown graph {name!r}, which is not a file either; {did_you_mean(name, generators)}")
     generator = generators[name]
     parameters = inspect.signature(generator).parameters
     allowed = [key for key in parameters if key not in ("create_using", "backend", "backend_kwargs", "seed")]
     refuse_unknown_settings(f"the graph {name}", settings, allowed)
     for key, value in settings.items():
         if isinstance(value, int) and abs(value) > LARGEST_GRAPH:
-            raise InputError(f"the graph {name}: {key} must be at most {LARGEST_GRAPH}, and {value} came")
+            raise InputError(f"the graph {name}: {key} must be at most {LARGEST_GRAPH}, got {value}")
     given: dict[str, Any] = {"seed": seed} if "seed" in parameters else {}
     if "create_using" in parameters:
         given["create_using"] = _Bounded
     try:
         found: nx.Graph[Any] = generator(**settings, **given)
-    except InputError:  # which is a ValueError too, and says enough
+    except InputError:  # a ValueError too, but its message is already complete
         raise
     except (nx.NetworkXException, TypeError, ValueError, ArithmeticError, LookupError) as error:
         raise InputError(f"the graph {name} with {dict(settings)}: {error}") from None
@@ -79,16 +81,16 @@ def _generated(name: str, settings: Mapping[str, Any], seed: int) -> "nx.Graph[A
 
 
 def read(path: str | Path) -> "nx.DiGraph[str]":
-    """Return the graph in a file, with the numbers on its edges as `cost`, the coefficients of a polynomial.
+    """Return the directed graph in a file, with polynomial coefficients as edge attribute `cost`.
 
-    An edge list has a line `from to` for each edge, followed by any number of coefficients, lowest first; # begins a
-    comment. In GraphML the coefficients stand in an attribute `cost`, separated by spaces. An undirected edge becomes
-    two directed ones.
+    An edge list has one line `from to` per edge, optionally followed by coefficients, lowest power first; # starts a
+    comment. GraphML files have the coefficients in an attribute `cost`, separated by spaces. An undirected edge becomes
+    two directed edges.
     """
     path = Path(path)
     found = _graphml(path) if path.suffix.lower() == ".graphml" else _edge_list(path)
     if not found:
-        raise InputError(f"{path}: expected a graph, and found no nodes")
+        raise InputError(f"{path}: expected a graph, found no nodes")
     _refuse_large(str(path), found)
     return found
 
@@ -100,9 +102,9 @@ def _edge_list(path: Path) -> "nx.DiGraph[str]":
         if words:
             place = f"{path}, line {number}"
             if len(words) < 2:
-                raise InputError(f"{place}: expected two nodes, and {words[0]!r} came")
+                raise InputError(f"{place}: expected two nodes, got {words[0]!r}")
             if found.has_edge(words[0], words[1]):
-                raise InputError(f"{place}: expected each edge once, and {words[0]} {words[1]} came again")
+                raise InputError(f"{place}: expected each edge once, got {words[0]} {words[1]} again")
             found.add_edge(words[0], words[1], cost=_coefficients(words[2:], place))
     return found
 
@@ -115,9 +117,9 @@ def _graphml(path: Path) -> "nx.DiGraph[str]":
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
     except (nx.NetworkXException, ParseError, ValueError, LookupError, TypeError, AttributeError) as error:
-        raise InputError(f"{path}: is not a GraphML file: {error}") from None
+        raise InputError(f"{path}: not a GraphML file: {error}") from None
     if raw.is_multigraph():
-        raise InputError(f"{path}: expected at most one edge between two nodes, and found several")
+        raise InputError(f"{path}: expected at most one edge between two nodes, found several")
     found: nx.DiGraph[str] = nx.DiGraph()
     found.add_nodes_from(str(node) for node in raw)
     for u, v, data in raw.edges(data=True):
@@ -136,7 +138,7 @@ def _coefficients(words: list[str], place: str) -> list[float]:
         except ValueError:
             value = float("nan")
         if not 0 <= value <= LARGEST_PAYOFF:
-            raise InputError(f"{place}: expected coefficients that are numbers from 0 on, and {word[:40]!r} came")
+            raise InputError(f"{place}: expected coefficients of at least 0, got {word[:40]!r}")
         values.append(value)
     return values
 
@@ -144,4 +146,4 @@ def _coefficients(words: list[str], place: str) -> list[float]:
 def _refuse_large(name: str, found: "nx.Graph[str]") -> None:
     if max(len(found), found.number_of_edges()) > LARGEST_GRAPH:
         size = f"{len(found)} nodes and {found.number_of_edges()} edges"
-        raise InputError(f"{name}: has {size}, and {LARGEST_GRAPH} of either is the limit")
+        raise InputError(f"{name}: the graph has {size}; the limit is {LARGEST_GRAPH} of each")

@@ -1,4 +1,4 @@
-"""Every game by its name, and made from its settings."""
+"""All games by name."""
 
 from collections.abc import Callable
 from functools import cache
@@ -17,8 +17,15 @@ if TYPE_CHECKING:
 
 @cache
 def available() -> dict[str, Callable[..., Game]]:
-    """Return every game by the name that scenarios use: a function whose arguments are the settings.
+    """Return all games by name, as functions whose arguments are the settings.
 
+    Returns
+    -------
+    dict of str to callable
+        One function per game, under the name that scenarios use, in alphabetical order.
+
+    Examples
+    --------
     >>> available()["chicken"]().payoffs[0]
     array([[6., 2.],
            [7., 0.]])
@@ -37,8 +44,27 @@ def make(name: "RoutingName", **settings: Any) -> Routing: ...
 @overload
 def make(name: str, **settings: Any) -> Game: ...
 def make(name: str, **settings: Any) -> Game:
-    """Return a game by its name, with these settings.
+    """Return a game by name.
 
+    Parameters
+    ----------
+    name : str
+        Name of the game, one of `available()`.
+    **settings
+        Settings of the game, checked against the types that it declares.
+
+    Returns
+    -------
+    Game
+        The game.
+
+    Raises
+    ------
+    InputError
+        If the name or a setting is unknown, or a setting has the wrong type or value.
+
+    Examples
+    --------
     >>> make("el-farol", players=4, capacity=2).sizes
     (2, 2, 2, 2)
     >>> make("chiken")

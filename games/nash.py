@@ -1,4 +1,4 @@
-"""Nash equilibria: the pure ones of any table, and all of a two-player game by nashpy, as far as it gets."""
+"""Nash equilibria: the pure ones of any table, and those of two-player games, enumerated with nashpy."""
 
 import warnings
 from collections.abc import Iterator
@@ -14,16 +14,25 @@ from gamesim.games.tabulate import as_bimatrix
 
 __all__ = ["NashEquilibria", "nash_equilibria", "pure_equilibria"]
 
-MOST_SUPPORT_PAIRS = 2**14  # beyond this, equilibria are not enumerated: two players with 7 actions each
-TOLERANCE = 1e-9  # what a player may gain by deviating from an equilibrium, as a share of the largest payoff difference
+MOST_SUPPORT_PAIRS = 2**14  # enumeration beyond this takes too long; two players with 7 actions each are within it
+TOLERANCE = 1e-9  # largest gain from deviating, as a share of the largest payoff difference
 
 
 @dataclass(frozen=True)
 class NashEquilibria:
-    """Nash equilibria of a two-player game: what was found, whether that is all, and why if it may not be.
+    """Nash equilibria of a two-player game, with what is known about completeness.
 
-    `profiles` has a pair of strategies, of probabilities, for each; a `note` says what `is_complete` means here.
+    Attributes
+    ----------
+    profiles : tuple of pairs of arrays
+        One pair of mixed strategies per equilibrium.
+    is_complete : bool
+        Whether these are all equilibria.
+    note : str
+        Why they are, or may not be, complete.
 
+    Examples
+    --------
     >>> from gamesim import games
     >>> found = nash_equilibria(games.make("inspection"))
     >>> [[strategy.round(2).tolist() for strategy in profile] for profile in found.profiles], found.note
@@ -36,12 +45,24 @@ class NashEquilibria:
 
 
 def pure_equilibria(game: Table) -> Integers:
-    """Return every pure Nash equilibrium of a game with a table, one a row: the number of each player's action.
+    """Return all pure Nash equilibria of a game with a table.
 
+    Parameters
+    ----------
+    game : Table
+        The game.
+
+    Returns
+    -------
+    array of int, shape (equilibria, players)
+        One row per equilibrium: the number of each player's action.
+
+    Examples
+    --------
     >>> from gamesim import games
     >>> pure_equilibria(games.make("chicken")).tolist()
     [[0, 1], [1, 0]]
-    >>> pure_equilibria(games.make("jordan")).tolist()  # there is none
+    >>> pure_equilibria(games.make("jordan")).tolist()  # no pure equilibrium
     []
     """
     stable = np.ones(game.sizes, dtype=bool)
@@ -51,13 +72,32 @@ def pure_equilibria(game: Table) -> Integers:
 
 
 def nash_equilibria(game: Game) -> NashEquilibria:
-    """Return the Nash equilibria of a two-player game by nashpy, with what is known about their completeness.
+    """Enumerate the Nash equilibria of a two-player game with nashpy.
 
-    Actions that are strictly dominated by another, again and again, are left out first: no equilibrium plays them. Then
-    supports are enumerated, and the vertices of the best-response polytopes where Qhull manages. Two limits: beyond
-    2^14 pairs of supports only pure equilibria are returned; and a degenerate game may have infinitely many equilibria,
-    of which some are returned.
+    Parameters
+    ----------
+    game : Game
+        A game with a table and two players.
 
+    Returns
+    -------
+    NashEquilibria
+        The equilibria found, and whether these are all.
+
+    Raises
+    ------
+    InputError
+        If the game has no table or not two players.
+
+    Notes
+    -----
+    Actions that iterated strict dominance by pure actions eliminates are left out first: no equilibrium plays them.
+    Then supports are enumerated, and the vertices of the best-response polytopes if Qhull succeeds. Beyond 2^14 pairs
+    of supports only pure equilibria are returned. A degenerate game may have infinitely many equilibria, of which some
+    are returned.
+
+    Examples
+    --------
     >>> from gamesim import games
     >>> found = nash_equilibria(games.make("chicken"))
     >>> found.is_complete, [[strategy.round(2).tolist() for strategy in profile] for profile in found.profiles]
@@ -105,14 +145,14 @@ def _undominated(payoffs: NDArray[np.float64]) -> tuple[Integers, Integers]:
 def _enumerated(payoffs: NDArray[np.float64]) -> Iterator[tuple[Vector, Vector]]:
     from scipy.spatial import QhullError
 
-    game = import_module("nashpy").Game(*payoffs)  # imported here because it takes long
+    game = import_module("nashpy").Game(*payoffs)  # slow to import
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # nashpy warns of degenerate games; we say it in the note
+        warnings.simplefilter("ignore")  # nashpy warns of degenerate games; the note reports it
         yield from game.support_enumeration()
         try:
             yield from game.vertex_enumeration()
         except (QhullError, ValueError, IndexError, np.linalg.LinAlgError):
-            return  # a degenerate polytope: supports must do
+            return  # a degenerate polytope: rely on support enumeration
 
 
 def _distinct(payoffs: NDArray[np.float64], candidates: list[tuple[Vector, Vector]]) -> list[tuple[Vector, Vector]]:

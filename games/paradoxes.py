@@ -1,6 +1,6 @@
-"""Games whose equilibria surprise: secrets that help, dominated actions that pay, reasoning that ends too soon.
+"""Games with surprising equilibria: helpful secrets, useful dominated actions, unravelling.
 
-Each function is a game; scenarios use its name with hyphens. Its settings are its arguments.
+Each function is a game. Scenarios use its name with hyphens; its arguments are the settings.
 """
 
 import numpy as np
@@ -13,19 +13,34 @@ from gamesim.validation import at_least
 
 
 def dominated_twins(lateness: float = 0.1) -> Table:
-    """The meeting at which always coming late, a strictly dominated action, is a coarse correlated equilibrium.
+    """A meeting game with a coarse correlated equilibrium on dominated actions.
 
-    Two places; meeting pays 1, and coming late costs `lateness` whatever the other does. Drawing a place by a public
-    coin and both coming late pays 1 - lateness; no fixed action pays more than 1/2.
+    Two players choose a place, and whether to be late. Being late is strictly dominated.
 
+    Parameters
+    ----------
+    lateness : float, default 0.1
+        Cost of being late, strictly between 0 and 1/2.
+
+    Notes
+    -----
     Source: the observation is Viossat and Zapechelnyuk's (2013), "No-regret dynamics and fictitious play".
-    Teaches: coarse correlated equilibria can live on dominated actions, correlated equilibria never do.
 
+    Payoffs:
+
+        u_i = [both at the same place] - lateness · [i is late]
+
+    Teaches: Coarse correlated equilibria can put all weight on strictly dominated actions; correlated equilibria never
+    do. If a public coin chooses the place and both are always late, both get 1 - lateness, and no fixed action pays
+    more than 1/2 against this play.
+
+    Examples
+    --------
     >>> dominated_twins().payoffs[0].round(1).tolist()
     [[1.0, 0.0, 1.0, 0.0], [0.0, 1.0, 0.0, 1.0], [0.9, -0.1, 0.9, -0.1], [-0.1, 0.9, -0.1, 0.9]]
     """
     if not 0 < lateness < 0.5:
-        raise InputError(f"lateness must lie between 0 and 1/2, and {lateness} came")
+        raise InputError(f"lateness must be between 0 and 1/2, both excluded, got {lateness}")
     labels = ["park", "quay", "park, late", "quay, late"]
 
     def payoff(i: int, choices: list[Integers]) -> Vector:
@@ -36,14 +51,30 @@ def dominated_twins(lateness: float = 0.1) -> Table:
 
 
 def aumann() -> Table:
-    """The three-player game in which two players share a secret and all three gain.
+    """A three-player game in which a secret shared by two players helps all three.
 
-    If the first two flip a coin that the third cannot see, all get 2; the third, knowing it, would exploit them.
+    The first player chooses top or bottom, the second left or right, the third A, B or C.
 
+    Notes
+    -----
     Source: Aumann (1974), "Subjectivity and correlation in randomized strategies"; Osborne and Rubinstein (1994),
     exercise 48.1.
-    Teaches: what a player does not know can help everyone; every pure Nash equilibrium pays somebody nothing.
 
+    Payoffs:
+
+        (top, left, A) pays (0, 0, 3)
+        (bottom, left, A) pays (1, 0, 0)
+        (top, left, B) and (bottom, right, B) pay (2, 2, 2)
+        (bottom, left, C) pays (0, 1, 0)
+        (bottom, right, C) pays (0, 0, 3)
+        all other profiles pay (0, 0, 0)
+
+    Teaches: Less information can help everyone. If the first two flip a coin that the third does not observe, and play
+    (top, left) or (bottom, right), the third plays B and all get 2. If the third observed the coin, A or C would pay it
+    3 and the others nothing. Every pure Nash equilibrium pays at least two of the three players nothing.
+
+    Examples
+    --------
     >>> aumann().payoffs[:, 0, 0, 0].tolist()  # (top, left, A)
     [0.0, 0.0, 3.0]
     """
@@ -58,11 +89,23 @@ def aumann() -> Table:
 
 
 def commitment() -> Table:
-    """The game that a leader who can commit wins with an action that is dominated.
+    """A game in which a leader gains by committing to a dominated action.
 
+    Notes
+    -----
     Source: Conitzer and Sandholm (2006), "Computing the optimal strategy to commit to", figure 1.
-    Teaches: simultaneous learners end at (up, left), worth 2 to the leader; committing to half and half is worth 3.5.
 
+    Payoffs, as (Leader, Follower):
+
+              left    right
+        up    (2, 1)  (4, 0)
+        down  (1, 0)  (3, 1)
+
+    Teaches: Simultaneous play leads to (up, left), the only equilibrium, worth 2 to the leader. Committing to up and
+    down with probability 1/2 each makes the follower willing to play right and is worth 3.5.
+
+    Examples
+    --------
     >>> commitment().payoffs[:, 0, 1].tolist()  # (up, right)
     [4.0, 0.0]
     """
@@ -71,20 +114,36 @@ def commitment() -> Table:
 
 
 def centipede(moves: int = 4) -> Table:
-    """The growing pot that two players pass to and fro, until one of them takes the larger share.
+    """The centipede: two players pass a growing pot until one takes the larger share.
 
-    At move k (from 0) the mover may take 4·2^k and leave 2^k; after the last move the shares double once more, and the
-    one whose turn it would be gets the larger. An action is at which of one's own moves to take, if ever.
+    The players move in turn. An action names the move at which a player takes, or passing throughout.
 
+    Parameters
+    ----------
+    moves : int, default 4
+        Number of moves, from 1 to 100.
+
+    Notes
+    -----
     Source: Rosenthal (1981); McKelvey and Palfrey (1992), "An experimental study of the centipede game".
-    Teaches: the only Nash outcome is taking at once, found by iterated reasoning; learners need long to find it.
 
+    Payoffs:
+
+        taking at move k = 0, 1, ... pays the mover 4 · 2^k and the other player 2^k
+        passing throughout ends as if the next player took at move k = moves
+
+    Teaches: In every Nash equilibrium the first player takes at once, although both gain by passing for a while.
+    Backward induction finds this in a few steps; learners take long: after 1000 rounds Hedge still passes the first
+    move most of the time.
+
+    Examples
+    --------
     >>> centipede().payoffs[:, 2, 2]  # nobody ever takes
     array([64., 16.])
     """
     at_least("moves", moves, 1)
     if moves > 100:
-        raise InputError(f"moves must be at most 100, and {moves} came")
+        raise InputError(f"moves must be at most 100, got {moves}")
     turns = [range(player, moves, 2) for player in (0, 1)]
     labels = [[*(f"take at {k + 1}" for k in turn), "pass"] for turn in turns]
 

@@ -1,4 +1,4 @@
-"""The games that are written out as tables, by name. Adding one is writing a function in one of these modules."""
+"""Games with a table of payoffs, by name. To add one, write a function in one of these modules."""
 
 from collections.abc import Callable
 from functools import cache
@@ -12,7 +12,7 @@ MODULES = (contests, crowds, cycles, dilemmas, families, guessing, markets, para
 
 @cache
 def available() -> dict[str, Callable[..., Table]]:
-    """Return every game with a table by the name that scenarios use.
+    """Return all games with a table, by name.
 
     >>> available()["jordan"]().sizes
     (2, 2, 2)

@@ -1,4 +1,4 @@
-"""Tables: from payoffs, from cells as textbooks print them or from a rule; and games that must be one."""
+"""Build tables from payoffs, from textbook cells or from a rule, and require a game to be one."""
 
 from collections.abc import Callable, Sequence
 
@@ -19,10 +19,31 @@ def from_payoffs(
     players: list[str] | None = None,
     actions: list[list[str]] | None = None,
 ) -> Table:
-    """Return the game with these payoffs: one array per player, with axis i for player i's actions in every one.
+    """Return the game with these payoffs.
 
-    Payoffs are in the game's own units. `name`, `players` and the labels of `actions` are for people to read.
+    Parameters
+    ----------
+    *payoffs : array_like
+        One array per player, all of one shape; axis i indexes the actions of player i. Units are the game's.
+    name : str, default "game"
+        Name of the game in reports.
+    players : list of str, optional
+        Names of the players. By default Row and Column, or Player 1, Player 2, ...
+    actions : list of list of str, optional
+        Labels of the actions, one list per player. By default their numbers.
 
+    Returns
+    -------
+    Table
+        The game.
+
+    Raises
+    ------
+    InputError
+        If the arrays differ in shape, have the wrong number of axes or contain values that are not finite.
+
+    Examples
+    --------
     >>> from_payoffs([[3, 0], [5, 1]], [[3, 5], [0, 1]], name="dilemma", actions=[["C", "D"], ["C", "D"]]).sizes
     (2, 2)
     >>> game = from_payoffs([[8, 3, 1], [9, 5, 2]], [[6, 7, 4], [2, 4, 3]], players=["Old", "New"])
@@ -33,15 +54,15 @@ def from_payoffs(
         try:
             axes = np.ndim(payoffs[0])
         except ValueError:
-            axes = 1  # ragged: Table.of says so
+            axes = 1  # ragged: Table.from_payoffs reports it
         if axes == 2:
             raise InputError(
-                "from_payoffs takes one array per player, and one array with two axes came: "
+                "from_payoffs takes one array per player, got one array with two axes: "
                 "give (A, -A) for a zero-sum game, (A, A.T) for a symmetric one, (A, B) in general"
             )
         if axes > 2:
             raise InputError(
-                f"from_payoffs takes one array per player, and one array with {axes} axes came: "
+                f"from_payoffs takes one array per player, got one array with {axes} axes: "
                 f"if its first axis is the player, give from_payoffs(*payoffs)"
             )
     return Table.from_payoffs(payoffs, name=name, players=players, actions=actions)
@@ -54,7 +75,7 @@ def bimatrix(
     columns: Sequence[str] | None = None,
     players: tuple[str, str] = ("Row", "Column"),
 ) -> Table:
-    """Return a two-player game from its cells, as textbooks print them: (row's payoff, column's payoff).
+    """Return a two-player game from textbook cells: (row's payoff, column's payoff).
 
     >>> bimatrix("dilemma", [[(3, 3), (0, 5)], [(5, 0), (1, 1)]], ["cooperate", "defect"]).payoffs[1]
     array([[3., 5.],
@@ -65,10 +86,10 @@ def bimatrix(
 
 
 def tabulate(name: str, players: Sequence[str], actions: Sequence[Sequence[str]], rule: Rule) -> Table:
-    """Return the game in which `rule(i, choices)` is player i's payoff, refused before building if it does not fit.
+    """Return the game in which player i's payoff is `rule(i, choices)`.
 
-    `choices[j]` holds player j's action numbers along axis j and is 1 wide along every other, so that plain
-    arithmetic on them gives the payoffs of all action profiles at once.
+    `choices[j]` holds player j's action numbers along axis j and has length 1 along every other axis, so arithmetic on
+    them broadcasts to all action profiles at once. A table that does not fit in memory is rejected before it is built.
 
     >>> game = tabulate("sum", ["A", "B"], ["ab", "xyz"], lambda i, choices: choices[0] + 10.0 * choices[1])
     >>> game.payoffs[0]
@@ -85,7 +106,7 @@ def tabulate(name: str, players: Sequence[str], actions: Sequence[Sequence[str]]
 
 
 def crowd(players: int, least: int = 2) -> list[str]:
-    """Return names for this many players.
+    """Return default names for `players` players.
 
     >>> crowd(3)
     ['Player 1', 'Player 2', 'Player 3']
@@ -95,7 +116,7 @@ def crowd(players: int, least: int = 2) -> list[str]:
 
 
 def numbered(count: int, first: int = 0) -> list[str]:
-    """Return the labels of actions that are numbers.
+    """Return `count` consecutive integers as action labels.
 
     >>> numbered(3)
     ['0', '1', '2']
@@ -104,7 +125,7 @@ def numbered(count: int, first: int = 0) -> list[str]:
 
 
 def table_sizes(players: int, actions: int | Sequence[int]) -> tuple[int, ...]:
-    """Return how many actions each player has, from one number for all or one for each, if such a table fits.
+    """Return the number of actions of each player, if such a table fits in memory.
 
     >>> table_sizes(3, 4), table_sizes(2, [2, 5])
     ((4, 4, 4), (2, 5))
@@ -113,12 +134,12 @@ def table_sizes(players: int, actions: int | Sequence[int]) -> tuple[int, ...]:
     if isinstance(actions, int):
         at_least("actions", actions, 1)
         if players > MOST_PLAYERS:
-            raise InputError(f"players must be at most {MOST_PLAYERS}, and {players} came")
+            raise InputError(f"players must be at most {MOST_PLAYERS}, got {players}")
         sizes = (actions,) * players
     else:
         sizes = tuple(actions)
         if len(sizes) != players:
-            raise InputError(f"{players} players need {players} numbers of actions, and {list(sizes)} came")
+            raise InputError(f"{players} players need {players} numbers of actions, got {list(sizes)}")
         for size in sizes:
             at_least("actions", size, 1)
     refuse_beyond_memory(sizes)
@@ -126,7 +147,7 @@ def table_sizes(players: int, actions: int | Sequence[int]) -> tuple[int, ...]:
 
 
 def as_table(game: Game, needed_by: str) -> Table:
-    """Return a game that is a table; refuse one that is none, in the name of what needs it.
+    """Return a game that is a table; raise InputError for any other.
 
     >>> from gamesim import games
     >>> as_table(games.make("routing"), "nashpy")
@@ -140,15 +161,15 @@ def as_table(game: Game, needed_by: str) -> Table:
 
 
 def as_bimatrix(game: Game, needed_by: str) -> Table:
-    """Return a game that is a table for two players; refuse any other, in the name of what needs it.
+    """Return a game that is a two-player table; raise InputError for any other.
 
     >>> from gamesim import games
     >>> as_bimatrix(games.make("jordan"), "nashpy")
     Traceback (most recent call last):
         ...
-    gamesim.errors.InputError: nashpy takes games of two players, and jordan has 3
+    gamesim.errors.InputError: nashpy takes two-player games; jordan has 3 players
     """
     table = as_table(game, needed_by)
     if len(table.players) != 2:
-        raise InputError(f"{needed_by} takes games of two players, and {game.name} has {len(table.players)}")
+        raise InputError(f"{needed_by} takes two-player games; {game.name} has {len(table.players)} players")
     return table

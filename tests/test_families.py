@@ -50,7 +50,7 @@ def test_covariant_payoffs_have_their_correlation(players: int, correlation: flo
         assert np.corrcoef(flat[i], flat[j])[0, 1] == pytest.approx(correlation, abs=0.06)
     if correlation == -1 / (players - 1):
         np.testing.assert_allclose(flat.sum(axis=0), 0, atol=1e-12)  # constant sum
-    with pytest.raises(InputError, match="correlation of 3 players must lie in"):
+    with pytest.raises(InputError, match="correlation of 3 players must be in"):
         families.covariant(players=3, correlation=-0.6)
 
 
@@ -168,5 +168,5 @@ def test_sparse_games_are_mostly_nothing() -> None:
     game = families.sparse(players=2, actions=[30, 40], density=0.2, seed=1)
     assert (game.payoffs > 0).mean() == pytest.approx(0.2, abs=0.03)
     assert (families.sparse(density=0.0).payoffs == 0).all()
-    with pytest.raises(InputError, match="density must lie in"):
+    with pytest.raises(InputError, match="density must be in"):
         families.sparse(density=1.5)

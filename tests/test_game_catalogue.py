@@ -1,4 +1,4 @@
-"""Games by name: what is known of them without being told, what their names are as types, and what they import."""
+"""Games by name: how they are found, their names as types, and what they import."""
 
 import subprocess
 import sys

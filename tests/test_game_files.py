@@ -138,18 +138,18 @@ def test_nfg_round_trips_whatever_the_labels(game: Table) -> None:
 
 
 @given(tables())
-def test_sheets_round_trip_whatever_the_labels(game: Table) -> None:
+def test_csv_files_round_trip_whatever_the_labels(game: Table) -> None:
     try:
         texts = csv_tables.write(game)
     except InputError as error:
-        assert "sheet cannot keep" in str(error)
+        assert "CSV file cannot store" in str(error)
         return
-    back = csv_tables.read([("sheet", text) for text in texts], game.name)
+    back = csv_tables.read([("file", text) for text in texts], game.name)
     assert (back.payoffs == game.payoffs).all()
     assert (back.players, back.actions) == (game.players, game.actions)
 
 
-def test_a_sheet_of_numbers_alone_is_a_matrix(tmp_path: Path) -> None:
+def test_a_csv_file_of_numbers_alone_is_a_matrix(tmp_path: Path) -> None:
     (tmp_path / "own.1.csv").write_text("1,2,3\n4,5,6\n")
     (tmp_path / "own.2.csv").write_text("7,8,9\r\n-1,-2,-3\r\n")
     for path in ("own.1.csv", "own.2.csv", "own.csv"):
@@ -162,17 +162,17 @@ def test_a_sheet_of_numbers_alone_is_a_matrix(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "line 1, column 1: expected NFG.*the end of the file came"),
-        ('NFG 2 R "t" { "A" } { 1 } 1', "line 1, column 5: expected 1, the version.*'2' came"),
-        ('NFG 1 R "t" { "A" "B" }\n{ 2 x }', "line 2, column 5: expected how many actions 'B' has, and 'x' came"),
-        ('NFG 1 R "t" { "A" "B" } { 2 2 }\n1 2 3\n4 oops', "line 3, column 3: expected payoff 5 of 8, and 'oops' came"),
-        ('NFG 1 R "t" { "A" } { 2 } 1', "line 1, column 28: expected payoff 2 of 2, and the end of the file came"),
-        ('NFG 1 R "t" { "A" } { 2 } 1 2 3', "line 1, column 31: expected the end of the file, and '3' came"),
-        ('NFG 1 R "t" { "A" } { 1 } 1/0', "line 1, column 27: expected payoff 1 of 1 that is finite, and '1/0' came"),
-        ('NFG 1 R "t" { "A" } { 1 } 1e999', "that is finite, and '1e999' came"),
-        ('NFG 1 R "t" { "A" } { 1 } nan', "expected payoff 1 of 1, and 'nan' came"),
+        ("", "line 1, column 1: expected NFG.*got the end of the file"),
+        ('NFG 2 R "t" { "A" } { 1 } 1', "line 1, column 5: expected 1, the version.*got '2'"),
+        ('NFG 1 R "t" { "A" "B" }\n{ 2 x }', "line 2, column 5: expected how many actions 'B' has, got 'x'"),
+        ('NFG 1 R "t" { "A" "B" } { 2 2 }\n1 2 3\n4 oops', "line 3, column 3: expected payoff 5 of 8, got 'oops'"),
+        ('NFG 1 R "t" { "A" } { 2 } 1', "line 1, column 28: expected payoff 2 of 2, got the end of the file"),
+        ('NFG 1 R "t" { "A" } { 2 } 1 2 3', "line 1, column 31: expected the end of the file, got '3'"),
+        ('NFG 1 R "t" { "A" } { 1 } 1/0', "line 1, column 27: expected payoff 1 of 1 that is finite, got '1/0'"),
+        ('NFG 1 R "t" { "A" } { 1 } 1e999', "that is finite, got '1e999'"),
+        ('NFG 1 R "t" { "A" } { 1 } nan', "expected payoff 1 of 1, got 'nan'"),
         ('NFG 1 R "t" { "A } { 1 } 1', "line 1, column 15: expected .*closed quotation"),
-        ('NFG 1 R "t" { "A" } { { "a" } } { { "x" 1 } } 2', "expected an outcome from 0 to 1, and '2' came"),
+        ('NFG 1 R "t" { "A" } { { "a" } } { { "x" 1 } } 2', "expected an outcome from 0 to 1, got '2'"),
         ('NFG 1 R "t" { "A" } { { } } 1', "at least one action"),
         ('NFG 1 R "t" { } { } 1', "at least one player"),
         ('NFG 1 R "t" { "A" "B" } { 100000 100000 } 1', "needs 149 GiB, and 8 GiB is the limit"),
@@ -193,11 +193,11 @@ def test_a_broken_nfg_file_is_refused_with_its_place(text: str, message: str, tm
     [
         ("", "expected the number of players"),
         ("0", "a number of players from 1 to 63"),
-        ("2 2", "how many actions player 2 of 2 has, and the end of the file came"),
-        ("1 2 1 x", "line 1, column 7: expected payoff 2 of 2, and 'x' came"),
+        ("2 2", "how many actions player 2 of 2 has, got the end of the file"),
+        ("1 2 1 x", "line 1, column 7: expected payoff 2 of 2, got 'x'"),
         ("3 99999 99999 99999 1", "PiB|TiB"),
         ("1 0", "at least one action"),
-        ("1 1 5 6", "expected the end of the file, and '6' came"),
+        ("1 1 5 6", "expected the end of the file, got '6'"),
     ],
 )
 def test_a_broken_gam_file_is_refused_with_its_place(text: str, message: str) -> None:
@@ -210,31 +210,34 @@ def test_a_broken_gam_file_is_refused_with_its_place(text: str, message: str) ->
     [
         (["", ""], "empty file"),
         (["1,2\n3", "1,2\n3,4"], "line 2, entry 2: expected 2 entries"),
-        (["1\n3,4", "1\n3"], "line 2, entry 2: expected 1 entry, and a row of 2 came"),
-        ([";Left;Right\nUp;3,5;0\nDown;1;2"] * 2, "sheet 1: expected commas between entries and points in numbers"),
-        ([",Left,Right\nUp,3.5,0", ";Left;Right\nUp;3,5;0"], "sheet 2: expected commas.*semicolons.*save it as CSV"),
-        (["3,5;0\n1,5;2", "3;0\n1;2"], "sheet 1: expected commas"),
-        (["A;B;C;payoff\n1;1;1;0,5"] * 3, "sheet 1: expected commas"),
-        ([",a;b\nc;d,x"] * 2, "line 2, entry 2: expected a finite number, and 'x' came"),
-        (["1,2\n3,x", "1,2\n3,4"], "line 2, entry 2: expected a finite number, and 'x' came"),
-        (["1,2\n3,4", "1,2"], r"expected payoffs of shape \(2, 2\).*\(1, 2\) came"),
+        (["1\n3,4", "1\n3"], "line 2, entry 2: expected 1 entry, got a row of 2"),
+        ([";Left;Right\nUp;3,5;0\nDown;1;2"] * 2, "file 1: expected entries separated by commas and decimal points"),
+        (
+            [",Left,Right\nUp,3.5,0", ";Left;Right\nUp;3,5;0"],
+            "file 2: expected .*commas.*semicolons.*save the file as CSV",
+        ),
+        (["3,5;0\n1,5;2", "3;0\n1;2"], "file 1: expected entries separated by commas"),
+        (["A;B;C;payoff\n1;1;1;0,5"] * 3, "file 1: expected entries separated by commas"),
+        ([",a;b\nc;d,x"] * 2, "line 2, entry 2: expected a finite number, got 'x'"),
+        (["1,2\n3,x", "1,2\n3,4"], "line 2, entry 2: expected a finite number, got 'x'"),
+        (["1,2\n3,4", "1,2"], r"expected payoffs of shape \(2, 2\).*got \(1, 2\)"),
         ([",a\nb,1", ",a\nc,1"], "same names and labels"),
-        (["A,payoff\nx,1\nx,2"], "expected a row for each of 1 action profiles, and 2 rows came"),
+        (["A,payoff\nx,1\nx,2"], "expected one row for each of 1 action profiles, got 2 rows"),
         (["A,B,C,payoff\nx,x,x,1"] * 2 + ["A,B,C\nx,x,1"], "a last one called payoff"),
         (["A,B,C,payoff\n1,1,1,0\n2,2,1,0\n1,1,1,0\n2,2,1,0"] * 3, "1, 1, 1 again"),
-        (["A,B,C,payoff"] * 3, "expected a row for each"),
+        (["A,B,C,payoff"] * 3, "expected one row for each"),
         (['"a', "1"], "unexpected end of data"),
     ],
 )
-def test_broken_sheets_are_refused_with_their_place(texts: list[str], message: str) -> None:
+def test_broken_csv_files_are_refused_with_their_place(texts: list[str], message: str) -> None:
     with pytest.raises(InputError, match=message):
-        csv_tables.read([(f"sheet {i + 1}", text) for i, text in enumerate(texts)], "name")
+        csv_tables.read([(f"file {i + 1}", text) for i, text in enumerate(texts)], "name")
 
 
 @pytest.mark.parametrize(
     ("game", "gone"), [("shapley", "own.2.csv"), ("jordan", "own.3.csv"), ("jordan", "own.2.csv"), ("3x2", "own.2.csv")]
 )
-def test_a_missing_sheet_is_named(tmp_path: Path, game: str, gone: str) -> None:
+def test_a_missing_csv_file_is_named(tmp_path: Path, game: str, gone: str) -> None:
     numbers = games.from_payoffs([[1, 2], [3, 4], [5, 6]], [[1, 2], [3, 4], [5, 7]])
     games.save(numbers if game == "3x2" else games.make(game), tmp_path / "own.csv")
     (tmp_path / gone).unlink()
@@ -245,13 +248,13 @@ def test_a_missing_sheet_is_named(tmp_path: Path, game: str, gone: str) -> None:
 
 
 def test_files_that_are_no_games_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"not kept in .*files: did you mean '\.nfg"):
+    with pytest.raises(InputError, match=r"unknown format '\.nfgg'; did you mean '\.nfg"):
         games.load(tmp_path / "game.nfgg")
     with pytest.raises(InputError, match="No such file"):
         games.load(tmp_path / "none.nfg")
     with pytest.raises(InputError, match="No such file"):
         games.load(tmp_path / "none.npz")
-    with pytest.raises(InputError, match=r"there is no none\.1\.csv"):
+    with pytest.raises(InputError, match=r"none\.1\.csv does not exist"):
         games.load(tmp_path / "none.csv")
     (tmp_path / "latin.nfg").write_bytes(b'NFG 1 R\n"\xe9"')
     with pytest.raises(InputError, match="line 2: expected text in UTF-8"):
@@ -276,12 +279,12 @@ def test_npz_takes_bare_payoffs_and_refuses_all_else(tmp_path: Path) -> None:
     assert isinstance(game, Table)
     assert game.payoffs[1, 0].tolist() == [6, 7, 8]
     for data, message in [
-        (b"", "not a whole|not a zip"),
-        (npz(other=np.ones(2)), "expected an array called payoffs, and found other"),
+        (b"", "not a complete|not a zip"),
+        (npz(other=np.ones(2)), "expected an array called payoffs, found other"),
         (npz(payoffs=np.array([object()])), "numbers or labels"),
         (npz(payoffs=np.ones((2, 2))), "2 players need payoff tables with 2 axes"),
-        (npz(kind=np.array("Nothing")), "no kind of game called Nothing"),
-        (npz(kind=np.array("Table")), "not a whole"),
+        (npz(kind=np.array("Nothing")), "unknown kind of game 'Nothing'"),
+        (npz(kind=np.array("Table")), "not a complete"),
     ]:
         path.write_bytes(data)
         with pytest.raises(InputError, match=message):

@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 import gamesim
+from gamesim import atomic
 from gamesim.cli.checkpoints import partial_folder
 from gamesim.scenario import read
 from gamesim.study.model import read as read_study
@@ -229,3 +230,32 @@ def test_a_run_resumed_after_ctrl_c_gives_the_same_record(tmp_path: Path, monkey
     expected, record = scenario.simulation().run(scenario.rounds), gamesim.load("mine/record")
     for name, part in expected.arrays.items():
         assert np.array_equal(record.arrays[name], part, equal_nan=True), name
+
+
+@pytest.mark.parametrize("again", [("resume", "mine"), ("run", "mine.toml", "--out", "mine", "--force")])
+def test_a_run_killed_between_its_last_round_and_its_folder_is_finished(
+    again: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.toml").write_text(SCENARIO.replace("2000000", "3000"))
+    quiet = ("--quiet", "--no-figures")
+
+    class KilledError(BaseException):
+        """Stands for a signal that ends the process."""
+
+    def killed(path: str | Path, *rest: Any, **options: Any) -> Path:
+        if Path(path).name == "mine":
+            raise KilledError
+        return written(path, *rest, **options)
+
+    written = atomic.write_folder
+    with monkeypatch.context() as patch, pytest.raises(KilledError):
+        patch.setattr(atomic, "write_folder", killed)
+        gamesim.cli.main.main(["run", "mine.toml", "--out", "mine", "--checkpoint", "1e-9", *quiet])
+    (kept,) = Path("mine.partial").glob("record-*")
+    assert gamesim.load(kept).rounds == 3000  # nothing is left to play
+    assert gamesim.cli.main.main([*again, *quiet]) == 0
+    assert gamesim.cli.main.main(["run", "mine.toml", "--out", "unbroken", *quiet]) == 0
+    for part in Path("mine/record").iterdir():
+        assert part.read_bytes() == (Path("unbroken/record") / part.name).read_bytes(), part.name
+    assert sorted(os.listdir()) == ["mine", "mine.toml", "unbroken"]

@@ -72,7 +72,7 @@ def text(tmp_path_factory: pytest.TempPathFactory) -> str:
     return page_of(shapley(), tmp_path_factory.mktemp("figures"))
 
 
-def test_the_report_tells_the_whole_run(text: str) -> None:
+def test_the_report_covers_the_whole_run(text: str) -> None:
     record, reader = shapley(), Reader(text)
     summary = report.summarise(record)
     assert summary.verdict in reader.text
@@ -115,17 +115,17 @@ def test_every_figure_has_a_caption(text: str) -> None:
     assert page.CAPTIONS["gaps"] in Reader(text).text
 
 
-def test_trends_and_what_a_run_proves_are_told_as_on_the_terminal() -> None:
+def test_trends_and_certificates_are_as_on_the_terminal() -> None:
     record = gamesim.simulate("shapley", ["hedge", "wavelet-continuous"], rounds=2000, perturb=0.1)
     summary = report.summarise(record)
-    told = Reader(page.report_html(record, summary, [], "")).text
-    assert "gap trend distance" in told
+    shown = Reader(page.report_html(record, summary, [], "")).text
+    assert "gap trend distance" in shown
     assert trend_in_words(summary.gap_trend("ce")) == "stays (rounds^-0.05)"
-    assert "stays (rounds −0.05 )" in told
+    assert "stays (rounds −0.05 )" in shown
     proved = summary.players[1].certificate["swap"]
     assert proved is not None
-    assert f"proved {number(proved / record.rounds)}" in told
-    assert "proved is what its gradients in this run prove" in told
+    assert f"proved {number(proved / record.rounds)}" in shown
+    assert "proved is the bound that the gradients of this run certify" in shown
 
 
 def test_nothing_is_loaded_from_anywhere(text: str) -> None:
@@ -139,7 +139,7 @@ def test_nothing_is_loaded_from_anywhere(text: str) -> None:
     assert "default-src 'none'" in text
 
 
-def test_what_people_write_stays_text(tmp_path: Path) -> None:
+def test_user_input_stays_text(tmp_path: Path) -> None:
     game = Table.from_payoffs(
         [[[1, 2], [3, 0]], [[0, 1], [2, 5]]],
         name=HOSTILE,
@@ -154,27 +154,27 @@ def test_what_people_write_stays_text(tmp_path: Path) -> None:
     assert reader.text.count(HOSTILE) >= 5
 
 
-def test_a_crowd_is_told_in_part(tmp_path: Path) -> None:
+def test_only_the_first_of_many_players_are_listed(tmp_path: Path) -> None:
     game = games.make("network-coordination", graph="cycle", graph_settings={"n": 40})
     record = gamesim.simulate(game, "hedge", rounds=20, perturb=0.5)
     reader = Reader(page.report_html(record, report.summarise(record), [], ""))
-    assert f"{40 - report.PLAYERS_SHOWN} more players are in summary.json" in reader.text
+    assert f"For {40 - report.PLAYERS_SHOWN} more players, see summary.json" in reader.text
     assert "Deviations are not listed" in reader.text
-    assert "Distances and welfare ranges are left out" in reader.text
+    assert "Distances and welfare ranges are not computed" in reader.text
     assert not {"svg", "pre"} & {tag for tag, _ in reader.tags}
 
 
 def test_play_in_equilibrium_has_nothing_to_change() -> None:
     record = gamesim.simulate("rock-paper-scissors", "uniform", rounds=10)
     reader = Reader(page.report_html(record, report.summarise(record), [], ""))
-    assert "no player gains anything" in reader.text
+    assert "No player gains by any deviation" in reader.text
 
 
-def test_replicas_are_told_as_means() -> None:
+def test_replicas_are_reported_as_means() -> None:
     record = gamesim.simulate("chicken", "hedge", rounds=50, replicas=3, feedback="sampled")
     reader = Reader(page.report_html(record, report.summarise(record), [], ""))
-    assert "means of 3 replicas" in reader.text
-    assert "luck of the draws" in reader.text
+    assert "mean of 3 replicas" in reader.text
+    assert "up to sampling noise" in reader.text
 
 
 def test_a_comparison_has_a_row_for_each_run() -> None:
@@ -184,7 +184,7 @@ def test_a_comparison_has_a_row_for_each_run() -> None:
     summaries = {f"<{name}>": report.summarise(record) for name, record in records.items()}
     reader = Reader(page.comparison_html("Who wins?", summaries, []))
     best = min(summaries, key=lambda label: summaries[label].gap["ce"])
-    assert f"{best} ends nearest to a correlated equilibrium" in reader.text
+    assert f"{best} ends with the smallest CE gap, " in reader.text
     for label, one in summaries.items():
         assert f"{label} 500 {number(one.gap['ce'])}" in reader.text
         assert one.verdict in reader.text

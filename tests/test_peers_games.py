@@ -154,5 +154,5 @@ def test_kuhn_poker_has_the_value_of_openspiels() -> None:
 
 
 def test_a_missing_library_is_named() -> None:
-    with pytest.raises(InputError, match="nowhere is not installed: pip install nowhere"):
+    with pytest.raises(InputError, match="nowhere is not installed; run: pip install nowhere"):
         interop._library("nowhere.at.all")

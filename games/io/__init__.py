@@ -1,1 +1,1 @@
-"""Games in files, and games of other libraries."""
+"""Reading and writing game files, and conversion to and from other libraries."""

@@ -1,4 +1,4 @@
-"""Games in files: the ending of a path says the format, and each format has a module of its own."""
+"""Load and save games. The extension of the path determines the format; each format has its module."""
 
 import os
 from collections.abc import Callable
@@ -16,8 +16,26 @@ FORMATS = (*_READ, ".csv", ".npz")
 
 
 def load(path: str | os.PathLike[str]) -> Game:
-    """Return the game in the file at this path: .nfg, .gam, .csv (a sheet per player: any, or NAME.csv) or .npz.
+    """Load a game from a file.
 
+    Parameters
+    ----------
+    path : str or path-like
+        A file whose extension is .nfg (Gambit), .gam (GameTracer), .csv or .npz. A game in CSV has one file per player,
+        NAME.1.csv, NAME.2.csv, ...; give any of them, or NAME.csv.
+
+    Returns
+    -------
+    Game
+        The game.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read or is malformed; the message names the line.
+
+    Examples
+    --------
     >>> import tempfile
     >>> from gamesim import games
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -32,16 +50,37 @@ def load(path: str | os.PathLike[str]) -> Game:
     if ending == ".csv":
         found = csv_tables.paths(path)
         name = found[0].name.removesuffix(".csv").removesuffix(".1")
-        return csv_tables.read([(str(sheet), read_text(sheet)) for sheet in found], name)
+        return csv_tables.read([(str(one), read_text(one)) for one in found], name)
     return _READ[ending](read_text(path), str(path), path.stem)
 
 
 def save(game: Game, path: str | os.PathLike[str]) -> list[Path]:
-    """Write a game to a file and return the paths written; the ending of `path` says the format, as in `load`.
+    """Save a game to a file and return the paths written.
 
-    A table reads back exactly: from .nfg and .npz with its names, from .csv under the file's name, from .gam without
-    names. Network games, which have no table, go to .npz.
+    Parameters
+    ----------
+    game : Game
+        The game. Games without a table, such as network games, can be saved as .npz only.
+    path : str or path-like
+        Where to save. The extension determines the format, as in `load`.
 
+    Returns
+    -------
+    list of Path
+        The files written: one per player for .csv, else one.
+
+    Raises
+    ------
+    InputError
+        If the format is unknown or cannot store the game, or the file cannot be written.
+
+    Notes
+    -----
+    Payoffs are restored exactly by `load`. The formats .nfg and .npz keep all names and labels, .csv takes the game's
+    name from the file, and .gam has no names.
+
+    Examples
+    --------
     >>> import tempfile
     >>> from gamesim import games
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -55,7 +94,7 @@ def save(game: Game, path: str | os.PathLike[str]) -> list[Path]:
         write_file(path, lambda out: npz.write(game, out))
         return targets
     if not isinstance(game, Table):
-        raise InputError(f"{path}: {game.name} has no table, which {ending} files hold: save it as .npz")
+        raise InputError(f"{path}: {game.name} has no table, which {ending} files need; save it as .npz")
     texts = csv_tables.write(game) if ending == ".csv" else [_WRITE[ending](game)]
     for target, text in zip(targets, texts, strict=True):
         write_text(target, text)
@@ -63,7 +102,7 @@ def save(game: Game, path: str | os.PathLike[str]) -> list[Path]:
 
 
 def paths(path: Path, players: int) -> list[Path]:
-    """Return the files that a game of so many players is written to, given the path that it is saved under.
+    """Return the files that a game with `players` players is saved to.
 
     >>> [path.name for path in paths(Path("game.csv"), 2)], [path.name for path in paths(Path("game.nfg"), 2)]
     (['game.1.csv', 'game.2.csv'], ['game.nfg'])
@@ -74,6 +113,6 @@ def paths(path: Path, players: int) -> list[Path]:
 def _ending(path: Path) -> str:
     ending = path.suffix.lower()
     if ending not in FORMATS:
-        which = f"{ending} files" if ending else "files without an ending"
-        raise InputError(f"{path}: games are not kept in {which}: {did_you_mean(ending, FORMATS)}")
+        what = f"unknown format {ending!r}" if ending else "no file extension"
+        raise InputError(f"{path}: {what}; {did_you_mean(ending, FORMATS)}")
     return ending

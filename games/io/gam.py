@@ -1,7 +1,7 @@
-"""GameTracer's games (.gam), as GAMUT and QuantEcon write them.
+"""The GameTracer format (.gam), as written by GAMUT and QuantEcon.
 
-A file is numbers only: how many players, how many actions each has, and then the payoffs, player after player; the
-first player's action changes fastest. What follows a # on a line is a comment. The format has no names.
+A file contains only numbers: the number of players, the number of actions of each, and then the payoffs, player after
+player, with the first player's action changing fastest. # starts a comment. The format has no names.
 """
 
 import re
@@ -18,7 +18,7 @@ _TOKENS = re.compile(r"\s+|#[^\n]*|(?P<word>[^\s#]+)")
 
 
 def read(text: str, place: str = "text", name: str = "game") -> Table:
-    """Return the game that the text of a .gam file says; the format keeps no name.
+    """Return the game in the text of a .gam file; the format stores no names.
 
     >>> read("2  2 1  1 2  -3 4.5").payoffs.tolist()
     [[[1.0], [2.0]], [[-3.0], [4.5]]]
@@ -46,6 +46,6 @@ def read(text: str, place: str = "text", name: str = "game") -> Table:
 
 
 def write(game: Table) -> str:
-    """Return the text of a .gam file, which reads back exactly but for the names."""
+    """Return the game as the text of a .gam file, which keeps everything but the names."""
     header = f"{len(game.players)}\n{' '.join(map(str, game.sizes))}\n"
     return header + "".join(f"\n{' '.join(map(exact_number, own.T.ravel().tolist()))}\n" for own in game.payoffs)

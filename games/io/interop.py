@@ -1,6 +1,6 @@
-"""To and from the games of other libraries; and what nashpy says of a game, from `gamesim.games.nash`.
+"""Conversion to and from the games of other libraries, and Nash equilibria from `gamesim.games.nash`.
 
-nashpy is always there; pygambit, quantecon and OpenSpiel (pyspiel) are imported when asked for, and missed by name.
+nashpy is a dependency. pygambit, quantecon and OpenSpiel (pyspiel) are optional and imported on use.
 """
 
 import io
@@ -31,7 +31,7 @@ __all__ = [
 
 
 def to_nashpy(game: Game) -> Any:
-    """Return a two-player game as a nashpy.Game, with the same payoffs.
+    """Convert a two-player game to a `nashpy.Game`.
 
     >>> from gamesim import games
     >>> to_nashpy(games.make("chicken")).payoff_matrices[1].tolist()  # Column's
@@ -41,7 +41,7 @@ def to_nashpy(game: Game) -> Any:
 
 
 def from_nashpy(game: Any, name: str = "game") -> Table:
-    """Return a game of nashpy, a nashpy.Game, as a table of this name.
+    """Convert a game of nashpy, a `nashpy.Game`, to a table called `name`.
 
     >>> from gamesim import games
     >>> from_nashpy(to_nashpy(games.make("chicken"))).payoffs[1].tolist()
@@ -51,7 +51,7 @@ def from_nashpy(game: Any, name: str = "game") -> Table:
 
 
 def to_pygambit(game: Game) -> Any:
-    """Return a game as a pygambit.Game, with its names.
+    """Convert a game to a `pygambit.Game`, keeping its names.
 
     >>> from gamesim import games
     >>> from_pygambit(to_pygambit(games.make("chicken"))).payoffs[1].tolist()  # doctest: +SKIP
@@ -61,7 +61,7 @@ def to_pygambit(game: Game) -> Any:
 
 
 def from_pygambit(game: Any) -> Table:
-    """Return a game of pygambit, a pygambit.Game, as a table; an extensive one in its strategic form.
+    """Convert a `pygambit.Game` to a table; an extensive game is converted to strategic form.
 
     >>> from gamesim import games
     >>> from_pygambit(to_pygambit(games.make("chicken"))).payoffs[1].tolist()  # doctest: +SKIP
@@ -71,7 +71,7 @@ def from_pygambit(game: Any) -> Table:
 
 
 def to_quantecon(game: Game) -> Any:
-    """Return a game as a quantecon NormalFormGame.
+    """Convert a game to a quantecon `NormalFormGame`.
 
     >>> from gamesim import games
     >>> from_quantecon(to_quantecon(games.make("chicken"))).payoffs[1].tolist()  # doctest: +SKIP
@@ -82,7 +82,7 @@ def to_quantecon(game: Game) -> Any:
 
 
 def from_quantecon(game: Any, name: str = "game") -> Table:
-    """Return a game of quantecon, a NormalFormGame, as a table of this name.
+    """Convert a game of quantecon, a `NormalFormGame`, to a table called `name`.
 
     >>> from gamesim import games
     >>> from_quantecon(to_quantecon(games.make("chicken"))).payoffs[1].tolist()  # doctest: +SKIP
@@ -92,7 +92,7 @@ def from_quantecon(game: Any, name: str = "game") -> Table:
 
 
 def to_openspiel(game: Game) -> Any:
-    """Return a game as an OpenSpiel matrix game, or as a tensor game if it has not two players.
+    """Convert a game to an OpenSpiel matrix game (two players) or tensor game.
 
     >>> from gamesim import games
     >>> from_openspiel(to_openspiel(games.make("chicken"))).payoffs[1].tolist()  # doctest: +SKIP
@@ -106,7 +106,7 @@ def to_openspiel(game: Game) -> Any:
 
 
 def from_openspiel(game: Any) -> Table:
-    """Return an OpenSpiel matrix or tensor game as a table.
+    """Convert an OpenSpiel matrix or tensor game to a table.
 
     >>> from gamesim import games
     >>> from_openspiel(to_openspiel(games.make("chicken"))).payoffs[1].tolist()  # doctest: +SKIP
@@ -120,7 +120,7 @@ def from_openspiel(game: Any) -> Table:
         ]
         return Table.from_payoffs([game.row_utilities(), game.col_utilities()], name=name, actions=labels)
     if not hasattr(game, "shape"):
-        raise InputError(f"{name} is no matrix or tensor game of OpenSpiel: convert it there first")
+        raise InputError(f"{name} is not a matrix or tensor game; convert it with OpenSpiel first")
     labels = [[game.action_name(i, k) for k in range(size)] for i, size in enumerate(game.shape())]
     return Table.from_payoffs([game.player_utilities(i) for i in range(len(labels))], name=name, actions=labels)
 
@@ -130,4 +130,4 @@ def _library(name: str) -> Any:
         return import_module(name)
     except ImportError:
         package = {"pyspiel": "open_spiel"}.get(name, name.split(".", maxsplit=1)[0])
-        raise InputError(f"{package} is not installed: pip install {package}") from None
+        raise InputError(f"{package} is not installed; run: pip install {package}") from None

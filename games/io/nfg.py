@@ -1,7 +1,7 @@
-"""Gambit's strategic games (.nfg), in the payoff form and in the outcome form.
+"""Gambit's strategic-form format (.nfg), in its payoff and outcome versions.
 
-A file is `NFG 1 R "title" { players } { actions } "comment"` and then either a flat list of payoffs or a list of
-outcomes and the number of an outcome for each action profile, 0 standing for payoffs of 0. The first player's action
+A file is `NFG 1 R "title" { players } { actions } "comment"`, followed either by a flat list of payoffs or by a list
+of outcomes and one outcome number per action profile, where 0 stands for payoffs of 0. The first player's action
 changes fastest. The format is described in Gambit's manual, "Game representation formats".
 """
 
@@ -20,13 +20,13 @@ _TOKENS = re.compile(r'\s+|"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<mark>[{},])|(?P<wor
 
 
 def read(text: str, place: str = "text", name: str = "game") -> Table:
-    """Return the game that the text of a .nfg file says; `name` is for games without a title.
+    """Return the game in the text of a .nfg file; `name` is used if it has no title.
 
     >>> read('NFG 1 R "small" { "A" "B" } { 2 1 } 1/2 -3 .25 4').payoffs.tolist()
     [[[0.5], [0.25]], [[-3.0], [4.0]]]
     """
     tokens = Tokenizer(place, text, _TOKENS)
-    tokens.expect("word", "NFG, with which every .nfg file begins", ["NFG"])
+    tokens.expect("word", "NFG at the beginning of the file", ["NFG"])
     tokens.expect("word", "1, the version of the format", ["1"])
     tokens.expect("word", "R (or D), the kind of numbers", ["R", "D"])
     title = _label(tokens, "the title of the game in quotation marks")
@@ -62,7 +62,7 @@ def _labels(tokens: Tokenizer, of_what: str) -> list[str]:
 
 
 def _actions(tokens: Tokenizer, players: list[str]) -> tuple[list[list[str]] | None, tuple[int, ...]]:
-    """Read the actions: a list of labels for each player, or only how many each has."""
+    """Read the actions: one list of labels per player, or only their numbers."""
     tokens.expect("mark", "{", ["{"])
     labels: list[list[str]] | None = None
     if tokens.next.text == "{":
@@ -77,7 +77,7 @@ def _actions(tokens: Tokenizer, players: list[str]) -> tuple[list[list[str]] | N
 
 
 def _payoffs(tokens: Tokenizer, sizes: tuple[int, ...]) -> NDArray[np.float64]:
-    """Read a payoff for each player for each action profile; nothing is set aside before it has been read."""
+    """Read the payoffs of all players in all action profiles; memory is allocated only as they are read."""
     count = len(sizes)
     total = count * int(np.prod(sizes, dtype=np.int64))
     values = [tokens.number(f"payoff {k + 1} of {total}") for k in range(total)]
@@ -85,7 +85,7 @@ def _payoffs(tokens: Tokenizer, sizes: tuple[int, ...]) -> NDArray[np.float64]:
 
 
 def _outcomes(tokens: Tokenizer, sizes: tuple[int, ...]) -> NDArray[np.float64]:
-    """Read the outcomes, then the number of an outcome for each action profile."""
+    """Read the outcomes, then one outcome number per action profile."""
     count = len(sizes)
     tokens.expect("mark", "{", ["{"])
     outcomes = [[0.0] * count]
@@ -111,7 +111,7 @@ def _outcomes(tokens: Tokenizer, sizes: tuple[int, ...]) -> NDArray[np.float64]:
 
 
 def _distinct(labels: Sequence[str]) -> list[str]:
-    """Number the labels that are empty, and those that repeat an earlier one.
+    """Number the labels that are empty or repeat an earlier one.
 
     >>> _distinct(["up", "up", ""])
     ['up', 'up_2', '3']
@@ -131,7 +131,7 @@ def _distinct(labels: Sequence[str]) -> list[str]:
 
 
 def write(game: Table) -> str:
-    """Return the text of a .nfg file, in the payoff form with labels, which reads back exactly."""
+    """Return the game as the text of a .nfg file, in the payoff version with labels."""
     players = " ".join(map(_quoted, game.players))
     actions = "\n".join(f"{{ {' '.join(map(_quoted, labels))} }}" for labels in game.actions)
     rows = game.payoffs.T.reshape(-1, game.sizes[0] * len(game.players)).tolist()
@@ -140,8 +140,8 @@ def write(game: Table) -> str:
 
 
 def _quoted(label: str) -> str:
-    """Quote a label, if the format can: it has no way to write a backslash before a quotation mark."""
+    """Quote a label; the format cannot represent a backslash before a quotation mark."""
     if '\\"' in label or label.endswith("\\"):
-        raise InputError(f"the .nfg format cannot write the label {label!r}: no backslash before a quotation mark")
+        raise InputError(f"the .nfg format cannot store the label {label!r}: no backslash before a quotation mark")
     quoted = label.replace('"', '\\"')
     return f'"{quoted}"'

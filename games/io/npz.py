@@ -1,6 +1,7 @@
-"""NumPy's archives (.npz): the one format that keeps every game exactly, network games too. Nothing in one is executed.
+"""NumPy archives (.npz), the only format that stores every game exactly, network games included.
 
-An archive holds the kind of the game, its names and labels, and the arrays that say it; or payoffs alone.
+An archive holds the kind of the game, its names and labels, and the arrays that define it; or only payoffs. Reading one
+executes no code.
 """
 
 import zipfile
@@ -13,12 +14,12 @@ from numpy.lib import format as npy
 from gamesim.errors import InputError
 from gamesim.game import MOST_PAYOFF_BYTES, Arrays, Game, Table
 
-_MOST_LABEL_BYTES = 2**28  # of all the labels in an archive
-_OF_THE_GAME = "game_"  # what the names of the game's own arrays begin with
+_MOST_LABEL_BYTES = 2**28  # limit on the labels in an archive
+_OF_THE_GAME = "game_"  # prefix of the arrays that define the game
 
 
 def write(game: Game, out: IO[bytes]) -> None:
-    """Write a game into an open file."""
+    """Write a game to an open file."""
     parts = {
         "kind": np.array(type(game).__name__),
         "name": np.array(game.name),
@@ -31,7 +32,7 @@ def write(game: Game, out: IO[bytes]) -> None:
 
 
 def read(path: Path) -> Game:
-    """Return the game that `write` wrote, or the table of any archive with an array called payoffs."""
+    """Return a game written by `write`, or the table in an archive with an array `payoffs`."""
     try:
         with zipfile.ZipFile(path) as archive:
             names = [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
@@ -39,21 +40,21 @@ def read(path: Path) -> Game:
         if "kind" in parts:
             return _game(parts, path)
         if "payoffs" not in parts:
-            raise InputError(f"{path}: expected an array called payoffs, and found {', '.join(names) or 'nothing'}")
+            raise InputError(f"{path}: expected an array called payoffs, found {', '.join(names) or 'nothing'}")
         return Table.from_payoffs(parts["payoffs"], name=path.stem)
     except InputError as error:
         raise error if str(error).startswith(str(path)) else InputError(f"{path}: {error}") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
     except Exception as error:  # zipfile, zlib and NumPy raise many kinds on broken archives
-        raise InputError(f"{path}: is not a whole .npz file of a game ({type(error).__name__}: {error})") from None
+        raise InputError(f"{path}: not a complete .npz file of a game ({type(error).__name__}: {error})") from None
 
 
 def _game(parts: Arrays, path: Path) -> Game:
-    """Return the game that these parts say; whoever imports gamesim.games has imported every kind."""
+    """Return the game in these parts; importing gamesim.games has registered every kind."""
     kind = Game.kinds().get(str(parts["kind"]))
     if kind is None:
-        raise InputError(f"{path}: there is no kind of game called {parts['kind']}")
+        raise InputError(f"{path}: unknown kind of game {str(parts['kind'])!r}")
     ends = np.cumsum(parts["sizes"])[:-1]
     labels = [[str(label) for label in own] for own in np.split(parts["labels"], ends)]
     own = {name.removeprefix(_OF_THE_GAME): part for name, part in parts.items() if name.startswith(_OF_THE_GAME)}
@@ -61,19 +62,19 @@ def _game(parts: Arrays, path: Path) -> Game:
 
 
 def _array(archive: zipfile.ZipFile, name: str, path: Path) -> np.ndarray[Any, Any]:
-    """Read one array, once its header says that it is numbers or labels and that it fits."""
+    """Read one array after checking in its header that it holds numbers or labels and fits in memory."""
     with archive.open(f"{name}.npy") as part:
         version = npy.read_magic(part)
         read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
         shape, _, kind = read_header(part)
     if kind.kind not in "fiubU":
-        raise InputError(f"{path}: {name} must be numbers or labels, and an array of {kind} came")
+        raise InputError(f"{path}: {name} must be numbers or labels, got an array of {kind}")
     needed = kind.itemsize
     for size in shape:
         needed *= size
     limit = _MOST_LABEL_BYTES if kind.kind == "U" else MOST_PAYOFF_BYTES
     if needed > limit:
-        raise InputError(f"{path}: {name} would take {needed:.3g} bytes, and {limit} is the limit")
+        raise InputError(f"{path}: {name} would take {needed:.3g} bytes; the limit is {limit}")
     with archive.open(f"{name}.npy") as part:
         result: np.ndarray[Any, Any] = npy.read_array(part, allow_pickle=False)
     return result

@@ -1,31 +1,31 @@
-"""Text files: read within a limit, written whole or not at all, with numbers that read back exactly."""
+"""Text files: read up to a size limit, write atomically, format numbers without loss."""
 
 from pathlib import Path
 
 from gamesim.atomic import write_file
 from gamesim.errors import InputError
 
-LARGEST_TEXT = 2**30  # bytes of a text file that is read
+LARGEST_TEXT = 2**30  # limit on the size of a text file, in bytes
 
 
 def read_text(path: Path) -> str:
-    """Return the text in a file, or say why it cannot be read."""
+    """Return the text in a file; raise InputError if it cannot be read."""
     try:
         size = path.stat().st_size
         if size > LARGEST_TEXT:
-            raise InputError(f"{path}: has {size} bytes, and {LARGEST_TEXT} is the limit")
+            raise InputError(f"{path}: has {size} bytes; the limit is {LARGEST_TEXT}")
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = error.object.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{path}, line {line}: expected text in UTF-8, and other bytes came") from None
-    except InputError:  # which is a ValueError too, and says enough
+        raise InputError(f"{path}, line {line}: expected text in UTF-8, got other bytes") from None
+    except InputError:  # a ValueError too, but its message is already complete
         raise
     except (OSError, ValueError) as error:
         raise InputError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file, in UTF-8."""
+    """Write a text file in UTF-8."""
     try:
         data = text.encode()
     except UnicodeEncodeError as error:
@@ -34,7 +34,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def exact_number(value: float) -> str:
-    """Write a number so that it reads back exactly, whole numbers without a point.
+    """Format a number without loss; integers have no decimal point.
 
     >>> exact_number(3.0), exact_number(0.1), exact_number(1e-7)
     ('3', '0.1', '1e-07')

@@ -1,4 +1,4 @@
-"""Text taken apart into tokens: each with its place, so that a mistake is told with its line and column."""
+"""A tokenizer that records where each token begins, so that errors can name the line and column."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -11,19 +11,19 @@ from gamesim.errors import InputError
 
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|[+-]?\d+/\d+", re.ASCII)
 _WHOLE = re.compile(r"\d{1,18}", re.ASCII)
-_SHOWN = 40  # characters of a wrong token that a message shows
+_SHOWN = 40  # characters of an unexpected token shown in a message
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A token: its kind ("word", "quoted", "mark" or "end"), its own text, and where in the whole text it begins."""
+    """A token: its kind ("word", "quoted", "mark" or "end"), its text, and its offset."""
 
     kind: str
     text: str
     start: int
 
     def shown(self) -> str:
-        """Say the token in a message."""
+        """Return the token as a message shows it."""
         if self.kind == "end":
             return "the end of the file"
         text = self.text if len(self.text) <= _SHOWN else f"{self.text[:_SHOWN]}…"
@@ -32,10 +32,10 @@ class Token:
 
 @dataclass
 class Tokenizer:
-    """The tokens of a text, one after another, and what is expected of them.
+    """Read the tokens of a text one by one and raise InputError for unexpected ones.
 
-    `place` is what messages call the text. `pattern` has a group for each kind of token; what it matches outside of
-    these groups is skipped.
+    `place` is the name of the text in messages. `pattern` has one group per kind of token; matches outside these groups
+    are skipped.
 
     >>> tokens = Tokenizer("text", 'size 3 "wide"', re.compile(r'(?P<word>[a-z0-9]+)|"(?P<quoted>[a-z]*)"| '))
     >>> tokens.take().text, tokens.whole("how many"), tokens.next.kind
@@ -43,7 +43,7 @@ class Tokenizer:
     >>> tokens.whole("how many")
     Traceback (most recent call last):
         ...
-    gamesim.errors.InputError: text, line 1, column 8: expected how many, and the text 'wide' came
+    gamesim.errors.InputError: text, line 1, column 8: expected how many, got the text 'wide'
     """
 
     place: str
@@ -69,19 +69,19 @@ class Tokenizer:
             yield Token("end", "", start)
 
     def take(self) -> Token:
-        """Return the next token and go on."""
+        """Return the next token and advance."""
         taken = self.next
         self.next = next(self._coming)
         return taken
 
     def expect(self, kind: str, expected: str, among: Sequence[str] = ()) -> Token:
-        """Return the next token if it is of this kind, and among these texts if any are given; else fail."""
+        """Return the next token if it has this kind and, if given, one of these texts; else fail."""
         if self.next.kind != kind or (among and self.next.text not in among):
             self.fail(expected)
         return self.take()
 
     def number(self, expected: str) -> float:
-        """Return the next token as a number: whole, decimal or rational, to the nearest floating-point number."""
+        """Return the next token, an integer, a decimal or a fraction, as a float."""
         token = self.expect("word", expected)
         if not _NUMBER.fullmatch(token.text):
             self.fail(expected, token)
@@ -94,15 +94,15 @@ class Tokenizer:
         return value
 
     def whole(self, expected: str) -> int:
-        """Return the next token as a whole number, 0 or more."""
+        """Return the next token as a non-negative integer."""
         token = self.expect("word", expected)
         if not _WHOLE.fullmatch(token.text):
             self.fail(expected, token)
         return int(token.text)
 
     def fail(self, expected: str, token: Token | None = None) -> NoReturn:
-        """Say what was expected, what came, and where."""
+        """Raise InputError: where, what was expected, what was found."""
         token = token or self.next
         line = self.text.count("\n", 0, token.start) + 1
         column = token.start - self.text.rfind("\n", 0, token.start)
-        raise InputError(f"{self.place}, line {line}, column {column}: expected {expected}, and {token.shown()} came")
+        raise InputError(f"{self.place}, line {line}, column {column}: expected {expected}, got {token.shown()}")

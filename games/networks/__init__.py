@@ -1,4 +1,4 @@
-"""Games on graphs: what a player gets depends on the neighbours only, so no table is ever written out."""
+"""Games on graphs: payoffs depend on neighbours only, so no table is built."""
 
 from gamesim.games.networks.contract import NetworkGame as NetworkGame
 from gamesim.games.networks.factories import local_public_goods as local_public_goods

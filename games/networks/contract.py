@@ -1,4 +1,4 @@
-"""What a game on a graph is: players who meet their neighbours only, so that no table is ever written out."""
+"""The base class of games on graphs, which need no table of payoffs."""
 
 from abc import abstractmethod
 from collections.abc import Sequence
@@ -17,13 +17,15 @@ if TYPE_CHECKING:
 
 
 class NetworkGame(Game):
-    """A game on a graph: its losses come from the graph, its table is written out for tests only.
+    """A game on a graph, whose losses are computed without a table of payoffs.
 
-    A profile holds the strategies of all players laid side by side.
+    A profile is the concatenation of all players' mixed strategies.
 
+    Examples
+    --------
     >>> from gamesim import games
     >>> game = games.make("network-coordination", graph="path", graph_settings={"n": 3}, values=[1.0, 2.0])
-    >>> game.players, game.sizes, game.range[1].tolist()  # the middle one has two neighbours
+    >>> game.players, game.sizes, game.range[1].tolist()  # the middle player has two neighbours
     (('0', '1', '2'), (2, 2, 2), [2.0, 4.0, 2.0])
     """
 
@@ -40,7 +42,7 @@ class NetworkGame(Game):
 
     @abstractmethod
     def payoffs_of(self, choices: Sequence[int]) -> Vector:
-        """Return every player's payoff when each plays one action, by the number in `choices`: the definition.
+        """Return each player's payoff in the action profile `choices`, in payoff units.
 
         >>> from gamesim import games
         >>> game = games.make("network-coordination", graph="path", graph_settings={"n": 3}, values=[1.0, 2.0])
@@ -49,7 +51,7 @@ class NetworkGame(Game):
         """
 
     def table(self) -> Table:
-        """Return the same game written out as a table, if it is small.
+        """Return the same game as a table, if it fits in memory.
 
         >>> from gamesim import games
         >>> game = games.make("network-coordination", graph="path", graph_settings={"n": 3}, values=[1.0, 2.0])
@@ -64,11 +66,11 @@ class NetworkGame(Game):
         return Table.from_payoffs(payoffs, name=self.name, players=self.players, actions=self.actions)
 
     def welfare(self, profile: ArrayLike) -> float:
-        """Return the expected sum of all payoffs a round when all play the strategies of a profile.
+        """Return the expected total payoff per round under a profile of mixed strategies.
 
         >>> from gamesim import games
         >>> game = games.make("network-coordination", graph="path", graph_settings={"n": 3}, values=[1.0, 2.0])
-        >>> game.welfare([1, 0, 0, 1, 0.5, 0.5])  # the second and the third meet every other time
+        >>> game.welfare([1, 0, 0, 1, 0.5, 0.5])  # the second and third meet half of the time
         2.0
         """
         strategies = np.asarray(profile, dtype=np.float64)

@@ -1,6 +1,6 @@
-"""Edges as arrays: from a graph, checked, and as a graph again.
+"""Convert between graphs and arrays of edges.
 
-networkx takes long to import, so it waits until there is a graph to make.
+networkx is slow to import, so it is imported only when a graph is built.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def ends(lengths: Sequence[int] | Integers) -> Integers:
-    """Where parts of these lengths begin when laid side by side, and where the last one ends.
+    """Return the offsets of concatenated parts with these lengths, and the end of the last.
 
     >>> ends([2, 3]).tolist()
     [0, 2, 5]
@@ -27,9 +27,9 @@ def ends(lengths: Sequence[int] | Integers) -> Integers:
 def players_and_edges(
     graph: str, settings: Mapping[str, Any] | None, default: Mapping[str, Mapping[str, Any]], seed: int
 ) -> tuple[tuple[str, ...], Integers]:
-    """Return the nodes of a graph, and its edges as pairs of the nodes' numbers.
+    """Return the nodes of a graph, and its edges as pairs of node numbers.
 
-    Without settings a graph has those that stand under its name in `default`, if any.
+    Without `settings`, those under the graph's name in `default` are used, if any.
 
     >>> players, edges = players_and_edges("path", None, {"path": {"n": 3}}, seed=0)
     >>> players, edges.tolist()
@@ -39,14 +39,14 @@ def players_and_edges(
 
     found = graphs.graph(graph, default.get(graph, {}) if settings is None else settings, seed)
     if len(found) < 1:
-        raise InputError("a network game needs at least one player, and a graph without nodes came")
+        raise InputError("the graph must have at least one node, got none")
     number = {node: k for k, node in enumerate(found)}
     pairs = [(number[u], number[v]) for u, v in found.edges()]
     return tuple(found), np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
 def named_graph(players: Sequence[str], edges: Integers) -> "nx.Graph[str]":
-    """Return the graph of these edges, with the players' names as its nodes."""
+    """Return the graph with these edges and the players' names as nodes."""
     import networkx as nx
 
     found: nx.Graph[str] = nx.Graph()
@@ -56,10 +56,10 @@ def named_graph(players: Sequence[str], edges: Integers) -> "nx.Graph[str]":
 
 
 def check_edges(edges: Integers, players: int) -> None:
-    """Refuse edges that would lead the kernels astray."""
+    """Validate edges; the kernels do no bounds checks."""
     if edges.ndim != 2 or edges.shape[1] != 2 or edges.dtype != np.int64:
-        raise InputError(f"edges must be pairs of players' numbers, and an array of shape {edges.shape} came")
+        raise InputError(f"edges must be pairs of player numbers, got an array of shape {edges.shape}")
     if edges.size and (edges.min() < 0 or edges.max() >= players):
-        raise InputError(f"edges must be between players 0 to {players - 1}, and {edges.max()} or {edges.min()} came")
+        raise InputError(f"edges must join players 0 to {players - 1}, got numbers from {edges.min()} to {edges.max()}")
     if (edges[:, 0] == edges[:, 1]).any():
-        raise InputError("edges must be between two players, and one leads from a player to itself")
+        raise InputError("edges must join two different players, got one from a player to itself")

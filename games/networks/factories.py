@@ -1,4 +1,4 @@
-"""Network games by name: on a graph of networkx, or on one from a file."""
+"""Network games by name, on a networkx graph or one from a file."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -13,7 +13,7 @@ from gamesim.games.networks.polymatrix_game import Polymatrix
 from gamesim.games.networks.public_goods_game import LocalPublicGoods
 from gamesim.validation import at_least
 
-MOST_EFFORTS = 10**7  # of all players together, and of all neighbours of one player
+MOST_EFFORTS = 10**7  # limit on efforts, summed over all players and over the neighbours of one
 
 
 def polymatrix(
@@ -23,16 +23,37 @@ def polymatrix(
     game_settings: Mapping[str, Any] | None = None,
     seed: int = 0,
 ) -> Polymatrix:
-    """A two-player game on every edge of a graph, each player using one action against all neighbours.
+    """A polymatrix game: a two-player game on every edge of a graph.
 
-    `graph` is the name of a networkx generator without `_graph` (random-regular, cycle, star, grid-2d, erdos-renyi,
-    ...) with its own `graph_settings`, or a GraphML or edge-list file; `game` is any two-player game with its
-    `game_settings`; random ones are drawn anew for each edge, from `seed`.
+    Each player uses one action against all neighbours and gets the sum of the payoffs.
 
+    Parameters
+    ----------
+    graph : str, default "random-regular"
+        Name of a networkx generator without `_graph` (random-regular, cycle, star, grid-2d, erdos-renyi, ...), or a
+        GraphML or edge-list file.
+    graph_settings : mapping, optional
+        Settings of the generator. By default random-regular has `{"d": 4, "n": 10}`.
+    game : str, default "uniform"
+        Name of a two-player game with a table.
+    game_settings : mapping, optional
+        Settings of the game. A random game without a seed here is drawn anew for each edge.
+    seed : int, default 0
+        Seed of the graph and of the games.
+
+    Notes
+    -----
     Source: Janovskaja (1968); Kearns, Littman and Singh (2001), "Graphical models for game theory".
-    Teaches: thousands of players in one game; with zero-sum games on the edges learners' averages still converge (Cai
-    and Daskalakis, 2011).
 
+    Payoffs:
+
+        u_i(a) = Σ over neighbours j of u_ij(a_i, a_j)
+
+    Teaches: Thousands of players can play one game, because memory grows with the number of edges. With zero-sum games
+    on the edges the average strategies of no-regret learners still converge (Cai and Daskalakis, 2011).
+
+    Examples
+    --------
     >>> polymatrix("cycle", {"n": 5}, "matching-pennies").sizes
     (2, 2, 2, 2, 2)
     """
@@ -44,8 +65,8 @@ def polymatrix(
         for player, labels in zip((u, v), table.actions, strict=True):
             if set_by.setdefault(player, len(labels)) != len(labels):
                 raise InputError(
-                    f"polymatrix: a player needs the same number of actions in all games, and {game} has "
-                    f"{table.sizes[0]} and {table.sizes[1]}: choose a game with as many for both"
+                    f"polymatrix: a player must have the same number of actions in all games, got {game} with "
+                    f"{table.sizes[0]} and {table.sizes[1]}; choose a game with equal numbers"
                 )
             actions[player] = labels
     bimatrices = np.concatenate([table.payoffs.ravel() for table in on_edges]) if on_edges else np.zeros(0)
@@ -53,13 +74,13 @@ def polymatrix(
 
 
 def _edge_games(game: str, settings: Mapping[str, Any], count: int, seed: int) -> Iterator[Table]:
-    """Yield a two-player game for each edge, drawn anew if it is random."""
+    """Yield one two-player game per edge; random games are drawn anew for each."""
     known = tables.available()
     first = catalogue.make(known, game, settings, what="two-player game")
     if len(first.players) != 2:
-        raise InputError(f"polymatrix needs a two-player game on each edge, and {game} is none")
+        raise InputError(f"polymatrix needs a two-player game on each edge; {game} has {len(first.players)} players")
     if 2 * count * first.cells * 8 > MOST_PAYOFF_BYTES:
-        raise InputError(f"{count} games of {first.cells} action pairs do not fit: take fewer edges or actions")
+        raise InputError(f"{count} games of {first.cells} action pairs do not fit; use fewer edges or actions")
     is_random = "seed" in catalogue.takes(known[game]) and "seed" not in settings
     for number in np.random.default_rng(seed).integers(2**62, size=count).tolist():
         yield known[game](**settings, seed=number) if is_random else first
@@ -71,22 +92,43 @@ def network_coordination(
     values: Sequence[float] = (1.0, 1.0),
     seed: int = 0,
 ) -> Polymatrix:
-    """Neighbours who want to do the same: conventions, fashions, standards; with negative values, to differ.
+    """Coordination on a graph: conventions, fashions, standards.
 
-    A player gets values[k] for each neighbour with whom both play k. `graph`, `graph_settings` and `seed` are as in
-    polymatrix; without settings cycle has 10 nodes.
+    Neighbours want to choose the same action, or different actions if the values are negative.
 
+    Parameters
+    ----------
+    graph : str, default "cycle"
+        Name of a networkx generator without `_graph` (random-regular, cycle, star, grid-2d, erdos-renyi, ...), or a
+        GraphML or edge-list file.
+    graph_settings : mapping, optional
+        Settings of the generator. By default cycle has `{"n": 10}`.
+    values : sequence of float, default (1.0, 1.0)
+        What each action is worth to two neighbours who share it.
+    seed : int, default 0
+        Seed of the graph, if it is random.
+
+    Notes
+    -----
     Source: Morris (2000), "Contagion"; with negative values, the colouring game of Kearns, Suri and Montfort (2006).
-    Teaches: islands of different conventions survive on sparse graphs; a better one spreads by contagion.
 
+    Payoffs:
+
+        u_i(a) = values[a_i] · (number of neighbours j with a_j = a_i)
+
+    Teaches: With equal values, islands of different conventions survive on sparse graphs. A convention worth more
+    spreads by contagion: on a cycle it takes over from any two adjacent players.
+
+    Examples
+    --------
     >>> network_coordination("path", {"n": 3}, values=(1.0, 2.0)).payoffs_of([1, 1, 0]).tolist()
     [2.0, 2.0, 0.0]
     """
     if len(values) < 1 or not all(abs(value) <= LARGEST_PAYOFF for value in values):
-        raise InputError(f"values must name what each action is worth to two who share it, and {list(values)} came")
+        raise InputError(f"values must have at least one finite entry, one per action, got {list(values)}")
     players, edges = players_and_edges(graph, graph_settings, {"cycle": {"n": 10}}, seed)
     if 2 * len(edges) * len(values) ** 2 * 8 > MOST_PAYOFF_BYTES:
-        raise InputError(f"{len(edges)} edges with {len(values)} actions do not fit: take fewer of either")
+        raise InputError(f"{len(edges)} edges with {len(values)} actions do not fit in memory; use fewer of either")
     bimatrices = np.tile(np.diag(np.array(values, dtype=np.float64)).ravel(), 2 * len(edges))
     labels = tuple(str(k + 1) for k in range(len(values)))
     return Polymatrix("network-coordination", players, (labels,) * len(players), edges, bimatrices)
@@ -100,27 +142,52 @@ def local_public_goods(
     cost: float = 0.4,
     seed: int = 0,
 ) -> LocalPublicGoods:
-    """Efforts that help the neighbours too, so that each hopes for the others'.
+    """Local public goods: efforts on a graph that help the neighbours too.
 
-    A player with effort e and a total of x, the neighbours' efforts included, gets 1 - decay^x - cost · e; with decay 0
-    one effort nearby is all that is needed. An effort is a number from 0 to `efforts`. `graph`, `graph_settings` and
-    `seed` are as in polymatrix; without settings star has 5 leaves.
+    Parameters
+    ----------
+    graph : str, default "star"
+        Name of a networkx generator without `_graph` (random-regular, cycle, star, grid-2d, erdos-renyi, ...), or a
+        GraphML or edge-list file.
+    graph_settings : mapping, optional
+        Settings of the generator. By default star has `{"n": 5}`, a centre and five leaves.
+    efforts : int, default 1
+        Largest effort, at least 1. Efforts are 0, ..., `efforts`.
+    decay : float, default 0.5
+        How quickly the benefit of efforts saturates, from 0 to below 1. With 0, one unit of effort nearby is all
+        that is needed.
+    cost : float, default 0.4
+        Cost per unit of own effort, at least 0.
+    seed : int, default 0
+        Seed of the graph, if it is random.
 
+    Notes
+    -----
     Source: Bramoullé and Kranton (2007), "Public goods in networks"; decay 0 is the best-shot game of Galeotti, Goyal,
     Jackson, Vega-Redondo and Yariv (2010).
-    Teaches: specialists and free riders: equilibria are maximal sets of players of whom no two are neighbours.
 
+    Payoffs:
+
+        x_i = e_i + Σ over neighbours j of e_j
+        u_i = 1 - decay^x_i - cost · e_i
+
+    Teaches: Specialists and free riders. If decay (1 - decay) < cost < 1 - decay, as by default, the pure equilibria
+    are the maximal independent sets of the graph: no two neighbours work, and every other player has a neighbour who
+    does.
+
+    Examples
+    --------
     >>> local_public_goods("star", {"n": 2}).payoffs_of([1, 0, 0]).round(9).tolist()  # only the centre works
     [0.1, 0.5, 0.5]
     """
     at_least("efforts", efforts, 1)
     if not 0 <= decay < 1:
-        raise InputError(f"decay must lie between 0 and 1, and {decay} came")
+        raise InputError(f"decay must be at least 0 and below 1, got {decay}")
     at_least("cost", cost, 0)
     players, edges = players_and_edges(graph, graph_settings, {"star": {"n": 5}}, seed)
     most = int(np.bincount(edges.ravel(), minlength=1).max(initial=0)) + 1
     if efforts * max(most, len(players)) > MOST_EFFORTS:
-        raise InputError(f"{efforts} efforts of {len(players)} players are too many: take fewer of either")
+        raise InputError(f"{efforts} efforts of {len(players)} players are too many; use fewer of either")
     benefit = 1 - decay ** np.arange(efforts * most + 1, dtype=np.float64)
     labels = tuple(str(k) for k in range(efforts + 1))
     return LocalPublicGoods("local-public-goods", players, (labels,) * len(players), edges, benefit, cost)

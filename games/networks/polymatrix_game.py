@@ -1,4 +1,4 @@
-"""A two-player game on every edge of a graph."""
+"""Polymatrix games: a two-player game on every edge of a graph."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 class _Graph(NamedTuple):
     players: int
-    edges: int  # each from both of its ends
+    edges: int  # each edge counted from both ends
     first: Integers  # where each player's actions begin
     begin: Integers  # where each player's edges begin
     neighbours: Integers
@@ -35,7 +35,7 @@ _graph_view = _GRAPH.view
 
 
 class _Data(NamedTuple):
-    base: Vector  # the loss of each player before its edges are added
+    base: Vector  # each player's loss before its edges are added
     matrices: Vector
 
 
@@ -45,7 +45,7 @@ _data_view = _DATA.view
 
 @kernel
 def _polymatrix_losses(integers: Integers, data: Vector, scratch: Vector, profile: Vector, losses: Vector) -> None:
-    """Add up, for each player, the matrices of its edges times the neighbours' strategies."""
+    """Sum over each player's edges the loss matrix times the neighbour's strategy."""
     players, _, first, begin, neighbours, places = _graph_view(integers)
     base, matrices = _data_view(data, players)
     for player in range(players):
@@ -60,22 +60,39 @@ def _polymatrix_losses(integers: Integers, data: Vector, scratch: Vector, profil
                 for k in range(size):
                     losses[start + k] += weight * matrices[at + k]
                 at += size
-        for k in range(size):  # rounding may lead out of the range by one bit
+        for k in range(size):  # rounding errors may exceed the range slightly
             losses[start + k] = min(1.0, max(-1.0, losses[start + k]))
 
 
 @dataclass(frozen=True, eq=False)
 class Polymatrix(NetworkGame):
-    """A two-player game on every edge of a graph; a player uses one action in all of them and gets the sum.
+    """A two-player game on every edge of a graph; payoffs add up over a player's edges.
 
-    `edges[e]` names two players u and v; `bimatrices` holds, edge after edge, what u gets and then what v gets, both
-    with a row for each action of u and a column for each of v, all laid in one line.
+    A player uses one action in all its games.
 
-    The expected losses take O(edges · actions²), the range is exact: neighbours choose independently, so the best of a
-    sum is the sum of the bests.
+    Parameters
+    ----------
+    name : str
+        Name of the game.
+    players : tuple of str
+        Names of the players.
+    actions : tuple of tuple of str
+        Labels of the actions, one tuple per player.
+    edges : array of int, shape (edges, 2)
+        The two players u and v of each edge, by number.
+    bimatrices : array of float
+        For each edge in turn, the payoffs of u and then those of v, both with one row per action of u and one column
+        per action of v, flattened.
 
+    Notes
+    -----
     Source: Janovskaja (1968); Cai, Candogan, Daskalakis and Papadimitriou (2016), "Zero-sum polymatrix games".
 
+    Expected losses take O(edges · actions²) time. The range is exact: neighbours choose independently, so the maximum
+    of a sum over edges is the sum of the maxima.
+
+    Examples
+    --------
     >>> edges, bimatrices = np.array([[0, 1]]), np.array([8.0, 3, 1, 9, 5, 2, 6, 7, 4, 2, 4, 3])
     >>> labels = (("high", "low"), ("high", "low", "sale"))
     >>> game = Polymatrix("prices", ("Old", "New"), labels, edges, bimatrices)
@@ -93,20 +110,20 @@ class Polymatrix(NetworkGame):
         if self.bimatrices.shape != (2 * int(self._areas.sum()),):
             raise InputError(
                 f"{len(self.edges)} edges between these players need {2 * int(self._areas.sum())} payoffs, "
-                f"and {self.bimatrices.size} came"
+                f"got {self.bimatrices.size}"
             )
         if not (np.abs(self.bimatrices) <= LARGEST_PAYOFF).all():
             raise InputError("payoffs must be numbers within ±1e150")
 
     @cached_property
     def _areas(self) -> Integers:
-        """How many action pairs each edge has."""
+        """The number of action pairs of each edge."""
         sizes = np.array(self.sizes, dtype=np.int64)
         areas: Integers = sizes[self.edges[:, 0]] * sizes[self.edges[:, 1]]
         return areas
 
     def _blocks(self) -> Iterator[tuple[Integers, np.ndarray[Any, Any]]]:
-        """Yield the edges of one shape together: their numbers, and their payoffs as [edge, u or v, row, column]."""
+        """Yield the edges grouped by shape: their numbers, and their payoffs as [edge, u or v, row, column]."""
         sizes = np.array(self.sizes, dtype=np.int64)
         shapes, group = np.unique(sizes[self.edges], axis=0, return_inverse=True)
         starts = 2 * ends(self._areas)[:-1]
@@ -117,7 +134,7 @@ class Polymatrix(NetworkGame):
 
     @cached_property
     def range(self) -> tuple[Vector, Vector]:
-        """The least and the largest payoff of each player, in payoff units, exactly.
+        """The exact minimum and maximum payoff of each player, in payoff units.
 
         >>> from gamesim import games
         >>> game = games.make("network-coordination", graph="path", graph_settings={"n": 3}, values=[1.0, 2.0])
@@ -142,7 +159,7 @@ class Polymatrix(NetworkGame):
         order = np.argsort(owner, kind="stable")
         begin = np.searchsorted(owner[order], np.arange(count + 1))
         area = np.concatenate([self._areas, self._areas])
-        place = np.empty(len(owner), dtype=np.int64)  # a player's matrices lie side by side
+        place = np.empty(len(owner), dtype=np.int64)  # a player's matrices are contiguous
         place[order] = ends(area[order])[:-1]
         inverse = np.where(self.scale > 0, 1 / np.where(self.scale > 0, self.scale, 1.0), 0.0)
         base = self.middle.copy()
@@ -150,11 +167,11 @@ class Polymatrix(NetworkGame):
         for chosen, block in self._blocks():
             for side in (0, 1):
                 mine = edges[chosen, side]
-                centre = block[:, side].mean(axis=(1, 2))  # large payoffs that differ little keep their digits
+                centre = block[:, side].mean(axis=(1, 2))  # keeps precision if payoffs are large but differ little
                 np.subtract.at(base, mine, centre)
                 losses = (centre[:, None, None] - block[:, side]) * inverse[mine][:, None, None]
                 if side == 0:
-                    losses = losses.transpose(0, 2, 1)  # the neighbour's action first, the own one last
+                    losses = losses.transpose(0, 2, 1)  # the neighbour's action first, the player's last
                 at = place[chosen + side * len(edges)][:, None] + np.arange(block.shape[2] * block.shape[3])
                 matrices[at] = losses.reshape(len(chosen), -1)
         graph = _GRAPH.pack(

@@ -1,4 +1,4 @@
-"""Efforts that help the neighbours on a graph, too."""
+"""Local public goods: efforts on a graph that help the neighbours too."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 class _Graph(NamedTuple):
     players: int
-    size: int  # efforts to choose from
-    most: int  # totals of efforts that can occur
+    size: int  # number of effort levels
+    most: int  # number of possible effort totals
     begin: Integers  # where each player's neighbours begin
     neighbours: Integers
 
@@ -44,7 +44,7 @@ _data_view = _DATA.view
 
 @kernel
 def _public_goods_losses(integers: Integers, data: Vector, scratch: Vector, profile: Vector, losses: Vector) -> None:
-    """Find the distribution of the neighbours' total effort, neighbour by neighbour, then the expected benefit."""
+    """Convolve the neighbours' strategies into the distribution of their total effort; take the expected benefit."""
     players, size, most, begin, neighbours = _graph_view(integers)
     benefit, cost, middle, inverse = _data_view(data, most, players)
     for player in range(players):
@@ -55,7 +55,7 @@ def _public_goods_losses(integers: Integers, data: Vector, scratch: Vector, prof
             for total in range(top + 1, top + size):
                 scratch[total] = 0.0
             top += size - 1
-            for total in range(top, -1, -1):  # from above, so that what is read has not been written yet
+            for total in range(top, -1, -1):  # downwards, because entries below are still needed
                 chance = 0.0
                 for effort in range(min(size, total + 1)):
                     chance += profile[start + effort] * scratch[total - effort]
@@ -70,17 +70,40 @@ def _public_goods_losses(integers: Integers, data: Vector, scratch: Vector, prof
 
 @dataclass(frozen=True, eq=False)
 class LocalPublicGoods(NetworkGame):
-    """Efforts that help the neighbours too: a player gets benefit[own and neighbours' efforts] - cost · own effort.
+    """Efforts that help the neighbours too.
 
-    Every player chooses an effort 0, 1, ...; `edges[e]` names two neighbours, by their numbers; `benefit` has an entry
-    for every total that can occur. The expected losses are exact, from the distribution of the neighbours' total; the
-    range is exact.
+    Every player chooses an effort 0, 1, ...
 
+    Parameters
+    ----------
+    name : str
+        Name of the game.
+    players : tuple of str
+        Names of the players.
+    actions : tuple of tuple of str
+        Labels of the efforts, one tuple per player, all of the same length.
+    edges : array of int, shape (edges, 2)
+        Pairs of neighbours, by number.
+    benefit : array of float
+        Benefit of each possible total effort.
+    cost : float
+        Cost per unit of own effort.
+
+    Notes
+    -----
     Source: Bramoullé and Kranton (2007), "Public goods in networks".
 
+    Payoffs:
+
+        u_i = benefit[e_i + Σ over neighbours j of e_j] - cost · e_i
+
+    Expected losses are exact, computed from the distribution of the neighbours' total effort. The range is exact.
+
+    Examples
+    --------
     >>> benefit, labels = np.array([0.0, 1.0, 1.5, 1.75]), (("0", "1"),) * 3
     >>> game = LocalPublicGoods("path", ("A", "B", "C"), labels, np.array([[0, 1], [1, 2]]), benefit, cost=0.4)
-    >>> game.payoffs_of([1, 0, 1]).tolist()  # the one in the middle has two workers beside it
+    >>> game.payoffs_of([1, 0, 1]).tolist()  # both neighbours of the middle player work
     [0.6, 1.5, 0.6]
     """
 
@@ -93,9 +116,9 @@ class LocalPublicGoods(NetworkGame):
     def __post_init__(self) -> None:
         check_edges(self.edges, len(self.players))
         if len(set(self.sizes)) != 1:
-            raise InputError("in local public goods all players have the same efforts to choose from")
+            raise InputError("all players must have the same number of efforts in local public goods")
         if self.benefit.shape != (self._totals,):
-            raise InputError(f"benefit needs {self._totals} entries, one per total, and {self.benefit.shape} came")
+            raise InputError(f"benefit must have {self._totals} entries, one per total, got shape {self.benefit.shape}")
         if not (np.abs(self.benefit) <= LARGEST_PAYOFF).all() or not abs(self.cost) <= LARGEST_PAYOFF:
             raise InputError("benefits and the cost must be numbers within ±1e150")
 
@@ -105,12 +128,12 @@ class LocalPublicGoods(NetworkGame):
 
     @cached_property
     def _totals(self) -> int:
-        """How many totals of a player's and the neighbours' efforts there can be."""
+        """The number of possible totals of a player's and its neighbours' efforts."""
         return (self.sizes[0] - 1) * (int(self._degrees.max(initial=0)) + 1) + 1
 
     @cached_property
     def range(self) -> tuple[Vector, Vector]:
-        """The least and the largest payoff of each player, in payoff units, exactly: neighbours can reach every total.
+        """The exact minimum and maximum payoff of each player, in payoff units.
 
         >>> from gamesim import games
         >>> star = {"graph": "star", "graph_settings": {"n": 2}}  # a centre and two leaves

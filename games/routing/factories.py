@@ -1,4 +1,4 @@
-"""Routing games by name: on a road network of its own, or on one from a file."""
+"""Routing games by name, on a built-in road network or one from a file."""
 
 from collections.abc import Sequence
 
@@ -16,27 +16,48 @@ def routing(
     degree: int = 1,
     seed: int = 0,
 ) -> Routing:
-    """Drivers who choose ways through a road graph and slow each other down; payoffs are -time.
+    """Atomic routing: drivers choose routes through a network and slow each other.
 
-    `network` is pigou, braess, two-ways (Braess without the shortcut) or grid (4 × 4, random times, drawn from `seed`),
-    where a road's time grows with the power `degree` of its load; or a GraphML or edge-list file whose edges carry the
-    coefficients of polynomials. `trips` are lists of origin, destination and number of players; without them all
-    `players` go from the first node to the last. Each chooses among the `routes` quickest ways on empty roads.
+    Parameters
+    ----------
+    network : str, default "braess"
+        One of "pigou", "braess", "two-ways" (Braess's network without the shortcut) and "grid" (4 × 4, random times
+        drawn from `seed`); or a GraphML or edge-list file whose edges carry the coefficients of polynomials.
+    players : int, default 10
+        Number of drivers, at least 1, from the first node to the last. Ignored if there are trips.
+    trips : sequence of (origin, destination, players), optional
+        Trips of several kinds of drivers. Required for a network from a file.
+    routes : int, default 4
+        How many of the quickest routes on empty roads each driver chooses from, at least 1.
+    degree : int, default 1
+        Power of the load in the times of named networks, from 1 to 8.
+    seed : int, default 0
+        Seed of the grid's times.
 
+    Notes
+    -----
     Source: Rosenthal (1973), "The network equilibrium problem in integers"; Roughgarden and Tardos (2002).
-    Teaches: the price of anarchy: 4/3 for pigou and braess, never above 5/2 for affine times, even for coarse
-    correlated equilibria (Roughgarden, 2009).
 
+    Payoffs:
+
+        u_i = -(sum of the times of the roads on i's route)
+        time of a road = Σ_k coefficients[k] · load^k
+
+    Teaches: The price of anarchy. With affine times it is 4/3 on pigou and braess with an even number of drivers, and
+    never above 5/2, even for coarse correlated equilibria (Roughgarden, 2009).
+
+    Examples
+    --------
     >>> routing("pigou", players=4).actions[0]
     ('s-v-t', 's-t')
     """
-    from gamesim.games import graphs  # these two import networkx, which takes long
+    from gamesim.games import graphs  # these two import networkx, which is slow
     from gamesim.games.routing import roads
 
     at_least("players", players, 1)
     at_least("routes", routes, 1)
     if not 1 <= degree <= HIGHEST_DEGREE:
-        raise InputError(f"degree must lie between 1 and {HIGHEST_DEGREE}, and {degree} came")
+        raise InputError(f"degree must be from 1 to {HIGHEST_DEGREE}, got {degree}")
     asked = [_trip(trip) for trip in trips]
     if network in roads.NETWORKS:
         total = sum(count for _, _, count in asked) if asked else players
@@ -49,10 +70,10 @@ def routing(
             raise InputError(f"routing on {network} needs trips: lists of origin, destination and number of players")
         return roads.routed(found, asked, routes)
     known = did_you_mean(network, roads.NETWORKS)
-    raise InputError(f"there is no road network {network!r}, nor is it a file: {known}")
+    raise InputError(f"unknown road network {network!r}, which is not a file either; {known}")
 
 
 def _trip(trip: Sequence[str | int]) -> tuple[str, str, int]:
     if len(trip) != 3 or isinstance(trip[2], bool) or not isinstance(trip[2], int) or not 1 <= trip[2] <= MOST_PLAYERS:
-        raise InputError(f"a trip is an origin, a destination and a number of players, and {list(trip)} came")
+        raise InputError(f"a trip must be an origin, a destination and a number of players, got {list(trip)}")
     return str(trip[0]), str(trip[1]), trip[2]

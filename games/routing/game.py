@@ -1,4 +1,4 @@
-"""Atomic routing: players choose ways through a road graph, and roads slow down with their load."""
+"""Atomic routing games: players choose routes, and roads slow down with their load."""
 
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -22,15 +22,15 @@ from gamesim.validation import action_labels, whole_numbers
 if TYPE_CHECKING:
     import networkx as nx
 
-HIGHEST_DEGREE = 8  # the highest power of the load in a road's time
-LARGEST_COEFFICIENT = 1e100  # of a power of the load in a road's time
+HIGHEST_DEGREE = 8  # highest power of the load in a road's time
+LARGEST_COEFFICIENT = 1e100  # limit on the coefficients of a road's time
 
 
 class _Network(NamedTuple):
     players: int
     roads: int
     degree: int
-    uses: int  # a use is a road that is on some route of a player
+    uses: int  # a use is a (player, road) pair with the road on some route of the player
     routes: int
     use_road: Integers
     route_begin: Integers  # where each player's routes begin
@@ -55,7 +55,7 @@ _network_view = _NETWORK.view
 
 
 class _Data(NamedTuple):
-    binomials: Vector  # of each road's time, in the number of others on it
+    binomials: Vector  # coefficients of each road's time in binomials of the number of others on it
     middle: Vector  # times become losses by (time - middle) · inverse
     inverse: Vector
 
@@ -76,11 +76,11 @@ _scratch_view = _SCRATCH.view
 
 @kernel
 def _routing_losses(integers: Integers, data: Vector, scratch: Vector, profile: Vector, losses: Vector) -> None:
-    """Find each road's expected time for each player who may use it, then add them up along the routes.
+    """Compute each road's expected time for each player who may use it, and sum along the routes.
 
-    The others on a road are a sum X of independent chances q_j. With the time of 1 + X users written in binomials,
-    Σ_k β_k C(X, k), its expectation is Σ_k β_k e_k, where e_k = E C(X, k) is the k-th elementary symmetric polynomial
-    of the chances; leaving one player out of them is e'_k = e_k - q e'_{k-1}.
+    The number X of others on a road is a sum of independent Bernoulli variables with probabilities q_j. With the time
+    of 1 + X users written in binomials, Σ_k β_k C(X, k), its expectation is Σ_k β_k e_k, where e_k = E C(X, k) is the
+    k-th elementary symmetric polynomial of the q_j. Removing a player with probability q gives e'_k = e_k - q e'_{k-1}.
     """
     players, roads, degree, uses, routes, use_road, route_begin, step_begin, step_use = _network_view(integers)
     width = degree + 1
@@ -116,17 +116,41 @@ def _routing_losses(integers: Integers, data: Vector, scratch: Vector, profile: 
 
 @dataclass(frozen=True, eq=False)
 class Routing(NetworkGame):
-    """Players who choose routes; a road with x players on it takes Σ_k coefficients[road, k] x^k. Payoffs are -time.
+    """An atomic routing game: players choose routes, and roads slow down with their load.
 
-    Time has the units of the `coefficients`. `roads[r]` leads from one node to another, by their numbers in `nodes`;
-    `steps` holds the roads of every route,
-    route after route and player after player, and `lengths` how many roads each route has.
+    Parameters
+    ----------
+    name : str
+        Name of the game.
+    players : tuple of str
+        Names of the players.
+    actions : tuple of tuple of str
+        Labels of the routes, one tuple per player.
+    nodes : tuple of str
+        Names of the nodes.
+    roads : array of int, shape (roads, 2)
+        Start and end of each road, as positions in `nodes`.
+    coefficients : array of float, shape (roads, degree + 1)
+        Coefficients of each road's time, lowest power first, in units of time.
+    lengths : array of int
+        Number of roads on each route, player after player.
+    steps : array of int
+        Roads of all routes, route after route.
 
-    The expected losses are exact and take O(degree) for each road on a route. `range` is a guaranteed enclosure of a
-    player's payoffs, attained when all who can are on the same roads, or none of them.
-
+    Notes
+    -----
     Source: Rosenthal (1973), "The network equilibrium problem in integers".
 
+    Payoffs, with x players on a road:
+
+        time(road) = Σ_k coefficients[road, k] x^k
+        u_i = -(sum of the times of the roads on i's route)
+
+    Expected losses are exact and take O(degree) time for each road on a route. `range` encloses a player's payoffs. It
+    is attained if all players who can use the roads of the slowest route do so, and none uses those of the quickest.
+
+    Examples
+    --------
     >>> from gamesim import games
     >>> game = games.make("routing", network="pigou", players=2)  # a road of time 1, or one of time load / 2
     >>> game.actions[0], game.payoffs_of([0, 1]).tolist(), game.payoffs_of([0, 0]).tolist()
@@ -146,15 +170,15 @@ class Routing(NetworkGame):
     def __post_init__(self) -> None:
         count = len(self.roads)
         if self.roads.ndim != 2 or self.roads.shape[1] != 2 or self.coefficients.shape[:1] != (count,):
-            raise InputError("roads must be pairs of nodes' numbers, with a row of coefficients for each")
+            raise InputError("roads must be pairs of node numbers, with one row of coefficients each")
         if self.roads.size and (self.roads.min() < 0 or self.roads.max() >= len(self.nodes)):
-            raise InputError(f"roads must be between nodes 0 to {len(self.nodes) - 1}")
+            raise InputError(f"roads must join nodes 0 to {len(self.nodes) - 1}")
         if self.coefficients.ndim != 2 or not 1 <= self.coefficients.shape[1] <= HIGHEST_DEGREE + 1:
             raise InputError(f"a road's time must be a polynomial of degree at most {HIGHEST_DEGREE}")
         if not ((self.coefficients >= 0) & (self.coefficients <= LARGEST_COEFFICIENT)).all():
-            raise InputError("the coefficients of roads must be numbers from 0 to 1e100")
+            raise InputError("the coefficients of roads must be from 0 to 1e100")
         if self.lengths.shape != (sum(self.sizes),) or self.lengths.min() < 0 or self.lengths.sum() != self.steps.size:
-            raise InputError(f"{sum(self.sizes)} routes need as many lengths, which add up to the steps")
+            raise InputError(f"{sum(self.sizes)} routes need as many lengths, which must sum to the number of steps")
         if self.steps.size and (self.steps.min() < 0 or self.steps.max() >= count):
             raise InputError(f"the steps of routes must be roads 0 to {count - 1}")
         route = np.repeat(np.arange(len(self.lengths)), self.lengths)
@@ -167,12 +191,12 @@ class Routing(NetworkGame):
 
     @cached_property
     def _uses(self) -> tuple[Integers, Integers]:
-        """Each (player, road) that is on some route, as player · roads + road, and the use of every step."""
+        """The pairs (player, road) on some route, as player · roads + road, and the pair of each step."""
         uses, of_step = np.unique(self._player_of_step * len(self.roads) + self.steps, return_inverse=True)
         return uses, of_step.reshape(-1)
 
     def times(self, loads: ArrayLike) -> Vector:
-        """Return the time that each road takes with these loads, numbers of players; the last axis is the road.
+        """Return the time of each road under these loads (players per road, on the last axis).
 
         >>> from gamesim import games
         >>> game = games.make("routing", network="pigou", players=2)  # a road of time 1, or one of time load / 2
@@ -183,7 +207,9 @@ class Routing(NetworkGame):
 
     @cached_property
     def range(self) -> tuple[Vector, Vector]:
-        """An enclosure of each player's payoffs, -time: alone on the quickest route, with all others on the slowest.
+        """Bounds on each player's payoff, in payoff units.
+
+        The lower bound has all possible users on the slowest route; the upper has the player alone on the quickest.
 
         >>> from gamesim import games
         >>> game = games.make("routing", network="pigou", players=2)  # a road of time 1, or one of time load / 2
@@ -230,7 +256,7 @@ class Routing(NetworkGame):
         return np.array([-times[way].sum() for way in ways])
 
     def chances(self, profile: ArrayLike) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """Return the chance that each player (row) is on each road (column) under the strategies of a profile.
+        """Return the probability of each player (row) using each road (column) under a profile.
 
         >>> from gamesim import games
         >>> game = games.make("routing", network="pigou", players=2)  # a road of time 1, or one of time load / 2
@@ -242,7 +268,7 @@ class Routing(NetworkGame):
         return found
 
     def loads(self, profile: ArrayLike) -> Vector:
-        """Return the expected number of players on each road under the strategies of a profile.
+        """Return the expected number of players on each road under a profile.
 
         >>> from gamesim import games
         >>> game = games.make("routing", network="pigou", players=2)  # a road of time 1, or one of time load / 2
@@ -253,7 +279,7 @@ class Routing(NetworkGame):
         return expected
 
     def social_cost(self, profile: ArrayLike) -> float:
-        """Return the expected total time of all players under a profile, exactly: Σ E[load · time of the load].
+        """Return the exact expected total time under a profile: Σ over roads of E[load · time(load)].
 
         >>> from gamesim import games
         >>> game = games.make("routing", network="pigou", players=2)  # a road of time 1, or one of time load / 2
@@ -270,7 +296,7 @@ class Routing(NetworkGame):
         return float((binomials.T * symmetric).sum())
 
     def _route_groups(self) -> list[RouteGroup]:
-        """Players with the same routes, as those who share them out see them."""
+        """Group the players that have the same routes."""
         begin, first = ends(self.lengths), ends(self.sizes)
         counts: Counter[tuple[tuple[int, ...], ...]] = Counter()
         for a, b in pairwise(first):
@@ -279,10 +305,10 @@ class Routing(NetworkGame):
 
     @cached_property
     def least_social_cost(self) -> tuple[float, bool]:
-        """The least total time of all players, and whether it is exact; if not, it is a lower bound.
+        """The minimum total time, and whether it is exact; if not, it is a lower bound.
 
-        Up to 2^18 ways to share out players among their routes are all tried. Beyond, players are taken as divisible,
-        which can only make the total less, and a point of that convex problem (Frank and Wolfe, 1956) gives the bound.
+        Up to 2^18 assignments of players to routes are enumerated. Beyond that, the bound comes from the convex
+        relaxation with divisible players (Frank and Wolfe, 1956).
 
         >>> from gamesim import games
         >>> game = games.make("routing", network="pigou", players=2)  # a road of time 1, or one of time load / 2
@@ -292,7 +318,7 @@ class Routing(NetworkGame):
         return least_social_cost(self._route_groups(), self.coefficients)
 
     def price_of_anarchy(self, welfare: float) -> float:
-        """Return how many times the least total time this welfare, a sum of payoffs, costs; never less than it does.
+        """Return the ratio of the total time, -welfare, to the minimum (an upper bound if that is not exact).
 
         >>> from gamesim import games
         >>> game = games.make("routing", network="pigou", players=2)  # a road of time 1, or one of time load / 2
@@ -301,12 +327,12 @@ class Routing(NetworkGame):
         """
         least, _ = self.least_social_cost
         if least <= 0:
-            raise InputError(f"{self.name} takes no time at best, so that there is no ratio to it")
+            raise InputError(f"{self.name} has a minimum total time of 0, so the price of anarchy is undefined")
         return -welfare / least
 
     @cached_property
     def graph(self) -> "nx.DiGraph[str]":
-        """The roads, each with the coefficients of its time as `cost`.
+        """The road network, with the coefficients of each road's time as `cost`.
 
         >>> from gamesim import games
         >>> game = games.make("routing", network="pigou", players=2)  # a road of time 1, or one of time load / 2
@@ -347,7 +373,7 @@ class Routing(NetworkGame):
 
 
 def _in_binomials(width: int, power_of: Callable[[int, int], int]) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Row p: the whole numbers β with power_of(x, p) = Σ_k β_k C(x, k), by differences at x = 0, 1, ...
+    """Return in row p the integers β with power_of(x, p) = Σ_k β_k C(x, k), by finite differences.
 
     >>> _in_binomials(3, lambda x, p: x**p).tolist()  # x² = x + 2 C(x, 2)
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 1.0, 2.0]]

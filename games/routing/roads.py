@@ -1,4 +1,4 @@
-"""Road networks by name, and the quickest ways through any road network.
+"""Built-in road networks, and the quickest routes through any road network.
 
 A road network is a directed graph whose edges carry `cost`, the coefficients of a road's time as a polynomial of its
 load.
@@ -14,15 +14,15 @@ from numpy.typing import NDArray
 from gamesim.errors import InputError, did_you_mean
 from gamesim.games.routing.game import HIGHEST_DEGREE, Routing
 
-Trip = tuple[str, str, int]  # origin, destination, and how many players
+Trip = tuple[str, str, int]  # origin, destination, number of players
 
 
 def routed(network: "nx.DiGraph[str]", trips: Iterable[Trip], routes: int) -> Routing:
-    """Give every traveller the quickest ways, at most `routes` of them, and lay the game out in arrays."""
+    """Return the game in which each driver chooses among at most `routes` quickest routes."""
     nodes = {node: k for k, node in enumerate(network)}
     roads = {(u, v): k for k, (u, v) in enumerate(network.edges())}
     coefficients = _coefficients(network)
-    alone = coefficients.sum(axis=1)  # the time with one on the road
+    alone = coefficients.sum(axis=1)  # the time with a single driver on the road
     nx.set_edge_attributes(network, {road: alone[k] for road, k in roads.items()}, "alone")
     players: list[str] = []
     actions: list[tuple[str, ...]] = []
@@ -49,11 +49,11 @@ def routed(network: "nx.DiGraph[str]", trips: Iterable[Trip], routes: int) -> Ro
 
 
 def _coefficients(network: "nx.DiGraph[str]") -> NDArray[np.float64]:
-    """Return the coefficients of every road's time, one road a row, as wide as the longest polynomial."""
+    """Return the coefficients of each road's time, one row per road, padded with zeros."""
     costs = [network.edges[road]["cost"] for road in network.edges()]
     width = max((len(cost) for cost in costs), default=1)
     if width > HIGHEST_DEGREE + 1:
-        raise InputError(f"a road's time must be a polynomial of degree at most {HIGHEST_DEGREE}, and {width - 1} came")
+        raise InputError(f"a road's time must be a polynomial of degree at most {HIGHEST_DEGREE}, got {width - 1}")
     coefficients = np.zeros((len(costs), max(width, 1)))
     for k, cost in enumerate(costs):
         coefficients[k, : len(cost)] = cost
@@ -61,26 +61,26 @@ def _coefficients(network: "nx.DiGraph[str]") -> NDArray[np.float64]:
 
 
 def _quickest(network: "nx.DiGraph[str]", origin: str, destination: str, routes: int) -> list[list[str]]:
-    """Return the quickest ways from one node to another on empty roads, as the nodes that they pass."""
+    """Return the quickest routes between two nodes on empty roads, as sequences of nodes."""
     for node in (origin, destination):
         if node not in network:
-            raise InputError(f"there is no node {node!r} in the road network: {did_you_mean(node, network)}")
+            raise InputError(f"unknown node {node!r} in the road network; {did_you_mean(node, network)}")
     if origin == destination:
-        raise InputError(f"a trip must lead somewhere else, and one from {origin} to {destination} came")
+        raise InputError(f"a trip must end at a different node, got one from {origin} to {destination}")
     try:
         return list(islice(nx.shortest_simple_paths(network, origin, destination, weight="alone"), routes))
     except nx.NetworkXNoPath:
-        raise InputError(f"there is no way from {origin} to {destination} in the road network") from None
+        raise InputError(f"there is no route from {origin} to {destination} in the road network") from None
 
 
 def _power(players: int, degree: int, weight: float = 1.0) -> list[float]:
-    """Coefficients of weight · (load / players)^degree."""
+    """Return the coefficients of weight · (load / players)^degree."""
     return [0.0] * degree + [weight / players**degree]
 
 
 def _pigou(players: int, degree: int, seed: int) -> "nx.DiGraph[str]":
     network: nx.DiGraph[str] = nx.DiGraph()
-    network.add_nodes_from(["s", "v", "t"])  # v only keeps the narrow road apart from the wide one
+    network.add_nodes_from(["s", "v", "t"])  # v distinguishes the narrow road from the wide one
     network.add_edge("s", "t", cost=[1.0])
     network.add_edge("s", "v", cost=_power(players, degree))
     network.add_edge("v", "t", cost=[0.0])

@@ -1,4 +1,4 @@
-"""The least total time that players on roads can take: tried out, or bounded where they are too many."""
+"""The minimum total time of players on roads: enumerated, or bounded if there are too many assignments."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,20 +10,20 @@ from numpy.typing import ArrayLike, NDArray
 
 from gamesim.engine.compiled import Vector
 
-MOST_ASSIGNMENTS = 2**18  # of players to routes that are tried for the best one
-_MOST_LOADS = 16 * MOST_ASSIGNMENTS  # of roads in all of these assignments together
+MOST_ASSIGNMENTS = 2**18  # limit on the assignments of players to routes to enumerate
+_MOST_LOADS = 16 * MOST_ASSIGNMENTS  # limit on road loads over all assignments
 
 
 @dataclass(frozen=True)
 class RouteGroup:
-    """Players with the same routes: how many they are, and which roads (columns) each route (row) uses, as 0 and 1."""
+    """Players with the same routes: their number, and a 0-1 matrix of the roads (columns) on each route (row)."""
 
     players: int
     routes: NDArray[np.float64]
 
     @classmethod
     def of(cls, players: int, routes: Sequence[Sequence[int]], roads: int) -> "RouteGroup":
-        """Return the group of so many players whose routes are these sequences of roads."""
+        """Return the group of `players` players with these routes, given as sequences of roads."""
         uses = np.zeros((len(routes), roads))
         for row, route in enumerate(routes):
             uses[row, list(route)] = 1
@@ -31,7 +31,7 @@ class RouteGroup:
 
 
 def road_times(coefficients: NDArray[np.float64], loads: ArrayLike) -> Vector:
-    """Return the time of each road with these loads: Σ_k coefficients[road, k] load^k; the last axis is the road.
+    """Return the time of each road (last axis) under these loads: Σ_k coefficients[road, k] load^k.
 
     >>> road_times(np.array([[1.0, 0.0], [0.0, 0.5]]), [[3, 3], [0, 1]]).tolist()
     [[1.0, 1.5], [1.0, 0.5]]
@@ -42,7 +42,7 @@ def road_times(coefficients: NDArray[np.float64], loads: ArrayLike) -> Vector:
 
 
 def least_social_cost(groups: Sequence[RouteGroup], coefficients: NDArray[np.float64]) -> tuple[float, bool]:
-    """Return the least total time of all players, and whether it is exact; if not, it is a lower bound.
+    """Return the minimum total time, and whether it is exact; if not, it is a lower bound.
 
     >>> two_roads = RouteGroup.of(2, [[0], [1]], 2)  # of time 1, and of time load / 2
     >>> least_social_cost([two_roads], np.array([[1.0, 0.0], [0.0, 0.5]]))
@@ -60,9 +60,9 @@ def least_social_cost(groups: Sequence[RouteGroup], coefficients: NDArray[np.flo
 
 
 def divisible_bound(groups: Sequence[RouteGroup], coefficients: NDArray[np.float64], steps: int = 300) -> float:
-    """Return a lower bound of the least total time, by this many steps of Frank and Wolfe (1956).
+    """Return a lower bound on the minimum total time after `steps` Frank-Wolfe steps (1956).
 
-    Players are taken as divisible, which can only make the total less; it is convex then, and lies above its tangents.
+    With divisible players the minimum can only be smaller, and the total is convex, hence above its tangents.
 
     >>> two_roads = RouteGroup.of(2, [[0], [1]], 2)  # of time 1, and of time load / 2
     >>> round(divisible_bound([two_roads], np.array([[1.0, 0.0], [0.0, 0.5]])), 3)
@@ -86,7 +86,7 @@ def divisible_bound(groups: Sequence[RouteGroup], coefficients: NDArray[np.float
 
 
 def _compositions(total: int, parts: int) -> NDArray[np.float64]:
-    """All ways to share `total` among so many parts, one a row.
+    """Return all ways to divide `total` into `parts` parts, one per row.
 
     >>> _compositions(2, 2).tolist()
     [[0.0, 2.0], [1.0, 1.0], [2.0, 0.0]]

@@ -70,6 +70,8 @@ def run_watched(
             f"running {name}: {rounds:,} round{'' if rounds == 1 else 's'}{so_far}, seed {simulation.seed}", style="dim"
         )
         left = rounds - simulation.rounds
+        if left == 0:  # killed after the last round, before the run folder was written
+            return simulation.record()
         if not console.is_terminal or console.quiet:
             return simulation.run(left, progress=_Watch(stop, keep))
         columns: tuple[ProgressColumn, ...] = (

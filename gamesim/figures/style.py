@@ -99,9 +99,9 @@ def say(figure: Figure, title: str) -> None:
     """Set the title of a figure, wrapped to its width."""
     most = int(figure.get_figwidth() * 10.4)
     words = " ".join(title.split())
-    lines = wrap(words, most)
+    lines = wrap(words, most, break_on_hyphens=False)  # names of games and learners stay whole
     for width in range(most - 1, 20, -1):  # balance the lines, so that the last one is not a single word
-        narrower = wrap(words, width)
+        narrower = wrap(words, width, break_on_hyphens=False)
         if len(narrower) > len(lines):
             break
         lines = narrower

@@ -99,7 +99,7 @@ def _games() -> list[dict[str, Any]]:
         hints = get_type_hints(make)
         if issubclass(hints["return"], Table):
             text = inspect.getdoc(make) or ""
-            teaches = " ".join(text.split(">>>")[0].partition("Teaches:")[2].split())
+            teaches = " ".join(text.partition("Teaches:")[2].split("\n\n")[0].split())
             takes = inspect.signature(make).parameters.values()
             found.append(
                 {

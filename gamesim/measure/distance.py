@@ -9,6 +9,9 @@ solves a small program instead.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
+from math import lcm
+from time import monotonic
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,6 +19,7 @@ from scipy.sparse import csr_array, eye_array, hstack
 
 from gamesim.engine.compiled import Integers, Vector
 from gamesim.game import Game
+from gamesim.measure import rational
 from gamesim.measure.incentives import (
     VIOLATED,
     EquilibriumKind,
@@ -34,6 +38,9 @@ MOST_CONSTRAINTS = 0.25  # share of all constraints beyond which the whole progr
 FEW_CONSTRAINTS = 600  # a number of constraints that is never too many
 PRICED_OUT = VIOLATED  # tolerance for a cell's price beyond 0 or 1, and for what is owed
 PROVEN_DISTANCE = 1e-8  # tolerance between a distance and its bound
+FLOATING_SPREAD = 1e6  # ratio of coefficients in one constraint up to which floating point is trusted
+EXACT_PROFILES = 24  # live profiles up to which rational arithmetic takes seconds
+EXACT_SECONDS = 60.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,10 +67,14 @@ def dual_bound(incentives: Incentives, joint: NDArray[np.float64], multipliers: 
     Let z = Gᵀy - min Gᵀy ≥ 0. Every equilibrium q has y·Gq ≤ 0, hence Σ q z ≤ -min Gᵀy, and as 0 ≤ min(z, 1) ≤ 1::
 
         TV(joint, q) ≥ Σ (joint - q) min(z, 1) ≥ Σ joint min(z, 1) + min Gᵀy
+
+    Sums and minima are over the profiles that may carry mass in an equilibrium; all other mass has to move.
     """
-    pressure = incentives.weighted(np.maximum(multipliers, 0))
+    live, flat = incentives.live, joint.ravel()
+    pressure = incentives.weighted(np.maximum(multipliers, 0)).ravel()[live]
     least = pressure.min()
-    return max(0.0, float(np.sum(joint * np.minimum(pressure - least, 1)) + least))
+    outside = float(flat[~live].sum())
+    return max(0.0, outside + float(np.sum(flat[live] * np.minimum(pressure - least, 1)) + least))
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +99,12 @@ class _Move:
         method: str,
         presolve: bool = True,
     ) -> "_Move":
-        """Move mass from `takers` to `adders` until the constraints hold, or owe the rest at a penalty."""
+        """Move mass from `takers` to `adders` until the constraints hold, or owe the rest at a penalty.
+
+        The mass of profiles that carry none in any equilibrium moves in any case.
+        """
+        kept = np.where(incentives.live, flat, 0.0)
+        outside = flat - kept
         system = incentives.rows(constraints)
         columns = system.tocsc()
         parts = [-columns[:, takers], columns[:, adders]]
@@ -99,14 +115,14 @@ class _Move:
         solution = minimise(
             cost=np.repeat([1.0, 0.0, penalty or 0.0], counts),
             rows=csr_array(hstack(parts, format="csr")),
-            limits=-(system @ flat),
+            limits=-(system @ kept),
             equation=np.repeat([1.0, -1.0, 0.0], counts),
-            total=0.0,
+            total=-float(outside.sum()),
             upper=np.concatenate([flat[takers], np.full(adders.size + owing, np.inf)]),
             method=method,
             presolve=presolve,
         )
-        taken, added = np.zeros(flat.size), np.zeros(flat.size)
+        taken, added = outside.copy(), np.zeros(flat.size)
         taken[takers] = solution.point[: takers.size]
         added[adders] = solution.point[takers.size : takers.size + adders.size]
         multipliers = np.zeros(incentives.starts[-1])
@@ -130,10 +146,19 @@ def direct(incentives: Incentives, joint: NDArray[np.float64], method: str | Non
     method = method or faster_method(incentives)
     incentives.refuse_beyond_memory()
     flat = joint.ravel()
-    everywhere = np.arange(flat.size)
+    live = incentives.live
+    if live.sum() <= EXACT_PROFILES and incentives.spread > FLOATING_SPREAD:
+        return exact(incentives, joint)
     for presolve in (True, False):
         move = _Move.cheapest(
-            incentives, flat, incentives.proper, np.flatnonzero(flat), everywhere, None, method, presolve
+            incentives,
+            flat,
+            incentives.proper,
+            np.flatnonzero(live & (flat > 0)),
+            np.flatnonzero(live),
+            None,
+            method,
+            presolve,
         )
         found = move.nearest(incentives, joint)
         if found.proven:
@@ -141,6 +166,30 @@ def direct(incentives: Incentives, joint: NDArray[np.float64], method: str | Non
     raise ArithmeticError(
         f"the distance {found.distance} exceeds its lower bound {found.bound}: the linear program was not solved"
     )
+
+
+def exact(incentives: Incentives, joint: NDArray[np.float64]) -> Nearest:
+    """Solve the linear program in rational arithmetic: for small sets whose coefficients differ too much.
+
+    Minimise Σ t subject to q + t ≥ joint, G q ≤ 0, Σ q = 1 and q, t ≥ 0 over the live profiles.
+    """
+    live, flat = incentives.live, joint.ravel()
+    size = int(live.sum())
+    masses = [Fraction(value) for value in flat[live].tolist()]
+    common = lcm(*(mass.denominator for mass in masses))
+    covered = [[-int(j == k) for j in range(size)] * 2 for k in range(size)]
+    point, value = rational.minimise(
+        cost=[0] * size + [1] * size,
+        rows=[*([*row, *[0] * size] for row in incentives.exact_rows), *covered],
+        limits=[0] * len(incentives.exact_rows) + [-int(mass * common) for mass in masses],
+        equation=[1] * size + [0] * size,
+        total=common,
+        deadline=monotonic() + EXACT_SECONDS,
+    )
+    target = np.zeros(flat.size)
+    target[live] = [float(q / common) for q in point[:size]]
+    distance = float(flat[~live].sum() + value / common)
+    return Nearest(target.reshape(joint.shape), distance, distance)
 
 
 class Search:
@@ -193,7 +242,8 @@ class Search:
                 fresh, (adding, taking) = False, self._promising(flat)
                 add, take = move.added > 0, move.taken > 0
             else:
-                add, take = (prices < -PRICED_OUT) & ~adding, (prices > 1 + PRICED_OUT) & ~taking & (flat > 0)
+                add = incentives.live & (prices < -PRICED_OUT) & ~adding
+                take = incentives.live & (prices > 1 + PRICED_OUT) & ~taking & (flat > 0)
             if not (violated.size or add.any() or take.any()):
                 if move.owed <= PRICED_OUT:
                     found = move.nearest(incentives, joint)
@@ -205,9 +255,10 @@ class Search:
 
     def _promising(self, flat: Vector) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Return the cells where adding mass may pay, and those where taking mass may pay."""
+        live = self.incentives.live
         if self._prices is None:
-            return np.ones(flat.size, dtype=bool), flat > 0
-        return self._prices < 0.15, (self._prices > 0.7) & (flat > 0)
+            return live.copy(), live & (flat > 0)
+        return live & (self._prices < 0.15), live & (self._prices > 0.7) & (flat > 0)
 
     def _learn(self, move: _Move, constraints: Integers, adding: NDArray[np.bool_]) -> Vector:
         """Store the starting point of the next program and return the price of every cell."""

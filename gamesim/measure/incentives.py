@@ -12,6 +12,7 @@ summed over a. All constraints are linear in q, and the gains of a player are a 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from math import log10
 from typing import Literal, TypeAlias, get_args
 
@@ -24,6 +25,8 @@ from gamesim.engine.compiled import Integers, Vector
 from gamesim.engine.sums import LARGEST_JOINT
 from gamesim.errors import InputError
 from gamesim.game import Game, Table
+from gamesim.measure import rational
+from gamesim.measure.elimination import live_profiles, own_first
 
 EquilibriumKind: TypeAlias = Literal["ce", "cce"]  # correlated, or coarse correlated
 EQUILIBRIUM_KINDS: tuple[EquilibriumKind, ...] = get_args(EquilibriumKind)
@@ -81,11 +84,6 @@ def checked_joint(game: Table, joint: ArrayLike) -> NDArray[np.float64]:
     array = np.maximum(array, 0)
     result: NDArray[np.float64] = array / array.sum()
     return result
-
-
-def own_first(array: NDArray[np.float64], player: int) -> NDArray[np.float64]:
-    """Return the array as a matrix: the player's actions as rows, the others' profiles as columns."""
-    return np.moveaxis(array, player, 0).reshape(array.shape[player], -1)
 
 
 def deviation_matrices(game: Game, joint: ArrayLike) -> list[NDArray[np.float64]]:
@@ -231,10 +229,38 @@ class Incentives:
 
     @cached_property
     def tables(self) -> list[NDArray[np.float64]]:
-        """Return each player's payoffs in units of its range, its actions as rows."""
+        """Return each player's payoffs in units of its range, its actions as rows.
+
+        Gains depend only on differences within a column, so the largest payoff of each column is subtracted: small
+        differences between large payoffs keep their digits.
+        """
         low, high = self.game.range
         spans = np.where(high > low, high - low, 1.0)
-        return [own_first((u - low[i]) / spans[i], i) for i, u in enumerate(self.game.payoffs)]
+        tables = [own_first(payoffs, i) for i, payoffs in enumerate(self.game.payoffs)]
+        return [(table - table.max(axis=0)) / span for table, span in zip(tables, spans, strict=True)]
+
+    @cached_property
+    def live(self) -> NDArray[np.bool_]:
+        """Return which action profiles may carry mass in an equilibrium, in one dimension."""
+        return live_profiles(self.game, coarse=self.kind == "cce").ravel()
+
+    @cached_property
+    def spread(self) -> float:
+        """Return the largest ratio of two coefficients of one constraint on the live profiles."""
+        rows = abs(self.rows(self.proper).tocsc()[:, np.flatnonzero(self.live)]).tocsr()
+        rows.eliminate_zeros()
+        if not rows.nnz:
+            return 1.0
+        ends = [(rows.data[a:b].max(), rows.data[a:b].min()) for a, b in pairwise(rows.indptr) if b > a]
+        return float(max(largest / smallest for largest, smallest in ends))
+
+    @cached_property
+    def exact_rows(self) -> list[list[int]]:
+        """Return the constraints that are not empty, on the live profiles, each as coprime integers."""
+        numbers = np.arange(self.game.cells).reshape(self.game.sizes)
+        tables = [own_first(payoffs, i) for i, payoffs in enumerate(self.game.payoffs)]
+        cells = [np.moveaxis(numbers, i, 0).reshape(len(table), -1) for i, table in enumerate(tables)]
+        return rational.integer_rows(tables, cells, self.live, coarse=self.kind == "cce")
 
     @cached_property
     def starts(self) -> Integers:

@@ -5,12 +5,13 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import linprog
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, diags_array
 
 from gamesim.engine.compiled import Vector
 
 SIMPLEX, INTERIOR = "highs-ds", "highs-ipm"
-FEASIBILITY = 1e-9  # tolerance of the constraints
+FEASIBILITY = 1e-9  # tolerance of the constraints, in units of their largest coefficient
+SECONDS = 60.0  # limit of one attempt
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +33,13 @@ def minimise(
     method: str = SIMPLEX,
     presolve: bool = True,
 ) -> Solution:
-    """Minimise cost · x subject to rows x ≤ limits, equation · x = total and 0 ≤ x ≤ upper."""
+    """Minimise cost · x subject to rows x ≤ limits, equation · x = total and 0 ≤ x ≤ upper.
+
+    Rows are divided by their largest coefficient, because the solver's tolerances are absolute.
+    """
+    largest = abs(rows).max(axis=1).toarray().ravel() if rows.shape[0] else np.ones(0)
+    scale = 1 / np.where(largest > 0, largest, 1.0)
+    rows, limits = csr_array(diags_array(scale) @ rows) if scale.size else rows, limits * scale
     solve: Any = linprog  # its type stubs do not know sparse matrices
     tolerances = {"primal_feasibility_tolerance": FEASIBILITY, "dual_feasibility_tolerance": FEASIBILITY}
     # The simplex method can stall on distances of learned play; otherwise it needs a few steps per row.
@@ -48,9 +55,9 @@ def minimise(
             b_eq=[total],
             bounds=(0, None) if upper is None else np.column_stack([np.zeros(upper.size), upper]),
             method=way,
-            options={**tolerances, **limit[way], "presolve": first},
+            options={**tolerances, **limit[way], "presolve": first, "time_limit": SECONDS},
         )
         if result.status == 0:
-            multipliers = np.maximum(0.0, -np.asarray(result.ineqlin.marginals))
+            multipliers = scale * np.maximum(0.0, -np.asarray(result.ineqlin.marginals))
             return Solution(np.asarray(result.x), float(result.fun), multipliers)
     raise ArithmeticError(f"HiGHS failed to solve a linear program with {cost.size} variables: {result.message}")

@@ -1,6 +1,7 @@
 """The sets of equilibria: polytopes of joint distributions that satisfy the incentive constraints."""
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import islice
 from typing import Literal, TypeAlias, get_args
@@ -15,13 +16,14 @@ from gamesim.deprecated import Renamed
 from gamesim.engine.compiled import Vector
 from gamesim.errors import InputError
 from gamesim.game import Game
-from gamesim.measure import distance
+from gamesim.measure import distance, rational
 from gamesim.measure.incentives import Deviation, EquilibriumKind, Incentives, checked_joint, checked_kind, written_out
 from gamesim.measure.interior_point import HalfSquares, NegativeEntropy, minimise_sum
 from gamesim.measure.linear_programs import minimise
 
 Norm: TypeAlias = Literal["tv", "max", "euclidean"]
 NORMS: tuple[Norm, ...] = get_args(Norm)
+EXACT_PROFILES = 9  # live profiles up to which vertices are enumerated exactly, in milliseconds
 LISTED = 10  # maximum dimension of a polytope whose vertices are enumerated
 INSIDE = 1e-9  # share of a player's payoff range that it may gain at an equilibrium
 
@@ -309,11 +311,14 @@ class Polytope:
             raise InputError(
                 f"weights must be one finite number for each of {len(game.players)} players, got {weights!r}"
             )
-        value = np.tensordot(weight, game.payoffs, axes=1).ravel()
+        live = self.incentives.live
+        value = np.tensordot(weight, game.payoffs, axes=1).ravel()[live]
         scale = float(np.abs(value).max()) or 1.0
-        zeros = np.zeros(self.system.shape[0])
+        system = csr_array(self.system.tocsc()[:, np.flatnonzero(live)])
+        zeros = np.zeros(system.shape[0])
         method = distance.faster_method(self.incentives)
-        point = minimise(-value / scale, self.system, zeros, np.ones(value.size), 1.0, method=method).point
+        point = np.zeros(game.cells)
+        point[live] = minimise(-value / scale, system, zeros, np.ones(value.size), 1.0, method=method).point
         return self._as_joint(point)
 
     def payoffs(self, joint: ArrayLike) -> Vector:
@@ -430,6 +435,8 @@ class Polytope:
         array([[0., 0.],
                [1., 0.]])
         """
+        if self._exact is not None:
+            return self._exact[0].reshape(-1, *self.shape)
         corners = self._corners()
         centre, basis = self._chart
         joints = np.array([self._as_joint(centre + basis @ corner).ravel() for corner in corners])
@@ -470,6 +477,10 @@ class Polytope:
         All inequalities that are strict somewhere in the set are strict at one common point: in the cone of multiples
         of equilibria, that point maximises Σ min(slack, 1). The others are equations and reduce the dimension.
         """
+        if self._exact is not None:
+            joints, dimension = self._exact
+            centre = joints.mean(axis=0)
+            return centre, np.linalg.svd(joints - centre)[2][:dimension].T
         rows, cells = self._halfspaces.shape
         solution = minimise(
             np.repeat([0.0, -1.0], [cells, rows]),
@@ -486,9 +497,24 @@ class Polytope:
         centre += np.linalg.lstsq(flat, target - flat @ centre, rcond=None)[0]
         return centre, null_space(flat, rcond=1e-9)
 
+    @cached_property
+    def _exact(self) -> tuple[NDArray[np.float64], int] | None:
+        """Return the vertices, in lexicographic order, and the dimension by exact arithmetic, for small sets only."""
+        live = self.incentives.live
+        if live.sum() > EXACT_PROFILES:
+            return None
+        rays = rational.extreme_rays(self.incentives.exact_rows, int(live.sum()))
+        vertices = sorted([Fraction(weight, sum(ray)) for weight in ray] for ray in rays)
+        joints = np.zeros((len(vertices), live.size))
+        joints[:, live] = np.array(vertices, dtype=np.float64)
+        return joints, rational.rank(rays) - 1
+
     def _corners(self) -> NDArray[np.float64]:
         """Return the vertices in the coordinates of the chart."""
         centre, basis = self._chart
+        if self._exact is not None:
+            exact: NDArray[np.float64] = (self._exact[0] - centre) @ basis
+            return exact
         dimension = basis.shape[1]
         if dimension > LISTED:
             raise InputError(

@@ -36,10 +36,14 @@ NUMPYDOC = (
     "gamesim.conformance",
     "gamesim.engine",
     "gamesim.equilibrium",
+    "gamesim.figures",
     "gamesim.game.",
+    "gamesim.games",
     "gamesim.learner",
     "gamesim.measure",
+    "gamesim.players",
     "gamesim.record",
+    "gamesim.scenario",
     "gamesim.simulation",
 )
 FIRST_LINE = 80  # columns

@@ -223,7 +223,7 @@ def test_a_joint_distribution_that_is_too_large_is_omitted() -> None:
     record = simulate(big, "regret-matching", 3)
     assert record.joint is None
     assert record.gap("cce") >= 0
-    with pytest.raises(InputError, match="cells"):
+    with pytest.raises(InputError, match="4,196,352 action profiles, above the limit"):
         record.distance("ce")
 
 

@@ -266,8 +266,8 @@ def test_a_study_never_runs_it(scenario: Path) -> None:
 def test_the_documented_test_file_checks_conformance(tmp_path: Path) -> None:
     """The test file in docs/tutorials/own-learner.md passes for the learner in the same tutorial."""
     page = (Path(__file__).parents[1] / "docs/tutorials/own-learner.md").read_text()
-    blocks = page.split("```python\n")[1:]
-    learner, test = (next(b for b in blocks if key in b).split("```")[0] for key in ("def play", "conformance"))
+    blocks = [block.split("```")[0] for block in page.split("```python\n")[1:]]
+    learner, test = (next(block for block in blocks if key in block) for key in ("def play", "conformance"))
     (tmp_path / "mylearner.py").write_text(learner)
     (tmp_path / "test_mylearner.py").write_text(test)
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_mylearner.py"]

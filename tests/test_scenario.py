@@ -122,8 +122,8 @@ MISTAKES: list[tuple[dict[str, Any], str, list[str]]] = [
     ),
     (
         {"everyone": {"learner": "fixed", "settings": {"strategy": [0.5, 0.25, 0.25]}}},
-        "everyone.settings",
-        ["2 actions", "3 came"],
+        "everyone.settings.strategy",
+        ["2 actions", "got 3"],
     ),
     ({"measure": {"distance": "sometimes"}}, "measure.distance", ['"auto"', "got 'sometimes'"]),
     ({"measure": {"checkpoint": 3}}, "measure.checkpoint", ["did you mean 'checkpoints'?"]),

@@ -139,8 +139,8 @@ class Scenario(Part):
         """The opening comment of the file, which describes what to look for in the run.
 
         >>> from gamesim.scenario import find, read
-        >>> read(find("shapley")).comment[:26]
-        'Three actions and no rest:'
+        >>> read(find("shapley")).comment[:28]
+        'Each player chases the other'
         """
         return self._comment
 

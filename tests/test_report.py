@@ -238,3 +238,16 @@ def test_anytime_hedge_stays_below_the_bound_that_is_shown() -> None:
         d, scale = GAME.sizes[i], GAME.scale[i]
         assert one.bound["external"] == pytest.approx(scale * 2 * (sqrt(2 * 1000 * log(d)) + sqrt(log(d) / 8)))
         assert one.regret["external"] <= (one.bound["external"] or 0)
+
+
+def test_a_measure_that_fails_is_reported_and_the_rest_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> float:
+        raise ArithmeticError("HiGHS failed to solve a linear program")
+
+    record = gamesim.simulate(GAME, "hedge", 50)
+    monkeypatch.setattr("gamesim.equilibrium.welfare_range", fail)
+    summary = report.summarise(record)
+    assert summary.distance == {"ce": None, "cce": None}
+    assert summary.welfare_range == {"ce": None, "cce": None}
+    assert summary.distance_left_out == "HiGHS failed to solve a linear program"
+    assert summary.gap["ce"] >= 0 and summary.verdict

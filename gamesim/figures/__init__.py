@@ -97,7 +97,10 @@ def draw_run(record: Record, folder: Path) -> list[Path]:
     """
     paths: list[Path] = []
     for name, draw in figure_functions().items():
-        figure = draw(record)
+        try:
+            figure = draw(record)
+        except ArithmeticError:  # a measure that it shows failed; the summary reports which
+            continue
         if figure is not None:
             paths += write(figure, folder / name)
     return paths

@@ -13,6 +13,8 @@ from time import monotonic
 import numpy as np
 from numpy.typing import NDArray
 
+TOO_SLOW = "exact arithmetic exceeded its time limit"
+
 Integers = list[int]
 
 
@@ -25,7 +27,7 @@ def integer_rows(
 
     >>> table, cells, live = np.array([[0.5, 2.0], [0.25, 3.0]]), np.array([[0, 1], [2, 3]]), np.ones(4, dtype=bool)
     >>> integer_rows([table], [cells], live, coarse=False)
-    [[-1, 4, 0, 0], [0, 0, 1, -4]]
+    [[0, 0, 1, -4], [-1, 4, 0, 0]]
     """
     position = {int(cell): k for k, cell in enumerate(np.flatnonzero(live))}
     rows: dict[tuple[int, ...], None] = {}
@@ -96,7 +98,7 @@ def extreme_rays(rows: Sequence[Integers], size: int, deadline: float = float("i
     tight = [((1 << size) - 1) ^ (1 << k) for k in range(size)]  # bit j < size: x_j = 0; bit size + r: row r is tight
     for number, row in enumerate(rows):
         if monotonic() > deadline:
-            raise TimeoutError
+            raise ArithmeticError(TOO_SLOW)
         values = [sum(a * x for a, x in zip(row, ray, strict=True) if a and x) for ray in rays]
         bit = 1 << (size + number)
         positive = [k for k, value in enumerate(values) if value > 0]
@@ -187,7 +189,7 @@ def _pivot_until_optimal(
     rows = len(basis)
     while True:
         if monotonic() > deadline:
-            raise TimeoutError
+            raise ArithmeticError(TOO_SLOW)
         costs = tableau[objective]
         enter = next((j for j in range(columns) if costs[j] < 0), None)
         if enter is None:

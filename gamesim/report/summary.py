@@ -110,6 +110,14 @@ def summarise(record: Record, *, title: str = "", distance: str = "auto", stoppe
     """Measure a record; `distance` is "auto" (skipped if slow), "always" or "never"."""
     game = record.game
     left_out = why_left_out(game, record.replicas, distance)
+    distances, welfare_ranges = _nothing_measured(), _nothing_measured()
+    if left_out is None:
+        try:  # a measure that fails is reported as missing; the run is not lost
+            distances = {kind: float(_mean(record.distance(kind), record)) for kind in EQUILIBRIA}
+            welfare_ranges = {kind: equilibrium.welfare_range(game, kind) for kind in EQUILIBRIA}
+        except ArithmeticError as error:
+            distances, welfare_ranges = _nothing_measured(), _nothing_measured()
+            left_out = str(error)
     curve = record.curve
     trends = {kind: trend(curve.rounds, _mean(curve.gap(kind), record)) for kind in EQUILIBRIA}
     low, high = game.range
@@ -126,10 +134,10 @@ def summarise(record: Record, *, title: str = "", distance: str = "auto", stoppe
         trend={kind: one.word for kind, one in trends.items()},
         lately={kind: one.lately for kind, one in trends.items()},
         nash_gap=float(_mean(record.nash_gap(), record)),
-        distance={kind: None if left_out else float(_mean(record.distance(kind), record)) for kind in EQUILIBRIA},
+        distance=distances,
         distance_left_out=left_out,
         welfare=float(_mean(record.welfare, record)),
-        welfare_range={kind: None if left_out else equilibrium.welfare_range(game, kind) for kind in EQUILIBRIA},
+        welfare_range=welfare_ranges,
         optimum=equilibrium.optimum(game) if no_distance(game) is None else None,
         payoff_range=(float(low.min()), float(high.max())),
         measures=_other_measures(record),
@@ -153,6 +161,10 @@ def why_left_out(game: Game, replicas: int, distance: str) -> str | None:
             f'linear programs over {game.cells:,} cells are slow (set distance = "always" in [measure] to solve them)'
         )
     return None
+
+
+def _nothing_measured() -> dict[str, Any]:
+    return dict.fromkeys(map(str, EQUILIBRIA))
 
 
 def _mean(values: Any, record: Record) -> Any:

@@ -20,11 +20,11 @@ TOLERANCE = 1e-9  # largest gain from deviating, as a share of the largest payof
 
 @dataclass(frozen=True)
 class NashEquilibria:
-    """Nash equilibria of a two-player game, with what is known about completeness.
+    """Hold the Nash equilibria found in a two-player game.
 
-    Attributes
+    Parameters
     ----------
-    profiles : tuple of pairs of arrays
+    profiles : tuple of pairs of ndarray of float
         One pair of mixed strategies per equilibrium.
     is_complete : bool
         Whether these are all equilibria.

@@ -33,6 +33,23 @@ __all__ = [
 def to_nashpy(game: Game) -> Any:
     """Convert a two-player game to a `nashpy.Game`.
 
+    Parameters
+    ----------
+    game : Game
+        The game; it must be a payoff table of two players.
+
+    Returns
+    -------
+    nashpy.Game
+        The game, in the same payoff units, without its names.
+
+    Raises
+    ------
+    InputError
+        If the game is not a payoff table of two players.
+
+    Examples
+    --------
     >>> from gamesim import games
     >>> to_nashpy(games.make("chicken")).payoff_matrices[1].tolist()  # Column's
     [[6.0, 7.0], [2.0, 0.0]]
@@ -41,8 +58,22 @@ def to_nashpy(game: Game) -> Any:
 
 
 def from_nashpy(game: Any, name: str = "game") -> Table:
-    """Convert a game of nashpy, a `nashpy.Game`, to a table called `name`.
+    """Convert a `nashpy.Game` to a payoff table.
 
+    Parameters
+    ----------
+    game : nashpy.Game
+        The game.
+    name : str, default "game"
+        The name of the table.
+
+    Returns
+    -------
+    Table
+        The game as a payoff table, in the same payoff units.
+
+    Examples
+    --------
     >>> from gamesim import games
     >>> from_nashpy(to_nashpy(games.make("chicken"))).payoffs[1].tolist()
     [[6.0, 7.0], [2.0, 0.0]]
@@ -53,6 +84,23 @@ def from_nashpy(game: Any, name: str = "game") -> Table:
 def to_pygambit(game: Game) -> Any:
     """Convert a game to a `pygambit.Game`, keeping its names.
 
+    Parameters
+    ----------
+    game : Game
+        The game; it must be a payoff table.
+
+    Returns
+    -------
+    pygambit.Game
+        The game in strategic form, in the same payoff units.
+
+    Raises
+    ------
+    InputError
+        If the game is not a payoff table, or pygambit is not installed.
+
+    Examples
+    --------
     >>> from gamesim import games
     >>> from_pygambit(to_pygambit(games.make("chicken"))).payoffs[1].tolist()  # doctest: +SKIP
     [[6.0, 7.0], [2.0, 0.0]]
@@ -61,8 +109,20 @@ def to_pygambit(game: Game) -> Any:
 
 
 def from_pygambit(game: Any) -> Table:
-    """Convert a `pygambit.Game` to a table; an extensive game is converted to strategic form.
+    """Convert a `pygambit.Game` to a payoff table.
 
+    Parameters
+    ----------
+    game : pygambit.Game
+        The game. An extensive game is converted to strategic form.
+
+    Returns
+    -------
+    Table
+        The game as a payoff table, in the same payoff units.
+
+    Examples
+    --------
     >>> from gamesim import games
     >>> from_pygambit(to_pygambit(games.make("chicken"))).payoffs[1].tolist()  # doctest: +SKIP
     [[6.0, 7.0], [2.0, 0.0]]
@@ -73,6 +133,23 @@ def from_pygambit(game: Any) -> Table:
 def to_quantecon(game: Game) -> Any:
     """Convert a game to a quantecon `NormalFormGame`.
 
+    Parameters
+    ----------
+    game : Game
+        The game; it must be a payoff table.
+
+    Returns
+    -------
+    quantecon.game_theory.NormalFormGame
+        The game, in the same payoff units, without its names.
+
+    Raises
+    ------
+    InputError
+        If the game is not a payoff table, or quantecon is not installed.
+
+    Examples
+    --------
     >>> from gamesim import games
     >>> from_quantecon(to_quantecon(games.make("chicken"))).payoffs[1].tolist()  # doctest: +SKIP
     [[6.0, 7.0], [2.0, 0.0]]
@@ -82,8 +159,22 @@ def to_quantecon(game: Game) -> Any:
 
 
 def from_quantecon(game: Any, name: str = "game") -> Table:
-    """Convert a game of quantecon, a `NormalFormGame`, to a table called `name`.
+    """Convert a quantecon `NormalFormGame` to a payoff table.
 
+    Parameters
+    ----------
+    game : quantecon.game_theory.NormalFormGame
+        The game.
+    name : str, default "game"
+        The name of the table.
+
+    Returns
+    -------
+    Table
+        The game as a payoff table, in the same payoff units.
+
+    Examples
+    --------
     >>> from gamesim import games
     >>> from_quantecon(to_quantecon(games.make("chicken"))).payoffs[1].tolist()  # doctest: +SKIP
     [[6.0, 7.0], [2.0, 0.0]]
@@ -92,8 +183,25 @@ def from_quantecon(game: Any, name: str = "game") -> Table:
 
 
 def to_openspiel(game: Game) -> Any:
-    """Convert a game to an OpenSpiel matrix game (two players) or tensor game.
+    """Convert a game to an OpenSpiel matrix game or tensor game.
 
+    Parameters
+    ----------
+    game : Game
+        The game; it must be a payoff table.
+
+    Returns
+    -------
+    pyspiel.MatrixGame or pyspiel.TensorGame
+        A matrix game for two players, a tensor game otherwise, in the same payoff units.
+
+    Raises
+    ------
+    InputError
+        If the game is not a payoff table, or OpenSpiel is not installed.
+
+    Examples
+    --------
     >>> from gamesim import games
     >>> from_openspiel(to_openspiel(games.make("chicken"))).payoffs[1].tolist()  # doctest: +SKIP
     [[6.0, 7.0], [2.0, 0.0]]
@@ -106,8 +214,25 @@ def to_openspiel(game: Game) -> Any:
 
 
 def from_openspiel(game: Any) -> Table:
-    """Convert an OpenSpiel matrix or tensor game to a table.
+    """Convert an OpenSpiel matrix or tensor game to a payoff table.
 
+    Parameters
+    ----------
+    game : pyspiel.MatrixGame or pyspiel.TensorGame
+        The game.
+
+    Returns
+    -------
+    Table
+        The game as a payoff table, in the same payoff units.
+
+    Raises
+    ------
+    InputError
+        If the game is neither a matrix game nor a tensor game.
+
+    Examples
+    --------
     >>> from gamesim import games
     >>> from_openspiel(to_openspiel(games.make("chicken"))).payoffs[1].tolist()  # doctest: +SKIP
     [[6.0, 7.0], [2.0, 0.0]]

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class NetworkGame(Game):
-    """A game on a graph, whose losses are computed without a table of payoffs.
+    """Define the interface of games on graphs, which need no payoff table.
 
     A profile is the concatenation of all players' mixed strategies.
 
@@ -32,8 +32,10 @@ class NetworkGame(Game):
     @property
     @abstractmethod
     def graph(self) -> "nx.Graph[str]":
-        """The graph that the game is played on.
+        """Return the graph that the game is played on.
 
+        Examples
+        --------
         >>> from gamesim import games
         >>> game = games.make("network-coordination", graph="path", graph_settings={"n": 3}, values=[1.0, 2.0])
         >>> sorted(game.graph.edges)
@@ -42,8 +44,20 @@ class NetworkGame(Game):
 
     @abstractmethod
     def payoffs_of(self, choices: Sequence[int]) -> Vector:
-        """Return each player's payoff in the action profile `choices`, in payoff units.
+        """Return each player's payoff in an action profile.
 
+        Parameters
+        ----------
+        choices : sequence of int
+            The action profile: the number of each player's action.
+
+        Returns
+        -------
+        ndarray of float, shape (players,)
+            The payoff of each player, in payoff units.
+
+        Examples
+        --------
         >>> from gamesim import games
         >>> game = games.make("network-coordination", graph="path", graph_settings={"n": 3}, values=[1.0, 2.0])
         >>> game.payoffs_of([0, 1, 1]).tolist()
@@ -51,8 +65,20 @@ class NetworkGame(Game):
         """
 
     def table(self) -> Table:
-        """Return the same game as a table, if it fits in memory.
+        """Return the same game as a payoff table.
 
+        Returns
+        -------
+        Table
+            The game, with the same names and payoffs.
+
+        Raises
+        ------
+        InputError
+            If the table exceeds the memory limit.
+
+        Examples
+        --------
         >>> from gamesim import games
         >>> game = games.make("network-coordination", graph="path", graph_settings={"n": 3}, values=[1.0, 2.0])
         >>> game.table().payoffs[:, 0, 1, 1].tolist()
@@ -66,8 +92,20 @@ class NetworkGame(Game):
         return Table.from_payoffs(payoffs, name=self.name, players=self.players, actions=self.actions)
 
     def welfare(self, profile: ArrayLike) -> float:
-        """Return the expected total payoff per round under a profile of mixed strategies.
+        """Return the expected total payoff of a profile of mixed strategies.
 
+        Parameters
+        ----------
+        profile : array_like of float
+            The mixed strategies of all players, concatenated.
+
+        Returns
+        -------
+        float
+            The expected sum of all payoffs per round, in payoff units.
+
+        Examples
+        --------
         >>> from gamesim import games
         >>> game = games.make("network-coordination", graph="path", graph_settings={"n": 3}, values=[1.0, 2.0])
         >>> game.welfare([1, 0, 0, 1, 0.5, 0.5])  # the second and third meet half of the time

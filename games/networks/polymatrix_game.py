@@ -66,9 +66,9 @@ def _polymatrix_losses(integers: Integers, data: Vector, scratch: Vector, profil
 
 @dataclass(frozen=True, eq=False)
 class Polymatrix(NetworkGame):
-    """A two-player game on every edge of a graph; payoffs add up over a player's edges.
+    """Represent a polymatrix game: a two-player game on every edge of a graph.
 
-    A player uses one action in all its games.
+    A player uses one action in all its games. Payoffs add up over its edges.
 
     Parameters
     ----------
@@ -81,8 +81,8 @@ class Polymatrix(NetworkGame):
     edges : array of int, shape (edges, 2)
         The two players u and v of each edge, by number.
     bimatrices : array of float
-        For each edge in turn, the payoffs of u and then those of v, both with one row per action of u and one column
-        per action of v, flattened.
+        For each edge in turn, the payoffs of u and then those of v, in payoff units, both with one row per action of u
+        and one column per action of v, flattened.
 
     Notes
     -----
@@ -134,8 +134,10 @@ class Polymatrix(NetworkGame):
 
     @cached_property
     def range(self) -> tuple[Vector, Vector]:
-        """The exact minimum and maximum payoff of each player, in payoff units.
+        """Return each player's exact minimum and maximum payoff, in payoff units.
 
+        Examples
+        --------
         >>> from gamesim import games
         >>> game = games.make("network-coordination", graph="path", graph_settings={"n": 3}, values=[1.0, 2.0])
         >>> low, high = game.range

@@ -70,7 +70,7 @@ def _public_goods_losses(integers: Integers, data: Vector, scratch: Vector, prof
 
 @dataclass(frozen=True, eq=False)
 class LocalPublicGoods(NetworkGame):
-    """Efforts that help the neighbours too.
+    """Represent a game of local public goods: efforts that help neighbours too.
 
     Every player chooses an effort 0, 1, ...
 
@@ -85,9 +85,9 @@ class LocalPublicGoods(NetworkGame):
     edges : array of int, shape (edges, 2)
         Pairs of neighbours, by number.
     benefit : array of float
-        Benefit of each possible total effort.
+        Benefit of each possible total effort, in payoff units.
     cost : float
-        Cost per unit of own effort.
+        Cost per unit of own effort, in payoff units.
 
     Notes
     -----
@@ -133,8 +133,10 @@ class LocalPublicGoods(NetworkGame):
 
     @cached_property
     def range(self) -> tuple[Vector, Vector]:
-        """The exact minimum and maximum payoff of each player, in payoff units.
+        """Return each player's exact minimum and maximum payoff, in payoff units.
 
+        Examples
+        --------
         >>> from gamesim import games
         >>> star = {"graph": "star", "graph_settings": {"n": 2}}  # a centre and two leaves
         >>> game = games.make("local-public-goods", **star, decay=0.5, cost=0.4)

@@ -116,7 +116,9 @@ def _routing_losses(integers: Integers, data: Vector, scratch: Vector, profile: 
 
 @dataclass(frozen=True, eq=False)
 class Routing(NetworkGame):
-    """An atomic routing game: players choose routes, and roads slow down with their load.
+    """Represent an atomic routing game, in which roads slow down with their load.
+
+    Each player chooses a route. Its payoff is minus its travel time.
 
     Parameters
     ----------
@@ -196,8 +198,20 @@ class Routing(NetworkGame):
         return uses, of_step.reshape(-1)
 
     def times(self, loads: ArrayLike) -> Vector:
-        """Return the time of each road under these loads (players per road, on the last axis).
+        """Return the time of each road under these loads.
 
+        Parameters
+        ----------
+        loads : array_like of float, shape (..., roads)
+            The number of players on each road.
+
+        Returns
+        -------
+        ndarray of float, shape (..., roads)
+            The time of each road, in units of time.
+
+        Examples
+        --------
         >>> from gamesim import games
         >>> game = games.make("routing", network="pigou", players=2)  # a road of time 1, or one of time load / 2
         >>> game.times([1, 2, 2]).tolist()  # on s-t, s-v and v-t
@@ -207,10 +221,12 @@ class Routing(NetworkGame):
 
     @cached_property
     def range(self) -> tuple[Vector, Vector]:
-        """Bounds on each player's payoff, in payoff units.
+        """Return bounds on each player's payoff, in payoff units.
 
         The lower bound has all possible users on the slowest route; the upper has the player alone on the quickest.
 
+        Examples
+        --------
         >>> from gamesim import games
         >>> game = games.make("routing", network="pigou", players=2)  # a road of time 1, or one of time load / 2
         >>> low, high = game.range
@@ -256,8 +272,20 @@ class Routing(NetworkGame):
         return np.array([-times[way].sum() for way in ways])
 
     def chances(self, profile: ArrayLike) -> np.ndarray[Any, np.dtype[np.float64]]:
-        """Return the probability of each player (row) using each road (column) under a profile.
+        """Return the probability that each player uses each road.
 
+        Parameters
+        ----------
+        profile : array_like of float
+            The mixed strategies of all players over their routes, concatenated.
+
+        Returns
+        -------
+        ndarray of float, shape (players, roads)
+            The probability of each player (row) using each road (column).
+
+        Examples
+        --------
         >>> from gamesim import games
         >>> game = games.make("routing", network="pigou", players=2)  # a road of time 1, or one of time load / 2
         >>> game.chances([1.0, 0.0, 0.25, 0.75]).tolist()
@@ -268,8 +296,20 @@ class Routing(NetworkGame):
         return found
 
     def loads(self, profile: ArrayLike) -> Vector:
-        """Return the expected number of players on each road under a profile.
+        """Return the expected number of players on each road.
 
+        Parameters
+        ----------
+        profile : array_like of float
+            The mixed strategies of all players over their routes, concatenated.
+
+        Returns
+        -------
+        ndarray of float, shape (roads,)
+            The expected number of players on each road.
+
+        Examples
+        --------
         >>> from gamesim import games
         >>> game = games.make("routing", network="pigou", players=2)  # a road of time 1, or one of time load / 2
         >>> game.loads([1.0, 0.0, 0.25, 0.75]).tolist()  # on s-t, s-v and v-t
@@ -279,8 +319,20 @@ class Routing(NetworkGame):
         return expected
 
     def social_cost(self, profile: ArrayLike) -> float:
-        """Return the exact expected total time under a profile: Σ over roads of E[load · time(load)].
+        """Return the exact expected total time of a profile.
 
+        Parameters
+        ----------
+        profile : array_like of float
+            The mixed strategies of all players over their routes, concatenated.
+
+        Returns
+        -------
+        float
+            The sum over roads of E[load · time(load)], in units of time.
+
+        Examples
+        --------
         >>> from gamesim import games
         >>> game = games.make("routing", network="pigou", players=2)  # a road of time 1, or one of time load / 2
         >>> game.social_cost([1.0, 0.0, 0.25, 0.75])  # 1/4 · (1 + 1) + 3/4 · (1/2 + 1)
@@ -305,11 +357,15 @@ class Routing(NetworkGame):
 
     @cached_property
     def least_social_cost(self) -> tuple[float, bool]:
-        """The minimum total time, and whether it is exact; if not, it is a lower bound.
+        """Return the minimum total time, and whether it is exact.
+
+        If it is not exact, it is a lower bound. The time is in units of time.
 
         Up to 2^18 assignments of players to routes are enumerated. Beyond that, the bound comes from the convex
         relaxation with divisible players (Frank and Wolfe, 1956).
 
+        Examples
+        --------
         >>> from gamesim import games
         >>> game = games.make("routing", network="pigou", players=2)  # a road of time 1, or one of time load / 2
         >>> game.least_social_cost
@@ -318,8 +374,25 @@ class Routing(NetworkGame):
         return least_social_cost(self._route_groups(), self.coefficients)
 
     def price_of_anarchy(self, welfare: float) -> float:
-        """Return the ratio of the total time, -welfare, to the minimum (an upper bound if that is not exact).
+        """Return the ratio of the total time to the minimum total time.
 
+        Parameters
+        ----------
+        welfare : float
+            The expected sum of all payoffs per round: minus the total time.
+
+        Returns
+        -------
+        float
+            The ratio of the total time to the minimum, an upper bound on it if the minimum is not exact.
+
+        Raises
+        ------
+        InputError
+            If the minimum total time is 0.
+
+        Examples
+        --------
         >>> from gamesim import games
         >>> game = games.make("routing", network="pigou", players=2)  # a road of time 1, or one of time load / 2
         >>> game.price_of_anarchy(game.welfare([1.0, 0.0, 1.0, 0.0]))  # both on the narrow road
@@ -332,8 +405,10 @@ class Routing(NetworkGame):
 
     @cached_property
     def graph(self) -> "nx.DiGraph[str]":
-        """The road network, with the coefficients of each road's time as `cost`.
+        """Return the road network, with each road's time coefficients as `cost`.
 
+        Examples
+        --------
         >>> from gamesim import games
         >>> game = games.make("routing", network="pigou", players=2)  # a road of time 1, or one of time load / 2
         >>> sorted(game.graph.edges(data="cost"))

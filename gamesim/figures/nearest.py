@@ -14,7 +14,7 @@ CELLS = 1024  # largest game for which the linear program takes about a second
 
 @styled
 def nearest(record: Record) -> Figure | None:
-    """Plot the joint distribution of two players and the nearest correlated equilibrium.
+    """Plot the joint distribution of play and the nearest correlated equilibrium.
 
     Parameters
     ----------

@@ -12,6 +12,13 @@ from gamesim.scenario.model import SCENARIO_FILE, Scenario
 def shipped() -> dict[str, Path]:
     """Return the scenarios that come with gamesim, by name.
 
+    Returns
+    -------
+    dict of str to Path
+        The path of each scenario file, sorted by name.
+
+    Examples
+    --------
     >>> "chicken" in shipped()
     True
     """
@@ -20,8 +27,25 @@ def shipped() -> dict[str, Path]:
 
 
 def find(name: str) -> Path:
-    """Return the path of a scenario given as a path or as the name of a shipped one.
+    """Return the path of a scenario given by path or by name.
 
+    Parameters
+    ----------
+    name : str
+        The path of a scenario file, or the name of a shipped scenario.
+
+    Returns
+    -------
+    Path
+        The path of the scenario file.
+
+    Raises
+    ------
+    InputError
+        If there is no such file or scenario, or if the path is a folder.
+
+    Examples
+    --------
     >>> find("chikcen")
     Traceback (most recent call last):
         ...
@@ -51,8 +75,28 @@ def find(name: str) -> Path:
 
 
 def read(path: str | Path, *, local_code: bool = False) -> Scenario:
-    """Read a scenario file; with `local_code`, run the Python files that it names as learners.
+    """Read a scenario file.
 
+    Parameters
+    ----------
+    path : str or Path
+        The path of the file.
+    local_code : bool, default False
+        Whether to run the Python files that the scenario names as learners.
+
+    Returns
+    -------
+    Scenario
+        The validated scenario. Paths in it are relative to the folder of the file.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, is not TOML or is a study, or if there are mistakes in its values; the message lists
+        all of them.
+
+    Examples
+    --------
     >>> scenario = read(find("shapley"))
     >>> scenario.game.name, scenario.rounds
     ('shapley', 20000)

@@ -33,8 +33,31 @@ GAME_FILE = "game.npz"  # the name of a game that was read from a file: this for
 
 
 class Scenario(Part):
-    """A game, its players, the number of rounds and replicas, and what to measure.
+    """Describe a run: the game, its players, the rounds and what to measure.
 
+    Parameters
+    ----------
+    title : str, default ""
+        The title, as printable text.
+    rounds : int
+        The number of rounds, from 1 to 10^15.
+    seed : int, default 0
+        The seed of all randomness, at least 0.
+    feedback : {"expected", "sampled", "bandit"}, default "expected"
+        What the learners observe in each round.
+    replicas : int, optional
+        The number of independent replicas, at least 1. By default there is a single run.
+    game : GamePart
+        The table [game]: a name with settings, a file, or payoff tables.
+    players : list of PlayerPart, optional
+        The tables [[players]], one per player. Give either these or `everyone`.
+    everyone : EveryonePart, optional
+        The table [everyone]: one learner for all players.
+    measure : MeasurePart, default MeasurePart()
+        The table [measure]: whether to compute distances, and how many checkpoints to keep.
+
+    Examples
+    --------
     >>> scenario = Scenario.from_dict({"rounds": 100, "game": {"name": "chicken"}, "everyone": {"learner": "hedge"}})
     >>> scenario.simulation().run(scenario.rounds).rounds
     100
@@ -125,8 +148,10 @@ class Scenario(Part):
 
     @property
     def folder(self) -> Path:
-        """The folder that the path of a game file is relative to.
+        """Return the folder that the path of a game file is relative to.
 
+        Examples
+        --------
         >>> from gamesim.scenario import find, read
         >>> scenario = read(find("shapley"))
         >>> (scenario.folder / "shapley.toml").is_file()
@@ -136,8 +161,12 @@ class Scenario(Part):
 
     @property
     def comment(self) -> str:
-        """The opening comment of the file, which describes what to look for in the run.
+        """Return the opening comment of the file.
 
+        It describes what to look for in the run.
+
+        Examples
+        --------
         >>> from gamesim.scenario import find, read
         >>> read(find("shapley")).comment[:28]
         'Each player chases the other'
@@ -147,6 +176,25 @@ class Scenario(Part):
     def changed(self, rounds: int | None = None, seed: int | None = None) -> "Scenario":
         """Return a copy with another number of rounds or another seed.
 
+        Parameters
+        ----------
+        rounds : int, optional
+            The new number of rounds, from 1 to 10^15. By default it is unchanged.
+        seed : int, optional
+            The new seed, at least 0. By default it is unchanged.
+
+        Returns
+        -------
+        Scenario
+            The copy. This scenario is unchanged.
+
+        Raises
+        ------
+        InputError
+            If `rounds` or `seed` is not an integer in its range.
+
+        Examples
+        --------
         >>> raw = {"rounds": 100, "game": {"name": "chicken"}, "everyone": {"learner": "hedge"}}
         >>> scenario = Scenario.from_dict(raw)
         >>> again = scenario.changed(rounds=500, seed=3)
@@ -164,8 +212,10 @@ class Scenario(Part):
 
     @cached_property
     def played_game(self) -> Game:
-        """The game, with the scenario's names for its players.
+        """Return the game, with the scenario's names for its players.
 
+        Examples
+        --------
         >>> raw = {"rounds": 100, "game": {"name": "chicken"}}
         >>> players = [{"learner": "hedge", "name": "Ann"}, {"learner": "hedge", "name": "Bob"}]
         >>> Scenario.from_dict({**raw, "players": players}).played_game.players
@@ -175,8 +225,10 @@ class Scenario(Part):
 
     @property
     def player_parts(self) -> Sequence[EveryonePart]:
-        """The table of each player: its own [[players]] table, or [everyone].
+        """Return the table of each player: its own [[players]] table, or [everyone].
 
+        Examples
+        --------
         >>> raw = {"rounds": 100, "game": {"name": "chicken"}, "everyone": {"learner": "hedge"}}
         >>> [part.learner for part in Scenario.from_dict(raw).player_parts]
         ['hedge', 'hedge']
@@ -186,8 +238,15 @@ class Scenario(Part):
         return self.players or []
 
     def simulation(self) -> Simulation:
-        """Return the simulation that this scenario describes, before its first round.
+        """Return the simulation that this scenario describes.
 
+        Returns
+        -------
+        Simulation
+            The simulation, before its first round.
+
+        Examples
+        --------
         >>> raw = {"rounds": 100, "game": {"name": "chicken"}, "everyone": {"learner": "hedge"}}
         >>> scenario = Scenario.from_dict(raw)
         >>> simulation = scenario.simulation()
@@ -208,8 +267,15 @@ class Scenario(Part):
         )
 
     def to_toml(self) -> str:
-        """Return the scenario as TOML that reads back equal, with its opening comment.
+        """Return the scenario as TOML.
 
+        Returns
+        -------
+        str
+            The text of a scenario file that reads back equal, with the opening comment at the top.
+
+        Examples
+        --------
         >>> raw = {"rounds": 100, "game": {"name": "chicken"}, "everyone": {"learner": "hedge"}}
         >>> scenario = Scenario.from_dict(raw)
         >>> scenario.to_toml().splitlines()[1:6]
@@ -227,8 +293,21 @@ class Scenario(Part):
         return comment + ("\n" if comment else "") + toml_writer.write({**document, "measure": measure})
 
     def write_parts(self, folder: Path) -> None:
-        """Write the scenario, and the files that it needs to run, into an existing folder.
+        """Write the scenario and the files that it needs to run into a folder.
 
+        Parameters
+        ----------
+        folder : Path
+            An existing folder. The scenario becomes `scenario.toml`, a game that was read from a file becomes
+            `game.npz`, and the Python files of user-defined learners keep their names.
+
+        Raises
+        ------
+        InputError
+            If two different files of learners have the same name.
+
+        Examples
+        --------
         >>> raw = {"rounds": 100, "game": {"name": "chicken"}, "everyone": {"learner": "hedge"}}
         >>> scenario = Scenario.from_dict(raw)
         >>> import tempfile
@@ -248,8 +327,10 @@ class Scenario(Part):
 
     @property
     def runs_code(self) -> bool:
-        """Whether the scenario has a user-defined learner.
+        """Return whether the scenario has a user-defined learner.
 
+        Examples
+        --------
         >>> raw = {"rounds": 100, "game": {"name": "chicken"}, "everyone": {"learner": "hedge"}}
         >>> scenario = Scenario.from_dict(raw)
         >>> scenario.runs_code

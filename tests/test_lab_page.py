@@ -383,8 +383,8 @@ def test_the_legend_of_a_large_game_lists_only_what_is_drawn(noted: Page, lab: L
     large = {**CHICKEN, "rounds": 30, "game": {"name": "kuhn-poker"}, "players": [{"learner": "hedge"}] * 2}
     visit(noted, lab, scenario=large, speed=61, views=["joint", "payoffs"])
     assert text(noted, "#look-text") == (
-        "Poker with three cards and one bet, small enough to solve, with bluffing and slow play. The value is -1/18 to "
-        "the first player; optimal play bluffs with the jack one third as often as it bets the king."
+        "Kuhn poker: three cards and one bet, with bluffing and slow play. The value is -1/18 to the first player. In "
+        "optimal play the first player bluffs with the jack one third as often as it bets with the king."
     )
     play_out(noted)
     assert [one[0] for one in written(noted, "joint")] == ["play so far (nearest CE not computed)"]

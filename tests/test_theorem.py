@@ -384,7 +384,7 @@ def test_claims_that_are_named_run_again(tmp_path: Path, monkeypatch: pytest.Mon
 def test_an_invalid_store_is_rejected(tmp_path: Path) -> None:
     (tmp_path / "theorem").mkdir()
     (tmp_path / "theorem" / "points.sqlite").write_text("no database, but text that is long enough to be one" * 20)
-    with pytest.raises(InputError, match="choose another place"):
+    with pytest.raises(InputError, match="choose another folder"):
         run.theorem(tmp_path, True, 1, [], lambda _: None)
 
 

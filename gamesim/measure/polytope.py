@@ -312,6 +312,9 @@ class Polytope:
                 f"weights must be one finite number for each of {len(game.players)} players, got {weights!r}"
             )
         live = self.incentives.live
+        if self._exact is not None:  # a linear function is largest at a vertex
+            values = self._exact[0] @ np.tensordot(weight, game.payoffs, axes=1).ravel()
+            return self._exact[0][int(values.argmax())].reshape(self.shape)
         value = np.tensordot(weight, game.payoffs, axes=1).ravel()[live]
         scale = float(np.abs(value).max()) or 1.0
         system = csr_array(self.system.tocsc()[:, np.flatnonzero(live)])

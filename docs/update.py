@@ -16,9 +16,9 @@ from gamesim.study import schema as study_schema
 ROOT = Path(__file__).parents[1]
 COMMAND = "make generate"
 GUARANTEES = {
-    "swap": "no swap regret (play converges to CE)",
-    "internal": "no internal regret (also CE)",
-    "external": "no external regret (play converges to CCE)",
+    "swap": "no swap regret (play converges to the set of CE)",
+    "internal": "no internal regret (likewise)",
+    "external": "no external regret (play converges to the set of CCE)",
     "expected external": "no external regret, in expectation (bandit feedback)",
     "": "no guarantee",
 }

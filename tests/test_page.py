@@ -120,8 +120,8 @@ def test_trends_and_certificates_are_as_on_the_terminal() -> None:
     summary = report.summarise(record)
     shown = Reader(page.report_html(record, summary, [], "")).text
     assert "gap trend distance" in shown
-    assert trend_in_words(summary.gap_trend("ce")) == "stays (rounds^-0.05)"
-    assert "stays (rounds −0.05 )" in shown
+    assert trend_in_words(summary.gap_trend("ce")) == "has not decayed (T^-0.05)"
+    assert "has not decayed (T −0.05 )" in shown
     proved = summary.players[1].certificate["swap"]
     assert proved is not None
     assert f"proved {number(proved / record.rounds)}" in shown

@@ -160,7 +160,7 @@ def test_verdicts() -> None:
     assert away.verdict.startswith(
         "Stopped after 1,000 rounds: play is a 0.75-approximate correlated equilibrium and a 0.75-approximate coarse"
     )
-    assert "the CE gap stays" in away.verdict
+    assert "the CE gap has not decayed" in away.verdict
     exact = report.summarise(gamesim.simulate("rock-paper-scissors", "uniform", 100))
     assert exact.verdict == (
         "After 100 rounds, play is a correlated equilibrium up to rounding: no player would gain by swapping actions."
@@ -174,14 +174,14 @@ def test_the_verdict_names_no_player_of_replicas_and_no_gap_that_is_zero() -> No
     falls = GapTrend(gap=0.0086, word="falls", exponent=-0.5, lately=(0.0086, 0.03))
     assert verdict(stays, falls, "Row", 20_000, None, stopped=False) == (
         "After 20,000 rounds, play is a 0.0086-approximate coarse correlated equilibrium, but only a 0.15-approximate "
-        "correlated equilibrium: Row would gain 0.15 per round by swapping actions, and this gap stays (rounds^-0.01), "
-        "while the CCE gap falls like rounds^-0.50."
+        "correlated equilibrium: Row would gain 0.15 per round by swapping actions, and this gap has not decayed "
+        "(T^-0.01), while the CCE gap falls like T^-0.50."
     )
     # The mean of the replicas' gaps need not be the gain of any one player.
     assert verdict(stays, zero, "Row", 1, 3, stopped=True) == (
         "Stopped after 1 round: on average over 3 replicas, play is a coarse correlated equilibrium up to rounding, "
         "but only a 0.15-approximate correlated equilibrium: the player with the most to gain would gain 0.15 per "
-        "round by swapping actions, and this gap stays (rounds^-0.01)."
+        "round by swapping actions, and this gap has not decayed (T^-0.01)."
     )
 
 
@@ -203,7 +203,7 @@ def test_a_slow_fall_is_called_no_equilibrium_of_either_kind() -> None:
     summary = report.summarise(gamesim.simulate("shapley", "hedge", 200, perturb=0.2))
     changed = replace(summary, gap={"ce": 0.2, "cce": 0.1}, slope={"ce": -0.2, "cce": -0.5})
     slow = report._with_verdict(replace(changed, trend={"ce": "falls slowly", "cce": "falls"}))
-    assert "but only" not in slow.verdict and "falls slowly like rounds^-0.20" in slow.verdict
+    assert "but only" not in slow.verdict and "falls slowly like T^-0.20" in slow.verdict
     at_rate = report._with_verdict(replace(changed, trend={"ce": "falls", "cce": "falls"}))
     assert "a 0.2-approximate correlated equilibrium: no player" in at_rate.verdict
 
@@ -214,7 +214,7 @@ def test_without_an_exponent_the_range_of_the_last_decade_is_reported() -> None:
     changed = replace(summary, gap={"ce": 0.2, "cce": 0.01}, slope={"ce": None, "cce": None}, lately=ranges)
     words = {
         "falls": "falls (0.3 to 0.1)",
-        "stays": "stays (0.1 to 0.3)",
+        "stays": "has not decayed (0.1 to 0.3)",
         "unsteady": "has no steady trend (0.1 to 0.3)",
         "unknown": "has no trend yet",
     }
@@ -226,10 +226,7 @@ def test_without_an_exponent_the_range_of_the_last_decade_is_reported() -> None:
     grown = report._with_verdict(
         replace(changed, slope={"ce": 0.3, "cce": -0.5}, trend={"ce": "grows", "cce": "falls"})
     )
-    assert (
-        "but only a 0.2-approximate correlated equilibrium" in grown.verdict
-        and "grows like rounds^0.30" in grown.verdict
-    )
+    assert "but only a 0.2-approximate correlated equilibrium" in grown.verdict and "grows like T^0.30" in grown.verdict
 
 
 def test_anytime_hedge_stays_below_the_bound_that_is_shown() -> None:

@@ -135,5 +135,5 @@ def test_a_gap_that_settles_late_does_not_grow() -> None:
     assert np.ptp(rest) < 0.03 and curve.gap("ce")[rises].max() < 0.05 * rest.min()
     summary = report.summarise(record)
     assert trend_in_words(summary.gap_trend("ce")) == "has no steady trend (0.0368 to 0.138)"
-    assert trend_in_words(summary.gap_trend("cce")) == "falls like rounds^-0.86"
+    assert trend_in_words(summary.gap_trend("cce")) == "falls like T^-0.86"
     assert "but only" not in summary.verdict

@@ -313,8 +313,10 @@ class Polytope:
             )
         live = self.incentives.live
         if self._exact is not None:  # a linear function is largest at a vertex
-            values = self._exact[0] @ np.tensordot(weight, game.payoffs, axes=1).ravel()
-            return self._exact[0][int(values.argmax())].reshape(self.shape)
+            joints: NDArray[np.float64] = self._exact[0]
+            values = joints @ np.tensordot(weight, game.payoffs, axes=1).ravel()
+            best: NDArray[np.float64] = joints[int(values.argmax())].reshape(self.shape)
+            return best
         value = np.tensordot(weight, game.payoffs, axes=1).ravel()[live]
         scale = float(np.abs(value).max()) or 1.0
         system = csr_array(self.system.tocsc()[:, np.flatnonzero(live)])

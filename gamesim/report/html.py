@@ -141,7 +141,7 @@ def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], words: int = 
 
 
 def _slope(slope: float | None) -> str:
-    return "–" if slope is None else f"rounds<sup>{round(slope, 2) + 0:.2f}</sup>".replace("-", "−")
+    return "–" if slope is None else f"T<sup>{round(slope, 2) + 0:.2f}</sup>".replace("-", "−")
 
 
 def _trend(summary: Summary, kind: str) -> str:
@@ -157,8 +157,7 @@ def _gaps(summary: Summary) -> str:
     rows.append(["Nash gap of the average strategies", number(summary.nash_gap), "–", "–"])
     notes = [
         "The gap is the largest gain per round from deviating, in payoff units; the distance is the total variation "
-        "from play to the nearest equilibrium. The distance can be large although the gap is small; "
-        "trust the gap first."
+        "from play to the nearest equilibrium. A small gap does not imply a small distance."
     ]
     if summary.distance_left_out:
         notes.append(f"Distances and welfare ranges are not computed: {summary.distance_left_out}.")

@@ -26,8 +26,8 @@ def show(summary: Summary, console: Console) -> None:
         console.print(f"… and {len(summary.players) - PLAYERS_SHOWN:,} more players; see summary.json", style="dim")
     drawn = "" if summary.feedback == "expected" else " (up to sampling noise)"
     proved = any(value is not None for one in summary.players[:PLAYERS_SHOWN] for value in one.certificate.values())
-    also = "; proved is the bound that the gradients of this run certify" if proved else ""
-    console.print(f"Payoffs and regrets are per round; ≤ is the learner's guarantee{drawn}{also}.", style="dim")
+    also = "; proved is the bound certified by this run" if proved else ""
+    console.print(f"Payoffs and regrets are per round; ≤ is the learner's worst-case bound{drawn}{also}.", style="dim")
     console.print()
     _print_gaps(summary, console)
     if summary.distance_left_out:
@@ -35,7 +35,7 @@ def show(summary: Summary, console: Console) -> None:
     else:
         console.print(
             "The gap is the largest gain per round from deviating; the distance is the total variation from play to "
-            "the nearest equilibrium. The distance can be large although the gap is small; trust the gap first.",
+            "the nearest equilibrium. A small gap does not imply a small distance.",
             style="dim",
         )
     console.print()
@@ -53,7 +53,7 @@ def describe_run(summary: Summary) -> str:
     )  # a payoff table in a scenario is named by the title
     return (
         f"{game}{count(len(summary.players), 'player')} · {count(summary.rounds, 'round')} · seed {summary.seed} · "
-        f"{summary.feedback} feedback{replicas} · payoffs {number(low)} to {number(high)}"
+        f"{summary.feedback} feedback{replicas} · payoffs {number(low)}{'–' if low >= 0 else ' to '}{number(high)}"
     )
 
 
@@ -93,7 +93,7 @@ def _short(value: object) -> str:
 def _print_gaps(summary: Summary, console: Console) -> None:
     columns = [("", "left"), ("gap", "right"), ("trend in T rounds", "left"), ("distance", "right")]
     rows = [
-        [name, number(summary.gap[kind]), trend_in_words(summary.gap_trend(kind), "T"), number(summary.distance[kind])]
+        [name, number(summary.gap[kind]), trend_in_words(summary.gap_trend(kind)), number(summary.distance[kind])]
         for kind, name in EQUILIBRIA.items()
     ]
     print_table(columns, [*rows, ["Nash gap of the average strategies", number(summary.nash_gap), "", ""]], console)

@@ -18,10 +18,10 @@ class GapTrend:
     lately: tuple[float, float]  # the smallest and the largest gap in the last decade of the rounds
 
 
-def trend_in_words(trend: GapTrend, time: str = "rounds") -> str:
-    """Describe a trend: "falls like rounds^-0.44", "stays (rounds^-0.08)", "has no steady trend (0.1 to 0.3)".
+def trend_in_words(trend: GapTrend) -> str:
+    """Describe a trend over T rounds, such as "falls like T^-0.44" or "has not decayed (T^-0.08)".
 
-    >>> trend_in_words(GapTrend(gap=0.01, word="falls", exponent=-0.5, lately=(0.01, 0.03)), time="T")
+    >>> trend_in_words(GapTrend(gap=0.01, word="falls", exponent=-0.5, lately=(0.01, 0.03)))
     'falls like T^-0.50'
     """
     if trend.word == "zero":
@@ -29,9 +29,9 @@ def trend_in_words(trend: GapTrend, time: str = "rounds") -> str:
     if trend.word == "unknown":
         return "has no trend yet"
     least, largest = map(number, trend.lately)
-    power = "" if trend.exponent is None else f"{time}^{round(trend.exponent, 2) + 0:.2f}"
+    power = "" if trend.exponent is None else f"T^{round(trend.exponent, 2) + 0:.2f}"
     if trend.word == "stays":
-        return f"stays ({power or f'{least} to {largest}'})"
+        return f"has not decayed ({power or f'{least} to {largest}'})"
     if trend.word == "unsteady":
         return f"has no steady trend ({least} to {largest})"
     return f"{trend.word} like {power}" if power else f"{trend.word} ({largest} to {least})"

@@ -83,27 +83,30 @@ def simulate(
         The game, or the name of a built-in one.
     learners : sequence, str, Learner or type
         One learner per player, or one for all players: a name, a `Learner`, or a class with ``play()`` and
-        ``observe(loss)``, see `RunningLearner`. Learners that need a horizon are tuned to `rounds`.
+        ``observe(loss)`` (see `RunningLearner`). `gamesim.players.make` makes a learner with settings. Learners that
+        need a horizon are tuned to `rounds`.
     rounds : int
         The number of rounds, at least 1.
     seed : int, default 0
-        The seed of all random draws.
+        Seed of the random number generator.
     feedback : {"expected", "sampled", "bandit"}, default "expected"
         What each learner observes after a round: the expected loss of every action against the other players'
-        strategies ("expected"), the loss of every action against their drawn actions ("sampled"), or only the loss of
-        its drawn action ("bandit").
+        strategies ("expected", full information), the loss of every action against their drawn actions ("sampled"), or
+        only the loss of its drawn action ("bandit"). Losses are payoffs rescaled to [-1, 1]; measures are in payoff
+        units.
     replicas : int, optional
-        The number of independent runs, of which run r has seed ``seed + r``. By default there is one, and measures have
-        no axis for replicas.
+        The number of independent runs; run r has seed ``seed + r``. If given, measures have the replicas along their
+        first axis; if None, there is a single run.
     start : sequence of array_like or None, optional
-        The first strategy of each player, None for the learner's own.
+        The first strategy of each player; None uses the learner's default.
     perturb : float or sequence of float, default 0.0
-        The share of the first strategy that is drawn at random, from 0 to 1, for all players or for each.
+        Weight in [0, 1] of a random strategy (Dirichlet distributed) mixed into each player's first strategy; a scalar
+        applies to all players.
 
     Returns
     -------
     Record
-        The record, with all measures of the run.
+        The statistics of play, from which regrets, gaps and distances are computed.
 
     Raises
     ------
@@ -147,7 +150,7 @@ class Simulation(Generic[Number]):
     learners : sequence, str, Learner or type
         One learner per player, or one for all players, see `simulate`.
     seed : int, default 0
-        The seed of all random draws.
+        Seed of the random number generator.
     feedback : {"expected", "sampled", "bandit"}, default "expected"
         What each learner observes after a round, see `simulate`.
     replicas : int, optional

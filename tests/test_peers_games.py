@@ -134,7 +134,7 @@ def test_games_travel_to_openspiel_and_back() -> None:
     assert theirs.sizes == (3, 3)
     dilemma = interop.from_openspiel(pyspiel.load_matrix_game("matrix_pd"))
     assert interop.pure_equilibria(dilemma).tolist() == [[1, 1]]
-    with pytest.raises(InputError, match="no matrix or tensor game"):
+    with pytest.raises(InputError, match="not a matrix or tensor game"):
         interop.from_openspiel(pyspiel.load_game("kuhn_poker"))
 
 

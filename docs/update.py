@@ -16,21 +16,24 @@ from gamesim.study import schema as study_schema
 ROOT = Path(__file__).parents[1]
 COMMAND = "make generate"
 GUARANTEES = {
-    "swap": "no swap regret (play converges to the set of CE)",
-    "internal": "no internal regret (likewise)",
-    "external": "no external regret (play converges to the set of CCE)",
-    "expected external": "no external regret, in expectation (bandit feedback)",
-    "": "no guarantee",
+    "swap": "swap regret: if all players have it, play converges to the set of CE",
+    "internal": "internal regret: likewise",
+    "external": "external regret: if all players have it, play converges to the set of CCE",
+    "expected external": "external regret in expectation, under bandit feedback",
+    "constant": "external regret up to a constant per round, set by `step`",
+    "": "no bound",
 }
+CONSTANT_STEP = ("replicator",)  # its bound, ln d / step + 4 step T, is linear in T at the default step
 SHORT_SPEED = ("Hedge | 4 ", "Hedge | 64 ", "Blum-Mansour, Hedge rows | 16 ")
 
 
 def learner_groups() -> str:
     """Return the learners by what they guarantee, as a short Markdown table."""
-    rows = ["| guarantee | learners |", "|---|---|"]
-    for kind, guarantee in GUARANTEES.items():
-        names = ", ".join(f"`{name}`" for name, _, regret, _ in generate.learners() if regret == kind)
-        rows.append(f"| {guarantee} | {names} |")
+    groups: dict[str, list[str]] = {}
+    for name, _, regret, _ in generate.learners():
+        groups.setdefault("constant" if name in CONSTANT_STEP else regret, []).append(f"`{name}`")
+    rows = ["| regret that is bounded | learners |", "|---|---|"]
+    rows += [f"| {guarantee} | {', '.join(groups[kind])} |" for kind, guarantee in GUARANTEES.items()]
     return "\n".join(rows)
 
 

@@ -97,7 +97,7 @@ def test_the_report_says_what_was_measured(run: Run) -> None:
     flat = " ".join(out.split())
     for words in (
         "-approximate coarse correlated equilibrium, but only a 0.126-approximate correlated equilibrium: Column",
-        "would gain 0.126 per round by swapping actions, and this gap has not decayed",
+        "would have gained 0.126 per round by swapping actions, and this gap has not decayed",
         "no bound",
         "in CE 0.667 to 1",
         "A small gap does not imply a small distance",

@@ -153,7 +153,9 @@ def test_verdicts() -> None:
     assert shapley.gap["cce"] < 0.005
     dilemma = report.summarise(gamesim.simulate("prisoners-dilemma", "hedge", 5000))
     assert dilemma.verdict.startswith("After 5,000 rounds, play is a")
-    assert "-approximate correlated equilibrium: no player would gain more than this per round" in dilemma.verdict
+    assert (
+        "-approximate correlated equilibrium: no player would have gained more than this per round" in dilemma.verdict
+    )
     away = report.summarise(gamesim.simulate("prisoners-dilemma", "uniform", 1000), stopped=True)
     # Against a uniform opponent cooperating pays 1.5 and defecting 3: half of the play gains 1.5 by defecting.
     assert away.gap == pytest.approx({"ce": 0.75, "cce": 0.75})
@@ -163,7 +165,8 @@ def test_verdicts() -> None:
     assert "the CE gap has not decayed" in away.verdict
     exact = report.summarise(gamesim.simulate("rock-paper-scissors", "uniform", 100))
     assert exact.verdict == (
-        "After 100 rounds, play is a correlated equilibrium up to rounding: no player would gain by swapping actions."
+        "After 100 rounds, play is a correlated equilibrium up to rounding: no player would have gained by "
+        "swapping actions."
     )
     assert "no trend yet" in report.summarise(gamesim.simulate("chicken", "hedge", 1)).verdict
 
@@ -174,13 +177,15 @@ def test_the_verdict_names_no_player_of_replicas_and_no_gap_that_is_zero() -> No
     falls = GapTrend(gap=0.0086, word="falls", exponent=-0.5, lately=(0.0086, 0.03))
     assert verdict(stays, falls, "Row", 20_000, None, stopped=False) == (
         "After 20,000 rounds, play is a 0.0086-approximate coarse correlated equilibrium, but only a 0.15-approximate "
-        "correlated equilibrium: Row would gain 0.15 per round by swapping actions, and this gap has not decayed "
+        "correlated equilibrium: Row would have gained 0.15 per round by swapping actions, and this gap has not "
+        "decayed "
         "(T^-0.01), while the CCE gap falls like T^-0.50."
     )
     # The mean of the replicas' gaps need not be the gain of any one player.
     assert verdict(stays, zero, "Row", 1, 3, stopped=True) == (
         "Stopped after 1 round: on average over 3 replicas, play is a coarse correlated equilibrium up to rounding, "
-        "but only a 0.15-approximate correlated equilibrium: the player with the most to gain would gain 0.15 per "
+        "but only a 0.15-approximate correlated equilibrium: the player with the most to gain would have gained "
+        "0.15 per "
         "round by swapping actions, and this gap has not decayed (T^-0.01)."
     )
 

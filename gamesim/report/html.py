@@ -156,7 +156,8 @@ def _gaps(summary: Summary) -> str:
     ]
     rows.append(["Nash gap of the average strategies", number(summary.nash_gap), "–", "–"])
     notes = [
-        "The gap is the largest gain per round from deviating, in payoff units; the distance is the total variation "
+        "The gap is the largest gain per round from deviating, in payoff units; the distance is the total "
+        "variation distance "
         "from play to the nearest equilibrium. A small gap does not imply a small distance."
     ]
     if summary.distance_left_out:

@@ -34,7 +34,8 @@ def show(summary: Summary, console: Console) -> None:
         console.print(f"Distances and welfare ranges are not computed: {summary.distance_left_out}.", style="dim")
     else:
         console.print(
-            "The gap is the largest gain per round from deviating; the distance is the total variation from play to "
+            "The gap is the largest gain per round from deviating; the distance is the total variation distance "
+            "from play to "
             "the nearest equilibrium. A small gap does not imply a small distance.",
             style="dim",
         )
@@ -91,7 +92,7 @@ def _short(value: object) -> str:
 
 
 def _print_gaps(summary: Summary, console: Console) -> None:
-    columns = [("", "left"), ("gap", "right"), ("trend in T rounds", "left"), ("distance", "right")]
+    columns = [("", "left"), ("gap", "right"), ("trend in T", "left"), ("distance", "right")]
     rows = [
         [name, number(summary.gap[kind]), trend_in_words(summary.gap_trend(kind)), number(summary.distance[kind])]
         for kind, name in EQUILIBRIA.items()

@@ -45,16 +45,18 @@ def verdict(ce: GapTrend, cce: GapTrend, worst: str, rounds: int, replicas: int 
     """
     who = worst if replicas is None else "the player with the most to gain"
     if ce.word == "zero":
-        found = "a correlated equilibrium up to rounding: no player would gain by swapping actions"
+        found = "a correlated equilibrium up to rounding: no player would have gained by swapping actions"
     elif ce.word in SETTLED:
         found = (
-            f"{_approximate(ce, 'correlated')}: no player would gain more than this per round by swapping actions, "
+            f"{_approximate(ce, 'correlated')}: no player would have gained more than this per round by "
+            f"swapping actions, "
             f"and this gap {trend_in_words(ce)}"
         )
     elif cce.word in SETTLED and ce.word in ("stays", "grows"):
         also = "" if cce.word == "zero" else f", while the CCE gap {trend_in_words(cce)}"
         found = (
-            f"{_approximate(cce, 'coarse correlated')}, but only {_approximate(ce, 'correlated')}: {who} would gain "
+            f"{_approximate(cce, 'coarse correlated')}, but only {_approximate(ce, 'correlated')}: {who} would "
+            f"have gained "
             f"{number(ce.gap)} per round by swapping actions, and this gap {trend_in_words(ce)}{also}"
         )
     else:

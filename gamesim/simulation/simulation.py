@@ -92,16 +92,16 @@ def simulate(
     feedback : {"expected", "sampled", "bandit"}, default "expected"
         What each learner observes after a round: the expected loss of every action against the other players'
         strategies ("expected", full information), the loss of every action against their drawn actions ("sampled"), or
-        only the loss of its drawn action ("bandit"). Losses are payoffs rescaled to [-1, 1]; measures are in payoff
-        units.
+        only the loss of its drawn action ("bandit"). Losses are negated payoffs, rescaled for each player to
+        [-1, 1]; measures are in payoff units.
     replicas : int, optional
         The number of independent runs; run r has seed ``seed + r``. If given, measures have the replicas along their
         first axis; if None, there is a single run.
     start : sequence of array_like or None, optional
         The first strategy of each player; None uses the learner's default.
     perturb : float or sequence of float, default 0.0
-        Weight in [0, 1] of a random strategy (Dirichlet distributed) mixed into each player's first strategy; a scalar
-        applies to all players.
+        Weight in [0, 1] of a strategy drawn uniformly from the simplex, mixed into each player's first strategy; a
+        scalar applies to all players.
 
     Returns
     -------

@@ -16,11 +16,11 @@ from gamesim.study import schema as study_schema
 ROOT = Path(__file__).parents[1]
 COMMAND = "make generate"
 GUARANTEES = {
-    "swap": "swap regret: if all players have it, play converges to the set of CE",
+    "swap": "swap regret: if every player's is sublinear, play converges to the set of CE",
     "internal": "internal regret: likewise",
-    "external": "external regret: if all players have it, play converges to the set of CCE",
+    "external": "external regret: if every player's is sublinear, play converges to the set of CCE",
     "expected external": "external regret in expectation, under bandit feedback",
-    "constant": "external regret up to a constant per round, set by `step`",
+    "constant": "external regret, up to a constant per round that depends on `step`",
     "": "no bound",
 }
 CONSTANT_STEP = ("replicator",)  # its bound, ln d / step + 4 step T, is linear in T at the default step

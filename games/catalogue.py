@@ -10,7 +10,7 @@ from functools import cache
 from types import ModuleType
 from typing import Any, TypeVar, get_type_hints
 
-from gamesim.errors import InputError, did_you_mean, unknown
+from gamesim.errors import InputError, unknown, unknown_setting
 from gamesim.game import Game
 
 Kind = TypeVar("Kind", bound=Game)
@@ -42,7 +42,7 @@ def make(known: Mapping[str, Callable[..., Kind]], name: str, settings: Mapping[
     >>> make(factories(Game, [dilemmas]), "hawk-dove", {"prize": 3.0})
     Traceback (most recent call last):
         ...
-    gamesim.errors.InputError: hawk-dove has no setting 'prize': choose from value, cost
+    gamesim.errors.InputError: hawk-dove has no setting 'prize'; choose from value, cost
     """
     from pydantic import ValidationError
 
@@ -74,13 +74,12 @@ def refuse_unknown_settings(name: str, settings: Iterable[str], allowed: Iterabl
     >>> refuse_unknown_settings("el-farol", ["playrs"], ["players", "capacity"])
     Traceback (most recent call last):
         ...
-    gamesim.errors.InputError: el-farol has no setting 'playrs': did you mean 'players'?
+    gamesim.errors.InputError: el-farol has no setting 'playrs'; did you mean 'players'?
     """
     allowed = list(allowed)
     for key in settings:
         if key not in allowed:
-            has = did_you_mean(key, allowed) if allowed else "it has no settings"
-            raise InputError(f"{name} has no setting {key!r}: {has}")
+            raise unknown_setting(name, key, allowed)
 
 
 @cache

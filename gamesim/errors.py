@@ -39,3 +39,16 @@ def unknown(what: str, name: object, known: Iterable[str]) -> InputError:
     unknown learner 'hegde'; did you mean 'hedge'?
     """
     return InputError(f"unknown {what} {name!r}; {did_you_mean(str(name), known)}")
+
+
+def unknown_setting(owner: str, key: str, allowed: Iterable[str]) -> InputError:
+    """Return the error for a setting that a learner, game or graph does not have, with a hint.
+
+    >>> print(unknown_setting("el-farol", "playrs", ["players", "capacity"]))
+    el-farol has no setting 'playrs'; did you mean 'players'?
+    >>> print(unknown_setting("chicken", "players", []))
+    chicken has no setting 'players'; it has no settings
+    """
+    known = list(allowed)
+    hint = did_you_mean(key, known) if known else "it has no settings"
+    return InputError(f"{owner} has no setting {key!r}; {hint}")

@@ -11,7 +11,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, overload
 
 from gamesim.deprecated import warn
-from gamesim.errors import InputError, did_you_mean, unknown
+from gamesim.errors import InputError, unknown, unknown_setting
 from gamesim.learner import Learner
 from gamesim.players.adahedge import AdaHedge as AdaHedge
 from gamesim.players.adanormal_hedge import AdaNormalHedge as AdaNormalHedge
@@ -115,8 +115,7 @@ def make(name: str, **settings: Any) -> Learner:
     allowed = [field.name for field in fields(known[name])]
     for key in settings:
         if key not in allowed:
-            has = did_you_mean(key, allowed) if allowed else "it has no settings"
-            raise InputError(f"{name} has no setting {key!r}: {has}")
+            raise unknown_setting(name, key, allowed)
     try:
         player: Learner = _adapters()[name].validate_python(settings)
     except ValidationError as error:

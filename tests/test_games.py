@@ -350,8 +350,8 @@ def test_equal_learners_stay_equal_until_actions_are_drawn() -> None:
 def test_mistakes_in_settings_are_reported() -> None:
     cases: list[tuple[str, dict[str, Any], str]] = [
         ("chiken", {}, "unknown game 'chiken'; did you mean 'chicken'"),
-        ("el-farol", {"playrs": 3}, "el-farol has no setting 'playrs': did you mean 'players"),
-        ("chicken", {"players": 3}, "chicken has no setting 'players': it has no settings"),
+        ("el-farol", {"playrs": 3}, "el-farol has no setting 'playrs'; did you mean 'players"),
+        ("chicken", {"players": 3}, "chicken has no setting 'players'; it has no settings"),
         ("el-farol", {"players": "five"}, "el-farol: players: .*got 'five'"),
         ("el-farol", {"players": 2.5}, "el-farol: players: .*got 2.5"),
         ("el-farol", {"players": True}, "el-farol: players"),

@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from gamesim import user_learners
-from gamesim.errors import did_you_mean
+from gamesim.errors import unknown_setting
 from gamesim.scenario.mistakes import Mistake, Mistakes, shown
 
 
@@ -25,8 +25,7 @@ def checked_settings(
     checked = {}
     for key, value in settings.items():
         if key not in takes:
-            hint = did_you_mean(key, takes) if takes else "it takes no settings"
-            found.append((key, f"{name} has no setting {key!r}; {hint}"))
+            found.append((key, str(unknown_setting(name, key, takes))))
             continue
         try:  # as JSON: strict validation then accepts an array for a tuple, but converts nothing else silently
             kind = Any if takes[key].annotation is inspect.Parameter.empty else takes[key].annotation

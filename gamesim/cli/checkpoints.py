@@ -151,7 +151,7 @@ def unfinished_run(target: Path) -> UnfinishedRun | None:
         if whole is None or whole.rounds < kept.rounds or not same_scenario(whole.scenario, kept.scenario):
             return kept
         whole = replace(whole, interval=kept.interval)
-    return whole if whole is not None and whole.rounds < whole.scenario.rounds else None
+    return whole if _title_and_stopped(target)[1] else None
 
 
 def shorter_run(target: Path, scenario: Scenario) -> UnfinishedRun | None:

@@ -3,6 +3,7 @@
 import argparse
 import json
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -175,21 +176,32 @@ def _play_and_write(
     from gamesim.report.summary import summarise
 
     scenario = run.scenario
+    can_resume = not scenario.runs_code  # if so, a run whose measuring or drawing was cut short counts as stopped
     console = make_console(stderr=True, quiet=arguments.quiet)
     record = run_watched(run.simulation(), scenario.rounds, target.name, console, stop, keep)
     stopped = record.rounds < scenario.rounds
 
-    def measure(distance: str) -> "Summary":
+    def measure(distance: str, *, stopped: bool) -> "Summary":
         return summarise(record, title=run.name, distance=distance, stopped=stopped)
 
     with console.status("measuring"):
-        summary = stop.or_else(lambda: measure(scenario.measure.distance), lambda: measure("never"))
+        summary = stop.or_else(
+            lambda: measure(scenario.measure.distance, stopped=stopped),
+            lambda: measure("never", stopped=stopped or can_resume),
+        )
+
+    def draw(folder: Path) -> bool:
+        write_report(folder, scenario, record, summary)
+        return True
 
     def write(folder: Path) -> None:
-        write_run(folder, scenario, record, summary)
+        nonlocal summary
         if not arguments.no_figures:
             with console.status("drawing"):
-                stop.or_else(lambda: write_report(folder, scenario, record, summary), lambda: None)
+                drawn = stop.or_else(lambda: draw(folder), lambda: False)
+            if not drawn and can_resume:
+                summary = replace(summary, stopped=True)
+        write_run(folder, scenario, record, summary)
 
     write_folder(target, write, force=force)
     return summary

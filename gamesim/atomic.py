@@ -10,7 +10,7 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -96,8 +96,7 @@ def finish_killed_write(target: Path) -> None:
                 new, old = folder / NEW, folder / OLD
                 if new.exists() and old.exists() and not target.exists():
                     os.replace(new, target)
-                lock.close()
-                shutil.rmtree(folder, ignore_errors=True)
+                _remove(folder, lock)
 
 
 def refuse_to_overwrite(path: Path, *, force: bool) -> None:
@@ -116,9 +115,7 @@ def _temporary_folder(place: Path, name: str) -> Iterator[Path]:
     try:
         yield folder
     finally:
-        if lock is not None:
-            lock.close()
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder, lock)
 
 
 def _locked_folder(place: Path, name: str) -> tuple[Path, sqlite3.Connection | None]:
@@ -128,10 +125,19 @@ def _locked_folder(place: Path, name: str) -> tuple[Path, sqlite3.Connection | N
         lock = _lock_of(folder)
         if lock is not None and folder.is_dir():
             return folder, lock
-        if lock is not None:
-            lock.close()
-        shutil.rmtree(folder, ignore_errors=True)
+        _remove(folder, lock)
     return Path(tempfile.mkdtemp(prefix=f".{name}-", dir=place)), None
+
+
+def _remove(folder: Path, lock: sqlite3.Connection | None) -> None:
+    """Remove a temporary folder, the lock by which it is recognised last, because a kill may cut this short."""
+    for name in (NEW, OLD, REMOVED):
+        shutil.rmtree(folder / name, ignore_errors=True)
+        with suppress(OSError):
+            (folder / name).unlink()  # if it is a file
+    if lock is not None:
+        lock.close()  # Windows removes no open file
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 def _is_temporary(folder: Path) -> bool:

@@ -1,6 +1,6 @@
 """Kill commands at fault points and random moments, resume them, and check that nothing is lost or left behind.
 
-Run: python -m tests.kill_campaign [--kills N] [--seed N] [COMMAND ...]   (N kills per command, 200 by default)
+Run: python -m tests.kill_campaign [COMMAND ...] [--kills N] [--signals LIST] [--seed N]
 
 Every trial starts a command in a new folder, kills it, continues with the command that a user would give next, possibly
 kills that too, and so on until a command ends undisturbed. After every kill, what was finished before is still there
@@ -31,8 +31,7 @@ from typing import Any, ClassVar
 
 from tests.fault_points import kind_of, strike, watch
 
-SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT)
-AT_RANDOM, STARTING, A_WORKER = "random moment", "start-up of Python", "a worker, not the sweep"
+AT_RANDOM, STARTING, A_WORKER = "random moment", "start-up", "a worker, not the sweep"
 ENDS_WITHIN = 5.0  # seconds after its coordinator, every worker has ended
 
 SCENARIO = """
@@ -111,14 +110,21 @@ def _run_here(given: Arguments, folder: Path, errors: int, visit: Callable[[str]
 
 
 def run_alone(given: Arguments, folder: Path, then: Callable[[int], object]) -> Ended:
-    """Run a command in a new process."""
+    """Run a command in a new process; `then` is called as soon as Python has started."""
     began = perf_counter()
-    command = [sys.executable, "-m", "gamesim", *given]
-    out = {"stdout": subprocess.DEVNULL, "stderr": subprocess.PIPE}
-    with subprocess.Popen(command, cwd=folder, start_new_session=True, text=True, **out) as process:  # type: ignore[call-overload]
+    code = "import os, sys; from gamesim.__main__ import start; os.write(1, b'.'); sys.exit(start())"
+    with subprocess.Popen(
+        [sys.executable, "-c", code, *given],
+        cwd=folder,
+        start_new_session=True,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdout is not None
+        process.stdout.read(1)
         then(process.pid)
         _, errors = process.communicate()
-    return Ended(process.returncode, errors, None, perf_counter() - began)
+    return Ended(process.returncode, errors.decode(), None, perf_counter() - began)
 
 
 def members(group: int) -> list[int]:
@@ -276,7 +282,7 @@ class Run(Trial):
 class Compare(Trial):
     """A comparison, new or in place of an earlier one."""
 
-    variants = ("new", "replace")
+    variants = ("replace", "new")
 
     def __init__(self, folder: Path, variant: str, templates: Path) -> None:
         super().__init__(folder, variant, templates)
@@ -313,7 +319,7 @@ class Compare(Trial):
 class Study(Trial):
     """The export and the figures of a study's results, new or in place of earlier files."""
 
-    variants = ("new", "replace")
+    variants = ("replace", "new")
     OLD = b"an earlier file"
 
     def __init__(self, folder: Path, variant: str, templates: Path) -> None:
@@ -409,8 +415,8 @@ TRIALS: dict[str, type[Trial]] = {"run": Run, "compare": Compare, "study": Study
 class Campaign:
     """Kills one command many times and counts how it ended, by signal and fault point."""
 
-    def __init__(self, name: str, place: Path, seed: int) -> None:
-        self.name, self.place, self.kind = name, place, TRIALS[name]
+    def __init__(self, name: str, place: Path, signals: Sequence[signal.Signals], seed: int) -> None:
+        self.name, self.place, self.kind, self.signals = name, place, TRIALS[name], signals
         self.chance = random.Random(f"{name} {seed}")
         self.counts: Counter[tuple[str, str, str]] = Counter()  # signal, fault point and what became of the command
         self.kills = self.trials = 0
@@ -424,15 +430,20 @@ class Campaign:
             self.trials += 1
             folder = self.place / f"trial-{self.trials}"
             folder.mkdir()
-            trial = self.kind(folder, self.chance.choice(self.kind.variants), self.place / "templates")
+            trial = self.kind(folder, self._variant(), self.place / "templates")
             self._survey(trial)
             while True:
-                ended, struck = self._next(trial, kill=self.kills < kills and self.chance.random() < 0.8)
+                ended, struck = self._next(trial, kill=self.kills < kills and self.chance.random() < 0.9)
                 trial.check()
                 if ended.code == 0 and not struck:
                     break
             trial.check_end()
             shutil.rmtree(folder)
+
+    def _variant(self) -> str:
+        """Return a variant; the last is the slowest and comes less often."""
+        variants = self.kind.variants
+        return self.chance.choices(variants, [*[3] * (len(variants) - 1), 1])[0]
 
     def _survey(self, trial: Trial) -> None:
         """Count the fault points of a new trial's command, once, by running it undisturbed in another folder."""
@@ -461,7 +472,7 @@ class Campaign:
             ended = run(given, trial.folder)
             assert ended.code == 0, (given, ended)
             return ended, False
-        number = SIGNALS[self.kills % len(SIGNALS)]
+        number = self.signals[self.kills % len(self.signals)]
         points = self.points.get((trial.variant, given[0])) or next(iter(self.points.values()))
         kinds = [AT_RANDOM] * 3 + [STARTING, *sorted(points)]
         where = self.chance.choice(kinds + [A_WORKER] * 3 if trial.has_workers and number != signal.SIGINT else kinds)
@@ -469,7 +480,7 @@ class Campaign:
         struck = ended.point is not None
         if struck:
             self.kills += 1
-            how = {0: "finished", 130: "stopped", -2: "stopped", -number: "killed"}[ended.code]
+            how = {0: "finished", -number: "killed", 130: "stopped", -signal.SIGINT: "stopped"}[ended.code]
             self.counts[number.name, where, how] += 1
             assert "Traceback" not in ended.errors or number != signal.SIGINT, ended.errors
         else:
@@ -538,7 +549,10 @@ def warm_up(folder: Path) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("commands", nargs="*", metavar="COMMAND", help=f"of {', '.join(TRIALS)} (default: all)")
-    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--kills", type=int, default=200, help="per command (default: 200)")
+    parser.add_argument(
+        "--signals", default="SIGKILL,SIGTERM,SIGINT", help="separated by commas (default: %(default)s)"
+    )
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
     campaigns = []
@@ -547,7 +561,8 @@ def main() -> None:
         for name in given.commands or TRIALS:
             began = perf_counter()
             (Path(place) / name).mkdir()
-            campaigns.append(Campaign(name, Path(place) / name, given.seed))
+            signals = [signal.Signals[one] for one in given.signals.split(",")]
+            campaigns.append(Campaign(name, Path(place) / name, signals, given.seed))
             campaigns[-1].run(given.kills)
             print(
                 f"{name}: {campaigns[-1].kills} kills in {campaigns[-1].trials} trials, "

@@ -10,7 +10,7 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
@@ -100,7 +100,7 @@ def checkpoints(target: Path, run: UnfinishedRun, interval: float | None) -> Ite
 
     if not partial_folder(target).exists():
         write_folder(partial_folder(target), write, force=False)
-    with closing(_take_lock(target)):
+    with _lock(target):
         yield CheckpointWriter(target, interval)
 
 
@@ -115,19 +115,19 @@ def refuse_running(target: Path) -> None:
     finish_killed_write(target)
     finish_killed_write(partial_folder(target))
     if partial_folder(target).is_dir():
-        _take_lock(target).close()
+        with _lock(target):
+            pass
 
 
-def _take_lock(target: Path) -> sqlite3.Connection:
+def _lock(target: Path) -> AbstractContextManager[object]:
     """Lock the checkpoint folder of a run."""
-    path = partial_folder(target) / LOCK_FILE
     try:
-        lock = try_lock(path)
-    except sqlite3.OperationalError as error:
-        raise InputError(f"cannot lock {path}: {error}; choose another folder with --out") from None
+        lock = try_lock(partial_folder(target) / LOCK_FILE)
+    except sqlite3.OperationalError:  # a file system without locks
+        return nullcontext()
     if lock is None:
         raise InputError(f"another process is running {target}; wait until it ends, or choose another folder")
-    return lock
+    return closing(lock)
 
 
 def unfinished_run(target: Path) -> UnfinishedRun | None:

@@ -152,8 +152,8 @@ def _finish(run: "UnfinishedRun", target: Path, arguments: argparse.Namespace, *
             with checkpoints.checkpoints(target, run, interval) as keep:
                 summary = _play_and_write(run, target, arguments, stop, keep, force=force)
         except KeyboardInterrupt:
-            if interval is not None:
-                make_console(stderr=True).print(f"continue with `gamesim resume {shlex.quote(str(target))}`")
+            if checkpoints.partial_folder(target).exists():
+                make_console(stderr=True, quiet=arguments.quiet).print(_how_to_continue(target))
             raise
         checkpoints.remove_checkpoints(target)
     _print_results(run, summary, target, arguments)
@@ -222,4 +222,8 @@ def _print_results(run: "UnfinishedRun", summary: "Summary", target: Path, argum
             "the state of a user-defined learner is not saved; to start over, repeat the command with --force"
         )
     elif summary.stopped:
-        console.print(f"continue with `gamesim resume {shlex.quote(str(target))}`")
+        console.print(_how_to_continue(target))
+
+
+def _how_to_continue(target: Path) -> str:
+    return f"continue with `gamesim resume {shlex.quote(str(target))}`"

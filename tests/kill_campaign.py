@@ -557,7 +557,8 @@ def main() -> None:
     given = parser.parse_args()
     campaigns = []
     with tempfile.TemporaryDirectory() as place:
-        warm_up(Path(place))
+        if set(given.commands) != {"sweep"}:  # whose workers are new processes anyway
+            warm_up(Path(place))
         for name in given.commands or TRIALS:
             began = perf_counter()
             (Path(place) / name).mkdir()

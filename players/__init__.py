@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, overload
 from gamesim.deprecated import warn
 from gamesim.errors import InputError, unknown, unknown_setting
 from gamesim.learner import Learner
+from gamesim.players import notation
 from gamesim.players.adahedge import AdaHedge as AdaHedge
 from gamesim.players.adanormal_hedge import AdaNormalHedge as AdaNormalHedge
 from gamesim.players.adversary import Adversary as Adversary
@@ -53,7 +54,7 @@ _LEARNERS: dict[str, type[Learner]] = {
     if isinstance(thing, type) and thing.__module__.startswith(__name__)
 }
 
-__all__ = ["make", "available", *_LEARNERS]  # noqa: PLE0604  # all are strings
+__all__ = ["make", "available", "from_text", *_LEARNERS]  # noqa: PLE0604  # all are strings
 
 
 def available() -> dict[str, type[Learner]]:
@@ -106,6 +107,8 @@ def make(name: str, **settings: Any) -> Learner:
     --------
     >>> make("hedge", rate=0.1)
     Hedge(rate=0.1)
+    >>> make("blum-mansour", rows={"learner": "ftrl", "optimistic": True}).rows
+    FTRL(regulariser='entropic', optimistic=True, rate=None)
     """
     from pydantic import ValidationError
 
@@ -116,8 +119,9 @@ def make(name: str, **settings: Any) -> Learner:
     for key in settings:
         if key not in allowed:
             raise unknown_setting(name, key, allowed)
+    given = {key: _with_learner(value) for key, value in settings.items()}
     try:
-        player: Learner = _adapters()[name].validate_python(settings)
+        player: Learner = _adapters()[name].validate_python(given)
     except ValidationError as error:
         first = error.errors()[0]
         if isinstance(cause := first.get("ctx", {}).get("error"), InputError):
@@ -125,6 +129,42 @@ def make(name: str, **settings: Any) -> Learner:
         where = ".".join(map(str, first["loc"]))
         raise InputError(f"{name}: {where}: {first['msg']}, got {first['input']!r}") from None
     return player
+
+
+def from_text(text: str) -> Learner:
+    """Return a learner from its notation on the command line.
+
+    Parameters
+    ----------
+    text : str
+        A name, optionally followed by settings.
+
+    Returns
+    -------
+    Learner
+        The configured learner.
+
+    Raises
+    ------
+    InputError
+        If the text is malformed, or a name or setting is unknown.
+
+    Examples
+    --------
+    >>> from_text("hedge:rate=0.1")
+    Hedge(rate=0.1)
+    >>> from_text("blum-mansour:rows=ftrl(optimistic=true)").rows
+    FTRL(regulariser='entropic', optimistic=True, rate=None)
+    """
+    name, *settings = notation.split(text, ":")
+    return make(name, **notation.settings(settings, text))
+
+
+def _with_learner(value: Any) -> Any:
+    """Return a setting with a table that describes a learner replaced by the learner."""
+    if not isinstance(value, dict) or "learner" not in value:
+        return value
+    return make(value["learner"], **{key: one for key, one in value.items() if key != "learner"})
 
 
 @cache

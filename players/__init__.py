@@ -20,8 +20,10 @@ from gamesim.players.adversary import Adversary as Adversary
 from gamesim.players.best_response import BestResponse as BestResponse
 from gamesim.players.blum_mansour import BlumMansour as BlumMansour
 from gamesim.players.coin_betting import CoinBetting as CoinBetting
+from gamesim.players.discounted_regret_matching import DiscountedRegretMatching as DiscountedRegretMatching
 from gamesim.players.exp3 import Exp3 as Exp3
 from gamesim.players.exp3_ix import Exp3IX as Exp3IX
+from gamesim.players.extragradient_rm_plus import ExtragradientRegretMatchingPlus as ExtragradientRegretMatchingPlus
 from gamesim.players.fictitious_play import FictitiousPlay as FictitiousPlay
 from gamesim.players.first_order_hedge import FirstOrderHedge as FirstOrderHedge
 from gamesim.players.fixed import Fixed as Fixed
@@ -29,15 +31,25 @@ from gamesim.players.ftrl import FTRL as FTRL
 from gamesim.players.gradient import Gradient as Gradient
 from gamesim.players.hedge import Hedge as Hedge
 from gamesim.players.internal_regret_matching import InternalRegretMatching as InternalRegretMatching
+from gamesim.players.logit import Logit as Logit
+from gamesim.players.magnetic_mirror_descent import MagneticMirrorDescent as MagneticMirrorDescent
 from gamesim.players.normal_hedge import NormalHedge as NormalHedge
+from gamesim.players.optimistic_gradient import OptimisticGradient as OptimisticGradient
 from gamesim.players.optimistic_hedge import OptimisticHedge as OptimisticHedge
 from gamesim.players.predictive_rm_plus import PredictiveRegretMatchingPlus as PredictiveRegretMatchingPlus
 from gamesim.players.prior_hedge import PriorHedge as PriorHedge
+from gamesim.players.q_learning import QLearning as QLearning
 from gamesim.players.regret_matching import RegretMatching as RegretMatching
 from gamesim.players.regret_matching_plus import RegretMatchingPlus as RegretMatchingPlus
 from gamesim.players.replicator import Replicator as Replicator
 from gamesim.players.smooth_fictitious_play import SmoothFictitiousPlay as SmoothFictitiousPlay
+from gamesim.players.smooth_predictive_rm_plus import (
+    SmoothPredictiveRegretMatchingPlus as SmoothPredictiveRegretMatchingPlus,
+)
 from gamesim.players.squint import Squint as Squint
+from gamesim.players.stable_predictive_rm_plus import (
+    StablePredictiveRegretMatchingPlus as StablePredictiveRegretMatchingPlus,
+)
 from gamesim.players.stoltz_lugosi import StoltzLugosi as StoltzLugosi
 from gamesim.players.treeswap import TreeSwap as TreeSwap
 from gamesim.players.tsallis_inf import TsallisINF as TsallisINF

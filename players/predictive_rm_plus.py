@@ -19,13 +19,13 @@ class State(NamedTuple):
 
 
 STATE = Layout(State, strategy="d", regrets="d", predicted="d")
-_view = STATE.view
+view = STATE.view
 
 
 @kernel
 def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
     d = loss.size
-    strategy, regrets, predicted = _view(state, d)
+    strategy, regrets, predicted = view(state, d)
     suffered = expected_loss(strategy, loss)
     for i in range(d):
         regret = suffered - loss[i]

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gamesim import games, players
+from gamesim.engine.sums import lengths
 from gamesim.errors import InputError
 from gamesim.game import Game
 from gamesim.learner import Feedback, Learner
@@ -75,8 +76,10 @@ def read(folder: Path) -> Fields:
     if manifest.get("format") != FORMAT:
         raise InputError(f"{folder} must have record format {FORMAT}, got {manifest.get('format')}")
     try:
+        game = _game(folder, manifest["game"])
+        arrays = {name: np.load(folder / f"{name}.npy", allow_pickle=False) for name in manifest["arrays"]}
         return Fields(
-            game=_game(folder, manifest["game"]),
+            game=game,
             learners=tuple(
                 players.make(one["learner"], **one["settings"]) if "learner" in one else one["python"]
                 for one in manifest["players"]
@@ -86,7 +89,7 @@ def read(folder: Path) -> Fields:
             feedback=manifest["feedback"],
             started=tuple(manifest["started"]),
             single=manifest["single"],
-            arrays={name: np.load(folder / f"{name}.npy", allow_pickle=False) for name in manifest["arrays"]},
+            arrays=arrays | _later_sums(arrays, game, manifest["feedback"]),
             settings=manifest["settings"],
         )
     except (KeyError, OSError, ValueError, TypeError) as error:
@@ -98,6 +101,17 @@ def described(learner: Any) -> dict[str, Any]:
     if isinstance(learner, Learner):
         return {"learner": learner.name, "settings": asdict(learner)}
     return {"python": learner if isinstance(learner, str) else getattr(learner, "__qualname__", repr(learner))}
+
+
+def _later_sums(arrays: dict[str, NDArray[Any]], game: Game, feedback: Feedback) -> dict[str, NDArray[Any]]:
+    """Return the sums that a record of an earlier version lacks, as NaN: they cannot be computed afterwards."""
+    replicas, kept, _ = arrays["checkpoint_average"].shape
+    added = {}
+    for name, length in lengths(game.sizes, drawn=feedback != "expected").items():
+        if name not in arrays:
+            added[name] = added[f"continue_{name}"] = np.full((replicas, length), np.nan)
+            added[f"checkpoint_{name}"] = np.full((replicas, kept, length), np.nan)
+    return added
 
 
 def _game(folder: Path, kept: dict[str, Any]) -> Game:

@@ -80,10 +80,10 @@ class RunningLearner(Protocol):
 
 @dataclass(frozen=True)
 class Guarantee:
-    """State a bound on the regret of a learner's strategies, for every sequence of losses in [-1, 1].
+    """State a bound on the regret of a learner's strategies.
 
-    The losses of a round may depend on everything up to and including the strategy of that round. The regret of actions
-    drawn from the strategies is a different quantity, see `gamesim.measure.bounds`.
+    It holds against every sequence of losses in [-1, 1]; the losses of a round may depend on the strategy of that
+    round. The regret of actions drawn from the strategies is a different quantity, see `gamesim.measure.bounds`.
 
     Parameters
     ----------
@@ -560,7 +560,7 @@ def several_informed(learners: Sequence[Any], names: Sequence[str]) -> str | Non
     >>> several_informed([players.make("hedge"), players.make("adversary")], ["Row", "Column"]) is None
     True
     >>> several_informed([players.make("adversary")] * 2, ["Row", "Column"])  # doctest: +ELLIPSIS
-    'at most one player may observe a round before it plays, got 2: Row (adversary), Column (adversary); ...'
+    'at most one player may observe the others before it plays, got 2: Row (adversary), Column (adversary); ...'
     """
     found = [
         f"{name} ({one.name})"
@@ -571,7 +571,7 @@ def several_informed(learners: Sequence[Any], names: Sequence[str]) -> str | Non
         return None
     listed = ", ".join(found[:SHOWN_INFORMED]) + (", …" if len(found) > SHOWN_INFORMED else "")
     return (
-        f"at most one player may observe a round before it plays, got {len(found)}: {listed}; "
+        f"at most one player may observe the others before it plays, got {len(found)}: {listed}; "
         "choose another learner for all but one of them"
     )
 

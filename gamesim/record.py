@@ -505,7 +505,7 @@ class Record(Generic[Number]):
         return bounds.bound_holds(self.learners, player, self.feedback, of)
 
     def certificate(self, player: int, phi: ArrayLike) -> float | None:
-        """Return the bound on the total regret of a player's strategies that the learner certifies.
+        """Return the certified bound on the total regret of a player's strategies.
 
         Some learners can prove a bound against a given deviation from the gradients of their run. It holds surely for
         ``regret("phi", phi=phi, of="strategies")``. If actions are drawn, it does not bound the regret of the draws.

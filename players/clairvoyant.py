@@ -9,7 +9,7 @@ from gamesim.players.best_response import BestResponse
 
 @dataclass(frozen=True)
 class Clairvoyant(Learner):
-    """Best-respond to the actions that the other players have drawn in the current round.
+    """Best-respond to the other players' drawn actions of the current round.
 
     Notes
     -----

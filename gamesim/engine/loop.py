@@ -22,8 +22,9 @@ EXPECTED, SAMPLED, BANDIT = 0, 1, 2
 # Columns of the plan, which has one row per player.
 PLAY, OBSERVE = 0, 1  # addresses; 0 for a learner written in Python
 SETTINGS, SETTINGS_END, STATE, STATE_END, ACTIONS, ACTIONS_END = 2, 3, 4, 5, 6, 7
-INFORMED = 8
+INFORMED = 8  # what the learner observes of a round before it plays: 0, or one of the following
 COLUMNS = 9
+SEES_STRATEGIES, SEES_DRAWS = 1, 2
 
 
 class Setup(NamedTuple):
@@ -98,17 +99,22 @@ def _ask(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
 
 @kernel
 def _inform(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
-    """Let the informed learners observe their losses and play, and compute the losses again."""
+    """Let the informed learner observe its losses against the strategies, or the drawn actions, and play."""
     for player in range(setup.plan.shape[0]):
-        if setup.plan[player, INFORMED] != 0:
+        sees = setup.plan[player, INFORMED]
+        if sees != 0:
+            if sees == SEES_DRAWS:
+                _ask(setup, track, round, uniforms)
+            else:
+                strategies, losses = track.strategies[round % BLOCK], track.losses[round % BLOCK]
+                call_game(setup.game, setup.integers, setup.data, track.scratch, strategies, losses)
             _call(setup, track, player, OBSERVE, track.losses[round % BLOCK])
             _call(setup, track, player, PLAY, track.strategies[round % BLOCK])
-    _ask(setup, track, round, uniforms)
 
 
 @inlined
 def answer(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
-    """Compute the losses of this round; informed learners observe theirs first and then play."""
+    """Compute the losses of this round; an informed learner observes its losses first and then plays."""
     strategies = track.strategies[round % BLOCK]
     if round == 0:
         for i in range(strategies.size):
@@ -121,9 +127,9 @@ def answer(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
             first, end = setup.plan[player, ACTIONS], setup.plan[player, ACTIONS_END]
             for i in range(first, end):
                 strategies[i] = 1.0 / (end - first)
-    _ask(setup, track, round, uniforms)
     if informed > 0:
         _inform(setup, track, round, uniforms)
+    _ask(setup, track, round, uniforms)
 
 
 @inlined
@@ -196,19 +202,20 @@ def _multiply_out(
 
 @kernel
 def add_block(setup: Setup, track: Track, rows: int, sums: Sums) -> None:
-    """Add the first rows of the current block to the sums; sampled feedback needs no such step."""
-    if setup.feedback != EXPECTED:
-        return
+    """Add the first rows of the current block to the sums of strategies: to all sums, unless actions are drawn."""
     strategies, losses, plan = track.strategies, track.losses, setup.plan
-    average, counterfactuals, joint = sums.average, sums.counterfactuals, sums.joint
-    for t in range(rows):
-        for i in range(average.size):
-            average[i] += strategies[t, i]
+    average, joint = sums.average, sums.joint
+    counterfactuals = sums.counterfactuals if setup.feedback == EXPECTED else sums.strategy_counterfactuals
     at = 0
     for player in range(plan.shape[0]):
         first, size = plan[player, ACTIONS], plan[player, ACTIONS_END] - plan[player, ACTIONS]
         _add_outer(strategies, first, losses, first, rows, counterfactuals, at, size, size)
         at += size * size
+    if setup.feedback != EXPECTED:
+        return
+    for t in range(rows):
+        for i in range(average.size):
+            average[i] += strategies[t, i]
     if joint.size > 0:
         players = plan.shape[0]
         _multiply_out(strategies, rows, plan, 0, players // 2, track.left)
@@ -232,11 +239,10 @@ def tally(setup: Setup, track: Track, round: int) -> None:
     """Add the round to the sums and the trajectory."""
     if round > 0:
         _add_steps(setup, track, round)
-    if setup.feedback == EXPECTED:
-        rows = round % BLOCK + 1
-        if rows == BLOCK:
-            add_block(setup, track, rows, track.sums)
-    else:
+    rows = round % BLOCK + 1
+    if rows == BLOCK:
+        add_block(setup, track, rows, track.sums)
+    if setup.feedback != EXPECTED:
         at, cell = 0, 0
         for player in range(setup.plan.shape[0]):
             first, end = setup.plan[player, ACTIONS], setup.plan[player, ACTIONS_END]

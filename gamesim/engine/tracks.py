@@ -11,7 +11,7 @@ from gamesim.engine.loop import BLOCK, Track
 from gamesim.engine.sums import Sums, lengths
 
 
-def allocate(sizes: Sequence[int], first_state: Vector, scratch: int) -> Track:
+def allocate(sizes: Sequence[int], first_state: Vector, scratch: int, drawn: bool) -> Track:
     """Return the arrays of a replica before its first round."""
     actions = sum(sizes)
     left, right = _halves_of_joint(sizes)
@@ -24,7 +24,7 @@ def allocate(sizes: Sequence[int], first_state: Vector, scratch: int) -> Track:
         drawn=np.zeros(len(sizes), dtype=np.int64),
         profile=np.zeros(actions),
         seen=np.zeros(actions),
-        sums=Sums.zeros(sizes),
+        sums=Sums.zeros(sizes, drawn),
         left=np.zeros((BLOCK, left)),
         right=np.zeros((BLOCK, right)),
         trajectory=np.zeros((_trajectory_rows(sizes), actions)),
@@ -32,16 +32,16 @@ def allocate(sizes: Sequence[int], first_state: Vector, scratch: int) -> Track:
     )
 
 
-def bytes_needed(sizes: Sequence[int], per_decade: int) -> int:
+def bytes_needed(sizes: Sequence[int], per_decade: int, drawn: bool) -> int:
     """Return approximately how many bytes one replica takes with its checkpoints."""
-    numbers = checkpoints.checkpoint_numbers(sizes)
+    numbers = checkpoints.checkpoint_numbers(sizes, drawn)
     once = numbers + sum(_halves_of_joint(sizes)) + _trajectory_rows(sizes) * sum(sizes)
     return 8 * (once + numbers * (1 + checkpoints.DECADES * per_decade))
 
 
 def _halves_of_joint(sizes: Sequence[int]) -> tuple[int, int]:
     """Return the number of action profiles of each half of the players; 1 if no joint distribution is stored."""
-    if not lengths(sizes)["joint"]:
+    if not lengths(sizes, drawn=False)["joint"]:
         return 1, 1
     half = len(sizes) // 2
     return prod(sizes[:half]), prod(sizes[half:])

@@ -14,11 +14,11 @@ from numpy.typing import ArrayLike, NDArray
 from gamesim.engine.compiled import Vector
 from gamesim.errors import InputError, unknown
 from gamesim.game import Game
-from gamesim.learner import REGRET_KINDS, RegretKind
+from gamesim.learner import REGRET_KINDS, RegretKind, RegretOf
 from gamesim.measure import regrets
 from gamesim.measure.distance import distance
 from gamesim.measure.incentives import EQUILIBRIUM_KINDS, EquilibriumKind, no_distance
-from gamesim.measure.moments import Moment, Moments
+from gamesim.measure.moments import Moment, Moments, counterfactuals
 from gamesim.measure.registry import Value, measure
 from gamesim.measure.trend import power
 
@@ -91,33 +91,33 @@ def cce_distance(moment: Moment) -> float:
 
 
 @measure("external-regret", unit=PAYOFF, per="player", reduce=np.max)
-def external_regret(moment: Moment) -> Vector:
+def external_regret(moment: Moment, of: RegretOf = "play") -> Vector:
     """Return each player's total regret against its best fixed action."""
-    return _regret(moment, regrets.external)
+    return _regret(moment, regrets.external, of)
 
 
 @measure("internal-regret", unit=PAYOFF, per="player", reduce=np.max)
-def internal_regret(moment: Moment) -> Vector:
+def internal_regret(moment: Moment, of: RegretOf = "play") -> Vector:
     """Return each player's total regret against the best replacement of one action by another."""
-    return _regret(moment, regrets.internal)
+    return _regret(moment, regrets.internal, of)
 
 
 @measure("swap-regret", unit=PAYOFF, per="player", reduce=np.max)
-def swap_regret(moment: Moment) -> Vector:
+def swap_regret(moment: Moment, of: RegretOf = "play") -> Vector:
     """Return each player's total regret against the best replacement of every action."""
-    return _regret(moment, regrets.swap)
+    return _regret(moment, regrets.swap, of)
 
 
 @measure("quantile-regret", unit=PAYOFF, per="player")
-def quantile_regret(moment: Moment, epsilon: float) -> Vector:
+def quantile_regret(moment: Moment, epsilon: float, of: RegretOf = "play") -> Vector:
     """Return each player's total regret against the ⌈epsilon · d⌉-th best of its d actions."""
-    return np.array([regrets.quantile(matrix, epsilon) for matrix in moment.matrices]) * moment.game.scale
+    return np.array([regrets.quantile(matrix, epsilon) for matrix in moment.matrices_of(of)]) * moment.game.scale
 
 
 @measure("phi-regret", unit=PAYOFF, per="player")
-def phi_regret(moment: Moment, phi: Deviations) -> Vector:
+def phi_regret(moment: Moment, phi: Deviations, of: RegretOf = "play") -> Vector:
     """Return each player's total regret against the deviation phi, one matrix for all players or one each."""
-    matrices = moment.matrices
+    matrices = moment.matrices_of(of)
     maps = [phi] * len(matrices) if np.ndim(phi[0]) == 1 else phi
     if len(maps) != len(matrices):
         raise InputError(f"phi must be one matrix, or one for each of {len(matrices)} players, got {len(maps)}")
@@ -175,32 +175,33 @@ def gap_name(kind: EquilibriumKind) -> str:
     return f"{kind}-gap"
 
 
-def regret_options(kind: RegretKind, epsilon: float | None, phi: Deviations | None) -> dict[str, Any]:
+def regret_options(kind: RegretKind, of: RegretOf, epsilon: float | None, phi: Deviations | None) -> dict[str, Any]:
     """Return the options of the measure for a kind of regret, or raise an InputError if they do not fit."""
     if kind not in REGRET_KINDS:
         raise unknown("regret", kind, REGRET_KINDS)
     if (kind == "quantile") != (epsilon is not None) or (kind == "phi") != (phi is not None):
         raise InputError("quantile regret needs epsilon=..., phi regret needs phi=..., and other regrets take neither")
-    return {name: value for name, value in (("epsilon", epsilon), ("phi", phi)) if value is not None}
+    given = {"of": of, "epsilon": epsilon, "phi": phi}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 # Internals.
 
 
-def _of_each_player(game: Game, counterfactuals: Vector, of_matrices: OfMatrices) -> NDArray[np.float64]:
+def _of_each_player(game: Game, total: Vector, of_matrices: OfMatrices) -> NDArray[np.float64]:
     """Apply a function to every player's matrix, batched by size: there may be thousands of players."""
     sizes = np.array(game.sizes)
     starts = np.cumsum(sizes**2) - sizes**2
-    result = np.zeros((*counterfactuals.shape[:-1], len(sizes)))
+    result = np.zeros((*total.shape[:-1], len(sizes)))
     for size in sorted(set(game.sizes)):
         who = np.flatnonzero(sizes == size)
         entries = starts[who, None] + np.arange(size * size)
-        result[..., who] = of_matrices(counterfactuals[..., entries].reshape(*result.shape[:-1], len(who), size, size))
+        result[..., who] = of_matrices(total[..., entries].reshape(*result.shape[:-1], len(who), size, size))
     return result
 
 
-def _regret(moment: Moment | Moments, of_matrices: OfMatrices) -> NDArray[np.float64]:
-    return _of_each_player(moment.game, moment.sums.counterfactuals, of_matrices) * moment.game.scale
+def _regret(moment: Moment | Moments, of_matrices: OfMatrices, of: RegretOf = "play") -> NDArray[np.float64]:
+    return _of_each_player(moment.game, counterfactuals(moment.sums, of), of_matrices) * moment.game.scale
 
 
 def _gap(moment: Moment | Moments, of_matrices: OfMatrices) -> NDArray[np.float64]:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gamesim.learner import RegretKind
+from gamesim.learner import RegretKind, RegretOf
 from gamesim.measure.builtin import Deviations, gap_name, regret_options
 from gamesim.measure.incentives import EquilibriumKind, checked_kind
 from gamesim.measure.moments import Moments
@@ -82,7 +82,12 @@ class Curve:
         return rows[0] if self._single else np.array(rows)
 
     def regret(
-        self, kind: RegretKind, *, epsilon: float | None = None, phi: Deviations | None = None
+        self,
+        kind: RegretKind,
+        *,
+        of: RegretOf = "play",
+        epsilon: float | None = None,
+        phi: Deviations | None = None,
     ) -> NDArray[np.float64]:
         """Return each player's total regret at each checkpoint.
 
@@ -90,6 +95,8 @@ class Curve:
         ----------
         kind : {"external", "internal", "swap", "quantile", "phi"}
             The kind of regret, see `Record.regret`.
+        of : {"play", "strategies"}, default "play"
+            Whether the regret is of the drawn actions, if actions are drawn, or of the strategies.
         epsilon : float, optional
             For quantile regret only: the share of actions, in (0, 1].
         phi : array_like, optional
@@ -112,7 +119,7 @@ class Curve:
         >>> record.curve.regret("external")[-3:].round(1).tolist()  # the second player does not learn
         [[3.3, 59.7], [3.3, 75.7], [3.3, 96.7]]
         """
-        return self.measure(f"{kind}-regret", **regret_options(kind, epsilon, phi))
+        return self.measure(f"{kind}-regret", **regret_options(kind, of, epsilon, phi))
 
     def gap(self, kind: EquilibriumKind) -> NDArray[np.float64]:
         """Return the CE or CCE gap at each checkpoint.

@@ -10,7 +10,9 @@ from numpy.typing import NDArray
 
 from gamesim.engine.compiled import Vector
 from gamesim.engine.sums import Sums
+from gamesim.errors import InputError, unknown
 from gamesim.game import Game
+from gamesim.learner import REGRETS_OF, RegretOf
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,6 +37,9 @@ class Moment:
         sums.joint           = Σ p_1 ⊗ ... ⊗ p_n, empty if too large to store
         sums.path            = Σ |p_t - p_{t-1}|_1 of each player's strategies, drawn or not
         sums.last            = p_t of the last round, concatenated over players
+
+    If actions are drawn, `sums.strategy_counterfactuals` holds Σ p ⊗ l with p the strategy that the action was drawn
+    from; otherwise it is empty.
 
     Examples
     --------
@@ -62,8 +67,38 @@ class Moment:
         >>> simulation.moments()[-1].matrices[0].round(1).tolist()
         [[1.6, -0.8], [78.4, -39.2]]
         """
+        return self.matrices_of("play")
+
+    def matrices_of(self, of: RegretOf) -> list[NDArray[np.float64]]:
+        """Return each player's counterfactual losses, of play or of the strategies.
+
+        Parameters
+        ----------
+        of : {"play", "strategies"}
+            Whether p in Σ p ⊗ l is the drawn action, if actions are drawn, or the strategy.
+
+        Returns
+        -------
+        list of ndarray of shape (d, d)
+            One matrix per player, in units of loss.
+
+        Raises
+        ------
+        InputError
+            If `of` is unknown, or the run is from a version that did not store the matrices of strategies.
+
+        Examples
+        --------
+        >>> import gamesim
+        >>> record = gamesim.simulate("prisoners-dilemma", ["hedge", "uniform"], rounds=200, feedback="sampled")
+        >>> moment = record.moments()[-1]
+        >>> [moment.matrices_of(of)[1].sum(axis=0).round(2).tolist() for of in ("play", "strategies")]
+        [[79.0, -41.33], [79.0, -41.33]]
+        >>> [moment.matrices_of(of)[1].sum(axis=1).round(2).tolist() for of in ("play", "strategies")]
+        [[17.67, 20.0], [18.83, 18.83]]
+        """
         ends = np.cumsum(np.square(self.game.sizes))
-        parts = np.split(self.sums.counterfactuals, ends[:-1])
+        parts = np.split(counterfactuals(self.sums, of), ends[:-1])
         return [part.reshape(size, size) for part, size in zip(parts, self.game.sizes, strict=True)]
 
     @property
@@ -171,6 +206,21 @@ class Moments(Sequence[Moment]):
         [[0.5, 0.5, 0.5, 0.5], [3.9, 196.1, 100.0, 100.0]]
         """
         return cast(Sums, _OneByOne(self._stacked))
+
+
+def counterfactuals(sums: Sums, of: RegretOf) -> NDArray[np.float64]:
+    """Return the sums Σ p ⊗ l of play, or of the strategies; they differ if actions are drawn."""
+    if of not in REGRETS_OF:
+        raise unknown("regret of", of, REGRETS_OF)
+    strategies = sums.strategy_counterfactuals
+    if of == "play" or strategies.shape[-1] == 0:
+        return sums.counterfactuals
+    if np.isnan(strategies).any():
+        raise InputError(
+            "the regret of the strategies is not in this record, which an earlier version of gamesim began; "
+            "repeat the run to obtain it"
+        )
+    return strategies
 
 
 class _OneByOne:

@@ -35,7 +35,8 @@ def compiled(game: Game, learners: Sequence[Any], feedback: Feedback) -> Compile
             states.append(learner.first_state(actions))
             row[loop.PLAY] = address(learner.kernels[0], LEARNER_KERNEL)
             row[loop.OBSERVE] = address(learner.kernels[1], LEARNER_KERNEL)
-            row[loop.INFORMED] = learner.informed
+            if learner.informed:
+                row[loop.INFORMED] = loop.SEES_DRAWS if learner.sees_draws else loop.SEES_STRATEGIES
         else:  # written in Python: runs between the phases of the loop
             settings.append(np.zeros(0))
             states.append(np.zeros(0))

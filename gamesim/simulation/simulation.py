@@ -18,7 +18,7 @@ from gamesim.engine.compiled import Vector
 from gamesim.engine.sums import Sums, lengths
 from gamesim.errors import InputError, unknown
 from gamesim.game import Game
-from gamesim.learner import Feedback, Learner
+from gamesim.learner import Feedback, Learner, several_informed
 from gamesim.measure.builtin import gap_name
 from gamesim.measure.incentives import EquilibriumKind
 from gamesim.measure.moments import Moments
@@ -98,7 +98,8 @@ def simulate(
         What each learner observes after a round: the expected loss of every action against the other players'
         strategies ("expected", full information), the loss of every action against their drawn actions ("sampled"), or
         only the loss of its drawn action ("bandit"). Losses are negated payoffs, rescaled for each player to
-        [-1, 1]; measures are in payoff units.
+        [-1, 1]; measures are in payoff units. With sampled and bandit feedback, measures are of the drawn actions;
+        `Record.regret` and `Record.bound` also cover the strategies that they are drawn from.
     replicas : int, optional
         The number of independent runs; run r has seed ``seed + r``. If given, measures have the replicas along their
         first axis; if None, there is a single run.
@@ -122,7 +123,7 @@ def simulate(
     Raises
     ------
     InputError
-        If an argument is invalid, a name is unknown, or a learner does not support the feedback.
+        If an argument is invalid, a name is unknown, a learner does not support the feedback, or several are informed.
 
     See Also
     --------
@@ -181,7 +182,7 @@ class Simulation(Generic[Number]):
     Raises
     ------
     InputError
-        If an argument is invalid, a name is unknown, or a learner does not support the feedback.
+        If an argument is invalid, a name is unknown, a learner does not support the feedback, or several are informed.
 
     Examples
     --------
@@ -249,10 +250,13 @@ class Simulation(Generic[Number]):
         self.rounds = 0
         self._spent = [0.0] * self.replicas
         wanted = validation.whole_number("checkpoints", checkpoints, least=1)
-        self._per_decade = grid.per_decade(self.game.sizes, wanted)
+        self._drawn = feedback != "expected"
+        self._per_decade = grid.per_decade(self.game.sizes, wanted, self._drawn)
         self._refuse_beyond_memory()
         self._setup, first_state, scratch = compiled(self.game, self.learners, feedback)
-        self._tracks = [tracks.allocate(self.game.sizes, first_state, scratch) for _ in range(self.replicas)]
+        self._tracks = [
+            tracks.allocate(self.game.sizes, first_state, scratch, self._drawn) for _ in range(self.replicas)
+        ]
         self._python = [PythonLearners(self.game, self.learners) for _ in self._tracks]
         first_round, starts = FirstRound(self.game, opening, perturb), Starts(self.game, start, self.replicas)
         self._placed = starts.given()
@@ -532,8 +536,8 @@ class Simulation(Generic[Number]):
         for replica, track in enumerate(self._tracks):
             for part in CONTINUED:
                 getattr(track, part)[...] = arrays[f"continue_{part}"][replica]
-            for name, total in track.sums._asdict().items():
-                total[...] = arrays[f"continue_{name}"][replica]
+            for name in lengths(self.game.sizes, self._drawn):
+                getattr(track.sums, name)[...] = arrays[f"continue_{name}"][replica]
             track.trajectory[: arrays["trajectory"].shape[1]] = arrays["trajectory"][replica]
             self._random[replica].bit_generator.state = record.settings["random"][replica]
         moments = [record.moments(replica) for replica in range(self.replicas)]
@@ -542,7 +546,7 @@ class Simulation(Generic[Number]):
 
     def _refuse_beyond_memory(self) -> None:
         """Raise an InputError if the arrays would exceed the memory limit."""
-        needed = self.replicas * tracks.bytes_needed(self.game.sizes, self._per_decade)
+        needed = self.replicas * tracks.bytes_needed(self.game.sizes, self._per_decade, self._drawn)
         if needed > SIMULATION_BYTES:
             raise InputError(
                 f"this simulation would need {needed / 2**30:.1f} GiB for {self.replicas} replicas of "
@@ -593,7 +597,7 @@ class Simulation(Generic[Number]):
         """Return every sum now, at the checkpoints, and as the tracks hold it, one row per replica."""
         now = [self._sums(track) for track in self._tracks]
         arrays = {}
-        for name, width in lengths(self.game.sizes).items():
+        for name, width in lengths(self.game.sizes, self._drawn).items():
             kept = [[getattr(sums[replica], name) for _, sums in self._kept] for replica in range(self.replicas)]
             arrays[name] = np.stack([getattr(sums, name) for sums in now])
             shape = self.replicas, len(self._kept), width
@@ -605,7 +609,7 @@ class Simulation(Generic[Number]):
 def _chosen_learners(
     game: Game, learners: Sequence[Any] | str | Learner | type, feedback: Feedback, horizon: int | None
 ) -> list[Any]:
-    """Return one learner per player, tuned to the horizon; refuse those that do not support the feedback."""
+    """Return one learner per player, tuned to the horizon; refuse those that do not fit the feedback or each other."""
     count = len(game.players)
     chosen = [learners] * count if isinstance(learners, str | Learner | type) else list(learners)
     if len(chosen) != count:
@@ -623,6 +627,8 @@ def _chosen_learners(
                 f"{one.name} requires {' or '.join(one.feedback)} feedback, got {feedback}; "
                 f"choose another learner or feedback"
             )
+    if (clash := several_informed(found, game.players)) is not None:
+        raise InputError(clash)
     return found
 
 

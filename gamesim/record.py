@@ -26,8 +26,8 @@ from gamesim.measure.bounds import DELTA, Holds
 from gamesim.measure.builtin import Deviations, gap_name, regret_options
 from gamesim.measure.curves import Curve
 from gamesim.measure.incentives import EquilibriumKind, checked_kind
-from gamesim.measure.moments import Moments
-from gamesim.measure.registry import find
+from gamesim.measure.moments import Moments, Weights
+from gamesim.measure.registry import MomentFunction, find
 
 # The type of a measure with one number per run: a float for one run, an array for replicas, Any if unknown.
 if TYPE_CHECKING:
@@ -173,17 +173,66 @@ class Record(Generic[Number]):
             earlier = self.arrays[f"checkpoint_{name}"][replica, :last]
             return np.concatenate([earlier, self.arrays[name][replica, None]])
 
-        return Moments(self.game, self._grid, sums_at, stacked)
+        return Moments(self.game, self._grid, sums_at, stacked, self.settings.get("observers", {}))
 
-    def measure(self, name: str, **options: Any) -> Number | NDArray[np.float64]:
-        """Return a measure by name.
+    @property
+    def observers(self) -> list[str]:
+        """Return the names of the observers of the run.
+
+        Examples
+        --------
+        >>> import gamesim
+        >>> gamesim.simulate("chicken", "hedge", rounds=10, observers=["dynamic-regret"]).observers
+        ['dynamic-regret']
+        """
+        return list(self.settings.get("observers", {}))
+
+    def observed(self, name: str) -> NDArray[np.float64]:
+        """Return the total of an observer.
+
+        Parameters
+        ----------
+        name : str
+            The name of the observer.
+
+        Returns
+        -------
+        ndarray of float
+            The total after the last round. With replicas it has a leading axis.
+
+        Raises
+        ------
+        InputError
+            If the run has no such observer.
+
+        See Also
+        --------
+        gamesim.measure.observers : How to write an observer.
+
+        Examples
+        --------
+        >>> import gamesim
+        >>> record = gamesim.simulate("chicken", ["hedge", "uniform"], rounds=50, observers=["dynamic-regret"])
+        >>> record.observed("dynamic-regret").round(1).tolist()  # per player, in units of loss
+        [1.4, 1.9]
+        """
+        found = [self.moments(replica)[-1].observed(name) for replica in range(self.replicas)]
+        return found[0] if self.single else np.array(found)
+
+    def measure(
+        self, measure: str | MomentFunction, *, weights: Weights | None = None, **options: Any
+    ) -> Number | NDArray[np.float64]:
+        """Return a measure, built in or your own.
 
         `gamesim.measure.available` lists the names.
 
         Parameters
         ----------
-        name : str
-            The name of the measure, for example ``"ce-gap"``.
+        measure : str or callable
+            The name of the measure, for example ``"ce-gap"``, or a function of a `Moment`.
+        weights : {"linear", "quadratic"}, optional
+            Weights of the rounds, if the run has the observer "linear-weights" or "quadratic-weights". By default all
+            rounds have the same weight.
         **options
             The options of the measure, if it has any.
 
@@ -206,9 +255,12 @@ class Record(Generic[Number]):
         0.121
         >>> record.measure("quantile-regret", epsilon=1.0).round(1).tolist()
         [-196.7, -96.7]
+        >>> round(record.measure(lambda moment: moment.sums.last[0]), 3)  # the last probability of the first action
+        0.0
         """
-        measure = find(name)
-        found = [measure.now(self.moments(replica), **options) for replica in range(self.replicas)]
+        chosen = find(measure)
+        moments = [self.moments(replica) for replica in range(self.replicas)]
+        found = [chosen.now(one if weights is None else one.weighted(weights), **options) for one in moments]
         return cast(Number, found[0] if self.single else np.array(found))
 
     def _number(self, name: str) -> Number:
@@ -470,8 +522,8 @@ class Record(Generic[Number]):
         >>> [round(drawn.bound(0, "external", of=of), 1) for of in ("strategies", "play")]
         [50.8, 115.2]
         """
-        if self.settings.get("placed", [False] * len(self.learners))[player]:  # proved for the learner's own start
-            return None
+        if self.settings.get("placed", [False] * len(self.learners))[player] or self.settings.get("protocol"):
+            return None  # proved for the learner's own start, and for losses observed after each round
         losses = bounds.bound(
             self.learners,
             player,

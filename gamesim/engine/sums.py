@@ -22,12 +22,13 @@ class Sums(NamedTuple):
     joint: Vector  # Σ of the product of strategies (or counts of drawn profiles); empty if too large
     path: Vector  # Σ |p_t - p_{t-1}|_1 of each player's strategies, exact whatever the trajectory keeps
     last: Vector  # not a sum: the strategies of the last round, concatenated over players
+    observed: Vector  # the totals of all observers; empty without any
     strategy_counterfactuals: Vector  # Σ p ⊗ l of the strategies if actions are drawn, else empty: the same as above
 
     @classmethod
-    def zeros(cls, sizes: Sequence[int], drawn: bool) -> "Sums":
+    def zeros(cls, sizes: Sequence[int], drawn: bool, observed: int = 0) -> "Sums":
         """Return the sums before the first round, for these numbers of actions."""
-        held = lengths(sizes, drawn)
+        held = lengths(sizes, drawn, observed)
         return cls(**{name: np.zeros(held.get(name, 0)) for name in cls._fields})
 
     def copy(self) -> "Sums":
@@ -35,8 +36,11 @@ class Sums(NamedTuple):
         return Sums(*(total.copy() for total in self))
 
 
-def lengths(sizes: Sequence[int], drawn: bool) -> dict[str, int]:
-    """Return the length of each sum, given the number of actions of each player and whether actions are drawn.
+def lengths(sizes: Sequence[int], drawn: bool, observed: int = 0) -> dict[str, int]:
+    """Return the length of each sum that is stored.
+
+    It depends on the number of actions of each player, on whether actions are drawn, and on the length of the totals of
+    observers.
 
     >>> lengths([2, 3], drawn=False)
     {'average': 5, 'counterfactuals': 13, 'joint': 6, 'path': 2, 'last': 5}
@@ -50,7 +54,11 @@ def lengths(sizes: Sequence[int], drawn: bool) -> dict[str, int]:
         "path": len(sizes),
         "last": sum(sizes),
     }
-    return held | ({"strategy_counterfactuals": held["counterfactuals"]} if drawn else {})
+    if drawn:
+        held["strategy_counterfactuals"] = held["counterfactuals"]
+    if observed:
+        held["observed"] = observed
+    return held
 
 
 def _cells_held(sizes: Sequence[int]) -> int:

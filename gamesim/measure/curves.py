@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from gamesim.learner import RegretKind, RegretOf
 from gamesim.measure.builtin import Deviations, gap_name, regret_options
 from gamesim.measure.incentives import EquilibriumKind, checked_kind
-from gamesim.measure.moments import Moments
-from gamesim.measure.registry import find
+from gamesim.measure.moments import Moments, Weights
+from gamesim.measure.registry import MomentFunction, find
 
 
 class Curve:
@@ -48,13 +48,17 @@ class Curve:
         self.rounds: NDArray[np.int64] = replicas[0].rounds[first:]
         self._replicas, self._first, self._single = replicas, first, single
 
-    def measure(self, name: str, **options: Any) -> NDArray[np.float64]:
-        """Return a measure by name at each checkpoint.
+    def measure(
+        self, measure: str | MomentFunction, *, weights: Weights | None = None, **options: Any
+    ) -> NDArray[np.float64]:
+        """Return a measure, built in or your own, at each checkpoint.
 
         Parameters
         ----------
-        name : str
-            The name of the measure, see `Record.measure`.
+        measure : str or callable
+            The name of the measure, or a function of a `Moment`, see `Record.measure`.
+        weights : {"linear", "quadratic"}, optional
+            Weights of the rounds, see `Record.measure`.
         **options
             The options of the measure, if it has any.
 
@@ -77,8 +81,9 @@ class Curve:
         >>> bool((curve.measure("ce-gap") == curve.gap("ce")).all())
         True
         """
-        measure = find(name)
-        rows = [measure.along(moments, self._first, **options) for moments in self._replicas]
+        chosen = find(measure)
+        replicas = self._replicas if weights is None else [moments.weighted(weights) for moments in self._replicas]
+        rows = [chosen.along(moments, self._first, **options) for moments in replicas]
         return rows[0] if self._single else np.array(rows)
 
     def regret(

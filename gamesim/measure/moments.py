@@ -1,18 +1,22 @@
 """The moments of a run: sums over its rounds, from which all measures are computed."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import cast, overload
+from typing import Any, Literal, TypeAlias, cast, get_args, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gamesim.engine.compiled import Vector
-from gamesim.engine.sums import Sums
+from gamesim.engine.sums import Sums, lengths
 from gamesim.errors import InputError, unknown
 from gamesim.game import Game
 from gamesim.learner import REGRETS_OF, RegretOf
+from gamesim.measure.observers import BUILT_IN, body
+
+Weights: TypeAlias = Literal["linear", "quadratic"]
+WEIGHTS: tuple[Weights, ...] = get_args(Weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +31,8 @@ class Moment:
         The number of rounds so far.
     sums : Sums
         The sums over these rounds, see Notes.
+    totals : mapping of str to int, optional
+        The names of observers, and the lengths of their totals in ``sums.observed``.
 
     Notes
     -----
@@ -52,8 +58,9 @@ class Moment:
     """
 
     game: Game
-    rounds: int
+    rounds: float  # a sum of weights if they are weighted
     sums: Sums
+    totals: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
     def matrices(self) -> list[NDArray[np.float64]]:
@@ -132,6 +139,76 @@ class Moment:
         total = self.sums.joint
         return total.reshape(self.game.sizes) / self.rounds if total.size else None
 
+    def observed(self, name: str) -> Vector:
+        """Return the total of an observer.
+
+        Parameters
+        ----------
+        name : str
+            The name of the observer.
+
+        Returns
+        -------
+        ndarray of float
+            The total, without the header of built-in observers.
+
+        Raises
+        ------
+        InputError
+            If the run has no such observer.
+
+        Examples
+        --------
+        >>> import gamesim
+        >>> record = gamesim.simulate("chicken", ["hedge", "uniform"], rounds=50, observers=["dynamic-regret"])
+        >>> record.moments()[-1].observed("dynamic-regret").round(1).tolist()
+        [1.4, 1.9]
+        """
+        if name not in self.totals:
+            hint = f"this run has {', '.join(self.totals)}" if self.totals else f'run it with observers=["{name}"]'
+            raise InputError(f"this run has no observer {name!r}; {hint}")
+        first = 0
+        for one, length in self.totals.items():
+            if one == name:
+                break
+            first += length
+        total = self.sums.observed[first : first + length]
+        return body(total) if name in BUILT_IN else total
+
+    def weighted(self, weights: Weights) -> "Moment":
+        """Return the moment with every round weighted.
+
+        Parameters
+        ----------
+        weights : {"linear", "quadratic"}
+            Whether round t has weight t or t². The run needs the observer "linear-weights" or "quadratic-weights".
+
+        Returns
+        -------
+        Moment
+            A moment of weighted sums, of which all measures can be computed; its rounds are the sum of the weights.
+
+        Raises
+        ------
+        InputError
+            If the run has no such observer.
+
+        Examples
+        --------
+        >>> import gamesim
+        >>> record = gamesim.simulate("chicken", "hedge", rounds=4, perturb=0.5, observers=["linear-weights"])
+        >>> record.moments()[-1].weighted("linear").rounds
+        10.0
+        """
+        if weights not in WEIGHTS:
+            raise unknown("weights", weights, WEIGHTS)
+        held = lengths(self.game.sizes, drawn=False)
+        total = self.observed(f"{weights}-weights")
+        ends = np.cumsum([1, held["average"], held["counterfactuals"]])
+        weight, average, matrices, joint = np.split(total, ends)
+        sums = self.sums._replace(average=average, counterfactuals=matrices, joint=joint, observed=np.zeros(0))
+        return Moment(self.game, float(weight[0]), sums)
+
 
 class Moments(Sequence[Moment]):
     """Hold the moments of a run at its checkpoints and after its last round.
@@ -149,6 +226,8 @@ class Moments(Sequence[Moment]):
         A function that returns the sums at a moment, given its index.
     stacked : callable, optional
         A function that returns one sum at all moments, given its name.
+    totals : mapping of str to int, optional
+        The names of observers, and the lengths of their totals.
 
     Examples
     --------
@@ -163,13 +242,15 @@ class Moments(Sequence[Moment]):
     def __init__(
         self,
         game: Game,
-        rounds: NDArray[np.int64],
+        rounds: NDArray[Any],
         sums_at: Callable[[int], Sums],
         stacked: Callable[[str], NDArray[np.float64]] | None = None,
+        totals: Mapping[str, int] | None = None,
     ) -> None:
         self.game = game
         self.rounds = rounds
         self._sums_at = sums_at  # returns the sums at one moment, given its index
+        self.totals = totals or {}
         self._stacked = stacked or self._stack  # returns one sum at all moments, given its name
 
     def _stack(self, name: str) -> NDArray[np.float64]:
@@ -188,10 +269,37 @@ class Moments(Sequence[Moment]):
         if isinstance(at, slice):
             chosen = range(len(self))[at]
             return Moments(
-                self.game, self.rounds[at], lambda k: self._sums_at(chosen[k]), lambda name: self._stacked(name)[at]
+                self.game,
+                self.rounds[at],
+                lambda k: self._sums_at(chosen[k]),
+                lambda name: self._stacked(name)[at],
+                self.totals,
             )
         k = range(len(self))[at]
-        return Moment(self.game, int(self.rounds[k]), self._sums_at(k))
+        return Moment(self.game, int(self.rounds[k]), self._sums_at(k), self.totals)
+
+    def weighted(self, weights: Weights) -> "Moments":
+        """Return the moments with every round weighted, see `Moment.weighted`.
+
+        Parameters
+        ----------
+        weights : {"linear", "quadratic"}
+            Whether round t has weight t or t².
+
+        Returns
+        -------
+        Moments
+            The moments of weighted sums.
+
+        Examples
+        --------
+        >>> import gamesim
+        >>> record = gamesim.simulate("chicken", "hedge", rounds=4, perturb=0.5, observers=["linear-weights"])
+        >>> record.moments().weighted("linear").rounds.tolist()
+        [1.0, 3.0, 6.0, 10.0]
+        """
+        found = [one.weighted(weights) for one in self]
+        return Moments(self.game, np.array([one.rounds for one in found]), lambda k: found[k].sums)
 
     @property
     def sums(self) -> Sums:

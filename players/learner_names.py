@@ -8,6 +8,7 @@ LearnerName = Literal[
     "adversary",
     "best-response",
     "blum-mansour",
+    "clairvoyant",
     "coin-betting",
     "exp3",
     "exp3-ix",

@@ -35,6 +35,8 @@ class Moment:
         sums.average         = Σ p, concatenated over players
         sums.counterfactuals = Σ p ⊗ l, player after player
         sums.joint           = Σ p_1 ⊗ ... ⊗ p_n, empty if too large to store
+        sums.path            = Σ |p_t - p_{t-1}|_1 of each player's strategies, drawn or not
+        sums.last            = p_t of the last round, concatenated over players
 
     If actions are drawn, `sums.strategy_counterfactuals` holds Σ p ⊗ l with p the strategy that the action was drawn
     from; otherwise it is empty.

@@ -16,9 +16,10 @@ from gamesim import InputError, Simulation, figures, games, players, simulate
 from gamesim.cli.main import main
 from gamesim.engine import checkpoints, tracks
 from gamesim.engine.sums import lengths
+from gamesim.formatting import number
 from gamesim.game import Table
 from gamesim.lab import frames
-from gamesim.learner import PLAIN_REGRETS, Feedback, Learner, PlainRegret, RegretOf
+from gamesim.learner import PLAIN_REGRETS, REGRETS_OF, Feedback, Learner, PlainRegret, RegretOf
 from gamesim.measure.bounds import draw_excess
 from gamesim.record import Record, load
 from gamesim.report import html, summary, terminal
@@ -88,7 +89,7 @@ def brute_force(played: Floats, losses: Floats, kind: PlainRegret) -> float:
     return max(float((played * (losses - losses[:, phi])).sum()) for phi in maps)
 
 
-CASES = {
+CASES: dict[str, tuple[Table, list[str], Feedback]] = {
     "two by three": (TWO_BY_THREE, ["hedge", "regret-matching"], "sampled"),
     "three players": (THREE_PLAYERS, ["blum-mansour", "hedge", "regret-matching"], "sampled"),
     "an adversary": (THREE_PLAYERS, ["hedge", "adversary", "regret-matching"], "sampled"),
@@ -110,12 +111,13 @@ def test_both_regrets_are_those_of_a_literal_replay(case: str) -> None:
     assert record.curve.rounds[-2] == 200
     for i, scale in enumerate(game.scale):
         masses = np.eye(game.sizes[i])[drawn[:, i]]
+        both: tuple[tuple[RegretOf, Floats], ...] = (("play", masses), ("strategies", strategies[i]))
         for kind in PLAIN_REGRETS:
-            for of, played in (("play", masses), ("strategies", strategies[i])):
+            for of, played in both:
                 expected = [scale * brute_force(played[:t], losses[i][:t], kind) for t in (200, 250)]
                 np.testing.assert_allclose(record.curve.regret(kind, of=of)[-2:, i], expected, atol=1e-8)
                 assert record.regret(kind, of=of)[i] == pytest.approx(expected[1], abs=1e-8)
-                assert record.measure(f"{kind}-regret", of=of)[i] == pytest.approx(expected[1], abs=1e-8)
+                assert np.asarray(record.measure(f"{kind}-regret", of=of))[i] == pytest.approx(expected[1], abs=1e-8)
                 phi = record.best_deviation(i, kind, of=of)
                 gain = scale * (played * (losses[i] - losses[i] @ phi.T)).sum()
                 assert gain == pytest.approx(expected[1], abs=1e-8)
@@ -128,6 +130,7 @@ def test_both_regrets_are_those_of_a_literal_replay(case: str) -> None:
     assert not np.allclose(record.regret("swap"), record.regret("swap", of="strategies"))
     cells = np.zeros(game.sizes)
     np.add.at(cells, tuple(drawn.T), 1 / rounds)
+    assert record.joint is not None
     np.testing.assert_allclose(record.joint, cells, atol=1e-12)
 
 
@@ -227,11 +230,11 @@ def test_hedge_keeps_its_promise_against_the_adversary_and_loses_every_round_to_
 def test_a_bound_in_expectation_is_void_if_the_draws_are_seen() -> None:
     learners = ["exp3", "clairvoyant"]
     seen = simulate("matching-pennies", learners, 2000, feedback="bandit", replicas=5)
-    for of in ("play", "strategies"):
+    for of in REGRETS_OF:
         assert seen.bound(0, "external", of=of) is None and seen.bound_holds(0, of=of) is None
     fair = simulate("matching-pennies", ["exp3", "adversary"], 2000, feedback="bandit", replicas=20)
     bound = 2 * np.sqrt(2 * 2 * 2000 * np.log(2))
-    for of in ("play", "strategies"):
+    for of in REGRETS_OF:
         assert fair.bound_holds(0, of=of) == "in expectation"
         assert fair.bound(0, "external", of=of) == pytest.approx(bound)
         matrix = np.mean([fair.moments(r)[-1].matrices_of(of)[0] for r in range(20)], axis=0)
@@ -389,7 +392,7 @@ def as_before(record: Record, folder: Path) -> Path:
 
 @pytest.mark.parametrize("replicas", [None, 2])
 def test_an_earlier_record_lacks_the_regret_of_strategies_and_says_so(replicas: int | None, tmp_path: Path) -> None:
-    made: Simulation[Any] = Simulation(THREE_PLAYERS, "hedge", feedback="sampled", replicas=replicas)  # type: ignore[call-overload]
+    made: Simulation[Any] = Simulation(THREE_PLAYERS, "hedge", feedback="sampled", replicas=replicas)
     record = made.run(100)
     earlier = load(as_before(record, tmp_path / "earlier"))
     resumed = load(Simulation.resume(earlier).run(50).save(tmp_path / "resumed"))
@@ -441,7 +444,7 @@ def test_reports_show_both_regrets_with_the_sense_of_their_bounds() -> None:
     for text in (printed(shown), html.report_html(record, shown, [], "")):
         assert "≤ with probability 0.99" in text and "≤ surely" in text and "void:" not in text
         for part in (first, first.strategies):
-            assert f"≤ {html.number((part.bound['swap'] or 0) / 300)}" in text
+            assert f"≤ {number((part.bound['swap'] or 0) / 300)}" in text
 
 
 @pytest.mark.parametrize(("learner", "feedback"), [("hedge", "sampled"), ("exp3", "bandit")])

@@ -90,7 +90,7 @@ class Measure:
         --------
         >>> from gamesim.measure import available
         >>> available()["quantile-regret"].options
-        {'epsilon': True}
+        {'epsilon': True, 'of': False}
         """
         _, *others = inspect.signature(self.function).parameters.values()
         return {one.name: one.default is one.empty for one in others}

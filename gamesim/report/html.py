@@ -6,7 +6,7 @@ security policy forbids loading or running anything.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from html import escape, unescape
 from importlib.resources import files
 from pathlib import Path
@@ -131,9 +131,9 @@ def _page(title: str, facts: str, verdict: str, sections: Iterable[tuple[str, st
 """
 
 
-def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1) -> str:
-    """Return a table of HTML cells; the first `words` columns are text, the others numbers."""
-    side = ["" if k < words else ' class="n"' for k in range(len(headings))]
+def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], words: Container[int] = (0,)) -> str:
+    """Return a table of HTML cells; the columns `words` are text, the others numbers."""
+    side = ["" if k in words else ' class="n"' for k in range(len(headings))]
     head = "".join(f'<th scope="col"{side[k]}>{escape(text)}</th>' for k, text in enumerate(headings))
     lines = ["<tr>" + "".join(f"<td{side[k]}>{cell}</td>" for k, cell in enumerate(row)) + "</tr>" for row in rows]
     table = f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n" + "\n".join(lines) + "\n</tbody>\n</table>"
@@ -191,7 +191,9 @@ def _players(summary: Summary) -> str:
             rows.append([*facts, whose, *_regret_cells(part, summary.rounds)])
             facts = ["", "", ""]
     regret_of = ["regret of"] if summary.drawn else []
-    table = _table(["player", "learner", "payoff", *regret_of, *PLAIN_REGRETS], rows, words=2)
+    table = _table(
+        ["player", "learner", "payoff", *regret_of, *PLAIN_REGRETS], rows, words=(0, 1, 3) if summary.drawn else (0, 1)
+    )
     warning = f"<p><strong>{escape(draws_seen(seers))}</strong></p>\n" if (seers := summary.seers) else ""
     return f"{table}\n{warning}" + "\n".join(_note(note) for note in _notes_on_players(summary))
 
@@ -246,7 +248,7 @@ def _deviations(record: Record) -> str:
     rows = [_deviation(one) for one in found if one.gain > NO_GAIN]
     if not rows:
         return "<p>No player gains by any deviation.</p>"
-    return _table(["player", "instead of", "play", "gain per round"], rows, words=3)
+    return _table(["player", "instead of", "play", "gain per round"], rows, words=(0, 1, 2))
 
 
 def _deviation(one: Deviation) -> list[str]:

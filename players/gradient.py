@@ -12,6 +12,8 @@ from gamesim.learner import Guarantee, Learner
 from gamesim.players._kernels.simplex import project, recall
 from gamesim.validation import positive
 
+LARGEST_RATE = 1e6  # projecting a point further away would lose the digits of the probabilities
+
 
 class State(NamedTuple):
     """State of online gradient descent."""
@@ -45,7 +47,7 @@ class Gradient(Learner):
     Parameters
     ----------
     rate : float, optional
-        Step size, in units of probability / loss. By default 1 / sqrt(2 d t) in round t.
+        Step size, in units of probability / loss, at most 1e6. By default 1 / sqrt(2 d t) in round t.
 
     Notes
     -----
@@ -82,7 +84,7 @@ class Gradient(Learner):
     state_layout = STATE
 
     def __post_init__(self) -> None:
-        positive("rate", self.rate)
+        positive("rate", self.rate, most=LARGEST_RATE)
 
     def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
         return np.array([self.rate or 0.0])

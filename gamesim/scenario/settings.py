@@ -10,7 +10,8 @@ from pydantic import TypeAdapter, ValidationError
 
 from gamesim import user_learners
 from gamesim.errors import unknown_setting
-from gamesim.scenario.mistakes import Mistake, Mistakes, shown
+from gamesim.formatting import shown
+from gamesim.scenario.mistakes import Mistake, Mistakes
 
 
 def checked_settings(

@@ -16,6 +16,7 @@ from gamesim.engine import checkpoints as grid
 from gamesim.engine import loop, tracks
 from gamesim.engine.sums import Sums, lengths
 from gamesim.errors import InputError, unknown
+from gamesim.formatting import amount, memory
 from gamesim.game import Game
 from gamesim.learner import Feedback, Learner
 from gamesim.measure.builtin import gap_name
@@ -86,7 +87,7 @@ def simulate(
         ``observe(loss)`` (see `RunningLearner`). `gamesim.players.make` makes a learner with settings. Learners that
         need a horizon are tuned to `rounds`.
     rounds : int
-        The number of rounds, at least 1.
+        The number of rounds, from 1 to 10^15.
     seed : int, default 0
         Seed of the random number generator.
     feedback : {"expected", "sampled", "bandit"}, default "expected"
@@ -132,7 +133,7 @@ def simulate(
         replicas=replicas,
         start=start,
         perturb=perturb,
-        horizon=validation.whole_number("rounds", rounds, least=1),
+        horizon=validation.whole_number("rounds", rounds, least=1, most=validation.MOST_ROUNDS),
     )
     return simulation.run(rounds)
 
@@ -162,7 +163,7 @@ class Simulation(Generic[Number]):
     horizon : int, optional
         The number of rounds to which learners with an unset horizon are tuned.
     checkpoints : int, default 10
-        The number of checkpoints per power of ten of the rounds.
+        The number of checkpoints per power of ten of the rounds, at most 1000.
 
     Raises
     ------
@@ -230,11 +231,12 @@ class Simulation(Generic[Number]):
         self.replicas = 1 if replicas is None else validation.whole_number("replicas", replicas, least=1)
         self.learners = _chosen_learners(self.game, learners, feedback, horizon)
         self.rounds = 0
-        self._spent = [0.0] * self.replicas
-        wanted = validation.whole_number("checkpoints", checkpoints, least=1)
+        wanted = validation.whole_number("checkpoints", checkpoints, least=1, most=validation.MOST_CHECKPOINTS)
         self._per_decade = grid.per_decade(self.game.sizes, wanted)
-        self._refuse_beyond_memory()
+        self._refuse_beyond_memory(state=0)
         self._setup, first_state, scratch = compiled(self.game, self.learners, feedback)
+        self._refuse_beyond_memory(first_state.size)
+        self._spent = [0.0] * self.replicas
         self._tracks = [tracks.allocate(self.game.sizes, first_state, scratch) for _ in range(self.replicas)]
         self._python = [PythonLearners(self.game, self.learners) for _ in self._tracks]
         first_round = FirstRound(self.game, start, perturb)
@@ -284,7 +286,8 @@ class Simulation(Generic[Number]):
         >>> seen, record.rounds  # stopped after three rounds
         ([1, 2, 3], 3)
         """
-        end = self.rounds + validation.whole_number("rounds", rounds, least=1)
+        most_rounds = validation.MOST_ROUNDS - self.rounds
+        end = self.rounds + validation.whole_number("rounds", rounds, least=1, most=most_rounds)
         pace, most = 1, 2**20 // (1 if self.feedback == "expected" else len(self.learners)) + 1
         most_threads = 1 if any(self._python) else min(self.replicas, cpu_count() or 1)
         if threads is None:
@@ -504,13 +507,13 @@ class Simulation(Generic[Number]):
         for k, rounds in enumerate(arrays["checkpoints"]):
             self._kept.append((int(rounds), [of_replica[k].sums for of_replica in moments]))
 
-    def _refuse_beyond_memory(self) -> None:
-        """Raise an InputError if the arrays would exceed the memory limit."""
-        needed = self.replicas * tracks.bytes_needed(self.game.sizes, self._per_decade)
+    def _refuse_beyond_memory(self, state: int) -> None:
+        """Raise an InputError if the arrays, with learners' states of `state` numbers, exceed the memory limit."""
+        needed = self.replicas * (tracks.bytes_needed(self.game.sizes, self._per_decade) + 8 * state)
         if needed > SIMULATION_BYTES:
             raise InputError(
-                f"this simulation would need {needed / 2**30:.1f} GiB for {self.replicas} replicas of "
-                f"{self.game.name}, but the limit is {SIMULATION_BYTES / 2**30:.0f} GiB; use fewer replicas or actions"
+                f"this simulation would need {memory(needed)} for {amount(self.replicas)} replicas of "
+                f"{self.game.name}, but the limit is {memory(SIMULATION_BYTES)}; use fewer replicas or actions"
             )
 
     def _advance_all(self, pool: ThreadPoolExecutor | None, rounds: int) -> None:

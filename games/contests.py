@@ -1,13 +1,16 @@
 """Contests and parlour games: auctions, Blotto, attrition, Morra and poker."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import permutations, product
 
 import numpy as np
 
 from gamesim.engine.compiled import Integers, Vector
 from gamesim.errors import InputError
+from gamesim.formatting import amount, shown
 from gamesim.game import Table
+from gamesim.games.divisions import divisions, number_of_divisions
+from gamesim.games.limits import MOST_ACTIONS, Need, limited, table
 from gamesim.games.tabulate import crowd, numbered, tabulate
 from gamesim.validation import at_least, positive
 
@@ -25,13 +28,14 @@ def _share_of_prize(i: int, bids: list[Integers]) -> Vector:
 def _bidders(values: Sequence[float], top: int) -> tuple[list[str], list[list[str]]]:
     """Return the bidders' names and bids after checking the settings."""
     if len(values) < 2:
-        raise InputError(f"values must have two or more entries, one per bidder, got {list(values)}")
+        raise InputError(f"values must have two or more entries, one per bidder, got {shown(values)}")
     for k, value in enumerate(values):
         at_least(f"value {k + 1}", value, 0)
     at_least("top", top, 1)
     return [f"Bidder {k + 1}" for k in range(len(values))], [numbered(top + 1)] * len(values)
 
 
+@limited(lambda values, top: table(len(values), top + 1))
 def first_price_auction(values: Sequence[float] = (6.0, 4.0), top: int = 6) -> Table:
     """A sealed-bid auction whose winner pays their bid.
 
@@ -67,6 +71,7 @@ def first_price_auction(values: Sequence[float] = (6.0, 4.0), top: int = 6) -> T
     return tabulate("first-price-auction", names, bids, lambda i, bid: _share_of_prize(i, bid) * (values[i] - bid[i]))
 
 
+@limited(lambda values, top: table(len(values), top + 1))
 def second_price_auction(values: Sequence[float] = (6.0, 4.0), top: int = 6) -> Table:
     """A sealed-bid auction whose winner pays the second-highest bid.
 
@@ -111,6 +116,7 @@ def second_price_auction(values: Sequence[float] = (6.0, 4.0), top: int = 6) -> 
     return tabulate("second-price-auction", names, bids, payoff)
 
 
+@limited(lambda values, top: table(len(values), top + 1))
 def all_pay_auction(values: Sequence[float] = (5.0, 5.0), top: int = 6) -> Table:
     """An auction in which every bidder pays: lobbying, patent races, arms races.
 
@@ -147,6 +153,7 @@ def all_pay_auction(values: Sequence[float] = (5.0, 5.0), top: int = 6) -> Table
     return tabulate("all-pay-auction", names, bids, lambda i, bid: _share_of_prize(i, bid) * values[i] - bid[i])
 
 
+@limited(lambda longest: table(2, longest + 1))
 def war_of_attrition(value: float = 4.0, longest: int = 6) -> Table:
     """The war of attrition: the more patient player wins, and both pay.
 
@@ -187,6 +194,12 @@ def war_of_attrition(value: float = 4.0, longest: int = 6) -> Table:
     return tabulate("war-of-attrition", ("Row", "Column"), [numbered(longest + 1)] * 2, payoff)
 
 
+def _needs_of_blotto(soldiers: Sequence[int], fields: int) -> Iterator[Need]:
+    yield Need(f"{amount(fields)} numbers per action", fields, MOST_ACTIONS)
+    yield from table(2, [number_of_divisions(army, fields) for army in soldiers[:2]], steps=fields)
+
+
+@limited(_needs_of_blotto)
 def blotto(soldiers: Sequence[int] = (5, 5), fields: int = 3) -> Table:
     """Colonel Blotto: divide soldiers among fields; the larger force wins a field.
 
@@ -217,17 +230,11 @@ def blotto(soldiers: Sequence[int] = (5, 5), fields: int = 3) -> Table:
            [0., 1.]])
     """
     if len(soldiers) != 2:
-        raise InputError(f"soldiers must have two entries, one per player, got {list(soldiers)}")
+        raise InputError(f"soldiers must have two entries, one per player, got {shown(soldiers)}")
     at_least("fields", fields, 1)
     for army in soldiers:
         at_least("soldiers", army, 0)
-    if (max(soldiers) + 1) ** (fields - 1) > 10**6:
-        raise InputError(f"blotto with {max(soldiers)} soldiers on {fields} fields is too large: take fewer of either")
-    forces = []
-    for army in soldiers:
-        first = np.array(list(product(range(army + 1), repeat=fields - 1)), dtype=np.int64).reshape(-1, fields - 1)
-        last = army - first.sum(axis=1)
-        forces.append(np.column_stack([first, last])[last >= 0])
+    forces = [divisions(army, fields) for army in soldiers]
     labels = [["-".join(map(str, force)) for force in army.tolist()] for army in forces]
 
     def payoff(i: int, choices: list[Integers]) -> Vector:
@@ -237,6 +244,7 @@ def blotto(soldiers: Sequence[int] = (5, 5), fields: int = 3) -> Table:
     return tabulate("blotto", ("Row", "Column"), labels, payoff)
 
 
+@limited(lambda fingers: table(2, fingers**2))
 def morra(fingers: int = 2) -> Table:
     """Morra: show fingers and guess the other's; a sole correct guess wins the sum.
 
@@ -328,6 +336,7 @@ def kuhn_poker() -> Table:
     )
 
 
+@limited(lambda players, top: table(players, top + 1))
 def guess_two_thirds(players: int = 3, top: int = 10, fraction: float = 2 / 3) -> Table:
     """The beauty contest: the guess nearest to two thirds of the average wins.
 

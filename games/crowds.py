@@ -6,11 +6,14 @@ import numpy as np
 
 from gamesim.engine.compiled import Integers, Vector
 from gamesim.errors import InputError
+from gamesim.formatting import shown
 from gamesim.game import Table
+from gamesim.games.limits import limited, table
 from gamesim.games.tabulate import crowd, numbered, tabulate
 from gamesim.validation import at_least, positive
 
 
+@limited(lambda players: table(players, 2))
 def el_farol(players: int = 5, capacity: int = 3) -> Table:
     """The El Farol bar: going out is fun unless too many go.
 
@@ -50,6 +53,7 @@ def el_farol(players: int = 5, capacity: int = 3) -> Table:
     return tabulate("el-farol", names, [["stay", "go"]] * players, payoff)
 
 
+@limited(lambda players, endowment: table(players, endowment + 1))
 def public_goods(players: int = 4, endowment: int = 2, factor: float = 2.0) -> Table:
     """The public goods game: contributions are multiplied and shared by all.
 
@@ -90,6 +94,7 @@ def public_goods(players: int = 4, endowment: int = 2, factor: float = 2.0) -> T
     return tabulate("public-goods", names, [numbered(endowment + 1)] * players, payoff)
 
 
+@limited(lambda players, efforts: table(players, actions=efforts))
 def minimum_effort(
     players: int = 3, efforts: int = 7, gain: float = 0.2, cost: float = 0.1, base: float = 0.6
 ) -> Table:
@@ -139,6 +144,7 @@ def minimum_effort(
     return tabulate("minimum-effort", names, [numbered(efforts, 1)] * players, payoff)
 
 
+@limited(lambda players: table(players, 2))
 def volunteers_dilemma(players: int = 4, benefit: float = 2.0, cost: float = 1.0) -> Table:
     """The volunteer's dilemma: one volunteer is enough, and volunteering is costly.
 
@@ -178,6 +184,7 @@ def volunteers_dilemma(players: int = 4, benefit: float = 2.0, cost: float = 1.0
     return tabulate("volunteers-dilemma", names, [["wait", "volunteer"]] * players, payoff)
 
 
+@limited(lambda players: table(players, 2))
 def minority(players: int = 5) -> Table:
     """The minority game: the players on the smaller side win.
 
@@ -215,6 +222,7 @@ def minority(players: int = 5) -> Table:
     return tabulate("minority", names, [["sell", "buy"]] * players, payoff)
 
 
+@limited(lambda players: table(players, 2))
 def diners_dilemma(players: int = 4, joys: Sequence[float] = (2.0, 4.0), prices: Sequence[float] = (1.0, 4.0)) -> Table:
     """The diner's dilemma: a shared bill makes the expensive dish tempting.
 
@@ -247,7 +255,7 @@ def diners_dilemma(players: int = 4, joys: Sequence[float] = (2.0, 4.0), prices:
     names = crowd(players)
     if len(joys) != 2 or len(prices) != 2:
         raise InputError(
-            f"joys and prices must have two entries each, one per dish, got {list(joys)} and {list(prices)}"
+            f"joys and prices must have two entries each, one per dish, got {shown(joys)} and {shown(prices)}"
         )
     joy, price = np.array(joys, dtype=np.float64), np.array(prices, dtype=np.float64)
 
@@ -258,6 +266,7 @@ def diners_dilemma(players: int = 4, joys: Sequence[float] = (2.0, 4.0), prices:
     return tabulate("diners-dilemma", names, [["cheap", "dear"]] * players, payoff)
 
 
+@limited(lambda players: table(players, 2))
 def pigou(players: int = 4) -> Table:
     """Pigou's example: a wide road, and a narrow one that slows down with traffic.
 
@@ -293,6 +302,7 @@ def pigou(players: int = 4) -> Table:
     return tabulate("pigou", names, [["wide", "narrow"]] * players, payoff)
 
 
+@limited(lambda players: table(players, 3))
 def braess(players: int = 4, shortcut: bool = True) -> Table:
     """Braess's paradox: a new road that can make everyone slower.
 
@@ -338,6 +348,7 @@ def braess(players: int = 4, shortcut: bool = True) -> Table:
     return tabulate("braess", names, [ways] * players, payoff)
 
 
+@limited(lambda weights, machines: table(len(weights), machines))
 def load_balancing(weights: Sequence[float] = (2.0, 2.0, 1.0, 1.0), machines: int = 2) -> Table:
     """Load balancing: jobs choose machines and wait for everything on their machine.
 
@@ -365,7 +376,7 @@ def load_balancing(weights: Sequence[float] = (2.0, 2.0, 1.0, 1.0), machines: in
     [-4.0, -2.0, -4.0]
     """
     if len(weights) < 2:
-        raise InputError(f"weights must have two or more entries, one per job, got {list(weights)}")
+        raise InputError(f"weights must have two or more entries, one per job, got {shown(weights)}")
     for k, weight in enumerate(weights):
         positive(f"weight {k + 1}", weight)
     at_least("machines", machines, 1)
@@ -448,6 +459,7 @@ def chairs_paradox() -> Table:
     return tabulate("chairs-paradox", ["Chair", "Second", "Third"], [list("ABC")] * 3, payoff)
 
 
+@limited(lambda voters, candidates: table(voters, candidates, steps=candidates))
 def plurality_voting(voters: int = 5, candidates: int = 3) -> Table:
     """Plurality voting with cyclic preferences: sincere votes are not always best.
 

@@ -8,6 +8,7 @@ import numpy as np
 from gamesim.engine.compiled import Integers, Vector
 from gamesim.errors import InputError
 from gamesim.game import Table
+from gamesim.games.limits import limited
 from gamesim.games.tabulate import tabulate
 from gamesim.validation import positive
 
@@ -135,6 +136,7 @@ def rock_paper_scissors_lizard_spock() -> Table:
     return tabulate("rock-paper-scissors-lizard-spock", ("Row", "Column"), [order] * 2, payoff)
 
 
+@limited()
 def feeble_twin(loss: float = 2.0, win: float = 1.0, feebleness: float = 0.05) -> Table:
     """Bad rock-paper-scissors with a dominated twin of scissors that may survive.
 
@@ -202,6 +204,7 @@ def shapley() -> Table:
     )
 
 
+@limited()
 def sparrow(beta: float = 0.7) -> Table:
     """Shapley's game with a parameter: fictitious play can be periodic or chaotic.
 

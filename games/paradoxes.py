@@ -8,10 +8,12 @@ import numpy as np
 from gamesim.engine.compiled import Integers, Vector
 from gamesim.errors import InputError
 from gamesim.game import Table
+from gamesim.games.limits import limited
 from gamesim.games.tabulate import bimatrix, tabulate
 from gamesim.validation import at_least
 
 
+@limited()
 def dominated_twins(lateness: float = 0.1) -> Table:
     """A meeting game with a coarse correlated equilibrium on dominated actions.
 
@@ -113,6 +115,7 @@ def commitment() -> Table:
     return bimatrix("commitment", cells, ["up", "down"], ["left", "right"], ("Leader", "Follower"))
 
 
+@limited()
 def centipede(moves: int = 4) -> Table:
     """The centipede: two players pass a growing pot until one takes the larger share.
 

@@ -174,12 +174,12 @@ def _show_table(game: Table, console: Console) -> None:
         for heading, grid in _payoff_grids(game):
             console.print(heading)
             console.print(grid)
+    cells = np.argwhere(_pure_nash(game))  # millions, if all payoffs are equal
     found = [
-        "(" + ", ".join(labels[a] for labels, a in zip(game.actions, cell, strict=True)) + ")"
-        for cell in np.argwhere(_pure_nash(game))
+        "(" + ", ".join(labels[a] for labels, a in zip(game.actions, cell, strict=True)) + ")" for cell in cells[:12]
     ]
-    more = f" and {len(found) - 12} more" if len(found) > 12 else ""
-    console.print(f"\nPure Nash equilibria: {', '.join(found[:12]) or 'none'}{more}")
+    more = f" and {len(cells) - 12} more" if len(cells) > 12 else ""
+    console.print(f"\nPure Nash equilibria: {', '.join(found) or 'none'}{more}")
     if why_left_out(game, 1, "auto") is None:
         ends = {kind: equilibrium.welfare_range(game, kind) for kind in ("ce", "cce")}
         pay = [f"in {kind.upper()} {number(low)} to {number(high)}" for kind, (low, high) in ends.items()]

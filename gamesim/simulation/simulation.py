@@ -17,6 +17,7 @@ from gamesim.engine import loop, tracks
 from gamesim.engine.compiled import Vector
 from gamesim.engine.sums import Sums, lengths
 from gamesim.errors import InputError
+from gamesim.formatting import amount, memory
 from gamesim.game import Game
 from gamesim.learner import Feedback, Learner, several_informed
 from gamesim.measure.builtin import gap_name
@@ -115,7 +116,7 @@ def simulate(
         ``observe(loss)`` (see `RunningLearner`). `gamesim.players.make` makes a learner with settings. Learners that
         need a horizon are tuned to `rounds`.
     rounds : int
-        The number of rounds, at least 1.
+        The number of rounds, from 1 to 10^15.
     seed : int, default 0
         Seed of the random number generator.
     feedback : {"expected", "sampled", "bandit"} or sequence, default "expected"
@@ -190,7 +191,7 @@ def simulate(
         noise=noise,
         trajectory=trajectory,
         observers=observers,
-        horizon=validation.whole_number("rounds", rounds, least=1),
+        horizon=validation.whole_number("rounds", rounds, least=1, most=validation.MOST_ROUNDS),
     )
     return simulation.run(rounds)
 
@@ -232,7 +233,7 @@ class Simulation(Generic[Number]):
     horizon : int, optional
         The number of rounds to which learners with an unset horizon are tuned.
     checkpoints : int, default 10
-        The number of checkpoints per power of ten of the rounds.
+        The number of checkpoints per power of ten of the rounds, at most 1000.
 
     Raises
     ------
@@ -296,14 +297,15 @@ class Simulation(Generic[Number]):
         self.learners = _chosen_learners(self.game, learners, self.protocol, horizon)
         self.observers = chosen(observers)
         self.rounds = 0
-        self._spent = [0.0] * self.replicas
-        wanted = validation.whole_number("checkpoints", checkpoints, least=1)
+        wanted = validation.whole_number("checkpoints", checkpoints, least=1, most=validation.MOST_CHECKPOINTS)
         self._drawn = self.protocol.drawn
         self._per_decade = grid.per_decade(self.game.sizes, wanted, self._drawn)
         totals = [one.first(self.game) for one in self.observers]
         self._trajectories = Trajectories(trajectory, self.game.sizes, self.replicas)
-        self._refuse_beyond_memory(sum(map(len, totals)))
+        self._refuse_beyond_memory(sum(map(len, totals)), state=0)
         self._setup, first_state, scratch = compiled(self.game, self.learners, self.protocol, self.observers, totals)
+        self._refuse_beyond_memory(sum(map(len, totals)), first_state.size)
+        self._spent = [0.0] * self.replicas
         self._tracks = [self._allocate(first_state, scratch, totals) for _ in range(self.replicas)]
         self._python: list[PythonPhases] = []
         first_round, starts = FirstRound(self.game, opening, perturb), Starts(self.game, start, self.replicas)
@@ -361,7 +363,8 @@ class Simulation(Generic[Number]):
         >>> seen, record.rounds  # stopped after three rounds
         ([1, 2, 3], 3)
         """
-        end = self.rounds + validation.whole_number("rounds", rounds, least=1)
+        most_rounds = validation.MOST_ROUNDS - self.rounds
+        end = self.rounds + validation.whole_number("rounds", rounds, least=1, most=most_rounds)
         self._trajectories.refuse_beyond_limit(end)
         pace, most = 1, self._most_rounds()
         most_threads = 1 if any(self._python) else min(self.replicas, cpu_count() or 1)
@@ -645,14 +648,14 @@ class Simulation(Generic[Number]):
         most = 2**20 // per_round + 1
         return min(most, self._trajectories.most_rounds(self.game.sizes) or most)
 
-    def _refuse_beyond_memory(self, observed: int) -> None:
-        """Raise an InputError if the arrays would exceed the memory limit."""
-        needed = self.replicas * tracks.bytes_needed(self.game.sizes, self._per_decade, self._drawn)
-        needed += 8 * self.replicas * observed * (2 + grid.DECADES * self._per_decade)
+    def _refuse_beyond_memory(self, observed: int, state: int) -> None:
+        """Raise an InputError if the arrays, with observers' totals and learners' states, exceed the memory limit."""
+        held = tracks.bytes_needed(self.game.sizes, self._per_decade, self._drawn)
+        needed = self.replicas * (held + 8 * state + 8 * observed * (2 + grid.DECADES * self._per_decade))
         if needed > SIMULATION_BYTES:
             raise InputError(
-                f"this simulation would need {needed / 2**30:.1f} GiB for {self.replicas} replicas of "
-                f"{self.game.name}, but the limit is {SIMULATION_BYTES / 2**30:.0f} GiB; use fewer replicas or actions"
+                f"this simulation would need {memory(needed)} for {amount(self.replicas)} replicas of "
+                f"{self.game.name}, but the limit is {memory(SIMULATION_BYTES)}; use fewer replicas or actions"
             )
 
     def _advance_all(self, pool: ThreadPoolExecutor | None, rounds: int) -> None:

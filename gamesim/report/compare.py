@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from os import cpu_count
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -113,24 +114,31 @@ def compare(
     for one in scenarios:
         one.simulation().run(1)  # compiles the kernels, so that only rounds are timed
     played = [0] * len(chosen)
+    interrupted = Event()
 
     def run(i: int) -> tuple[Record, float]:
         simulation = simulations[i]
         before = [(0, 0.0)]
 
-        def update(_: Simulation) -> None:
+        def update(_: Simulation) -> bool:
             played[i] = simulation.rounds
             if simulation.rounds <= scenario.rounds // 2:
                 before[0] = simulation.rounds, simulation.seconds
             if progress is not None:
                 progress(sum(played))
+            return interrupted.is_set()
 
         record = simulation.run(scenario.rounds, progress=update)
         rounds, seconds = before[0]  # the first half is not timed: its short pieces cost more per round
         return record, (simulation.seconds - seconds) / (simulation.rounds - rounds)
 
     with ThreadPoolExecutor(cpu_count() or 1) as pool:
-        ran = list(pool.map(run, range(len(chosen))))
+        try:
+            ran = list(pool.map(run, range(len(chosen))))
+        except BaseException:  # such as Ctrl-C; the pool waits for the runs, so they are stopped
+            interrupted.set()
+            pool.shutdown(cancel_futures=True)
+            raise
     counted = 1 if against is not None else len(scenario.played_game.players)
     outcomes = [
         Outcome(

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from gamesim.atomic import write_files
 from gamesim.record import Record
 from gamesim.report.html import report_html
 from gamesim.report.summary import Summary
@@ -24,10 +25,14 @@ def write_run(folder: Path, scenario: Scenario, record: Record, summary: Summary
 
 
 def write_report(folder: Path, scenario: Scenario, record: Record, summary: Summary) -> None:
-    """Draw the figures of a run and write the report that contains them."""
+    """Draw the figures of a run and write the report that contains them; each file is written completely or not."""
     from gamesim.figures import draw_run  # imports matplotlib, which is slow
 
-    (folder / FIGURES_FOLDER).mkdir(exist_ok=True)
-    drawn = draw_run(record, folder / FIGURES_FOLDER)
-    page = report_html(record, summary, drawn, scenario.to_toml())
-    (folder / REPORT_FILE).write_text(page, encoding="utf-8")
+    def write(new: Path) -> list[Path]:
+        (new / FIGURES_FOLDER).mkdir()
+        drawn = draw_run(record, new / FIGURES_FOLDER)
+        page = report_html(record, summary, drawn, scenario.to_toml())
+        (new / REPORT_FILE).write_text(page, encoding="utf-8")
+        return [*drawn, new / REPORT_FILE]
+
+    write_files([(folder, write)], force=True)

@@ -19,7 +19,7 @@ def take_lock(path: Path) -> sqlite3.Connection:
         except BaseException:
             lock.close()
             raise
-    except sqlite3.OperationalError as error:
+    except sqlite3.DatabaseError as error:
         if "locked" in str(error):
             raise InputError(
                 f"another sweep is using {path}; wait until it ends, or choose another folder with --out"

@@ -1,9 +1,8 @@
 """Read and write records: a record is a folder with a `manifest.json` and one .npy file per array.
 
-Reading a record never executes code.
+The manifest has the checksums of all files, see `gamesim.sealed`. Reading a record never executes code.
 """
 
-import json
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypedDict
@@ -11,13 +10,14 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from gamesim import games, players
+from gamesim import games, players, sealed
 from gamesim.engine.sums import lengths
 from gamesim.errors import InputError
 from gamesim.game import Game
 from gamesim.learner import Feedback, Learner
 
 FORMAT = 1
+MANIFEST_FILE = "manifest.json"
 VERSIONS = ("gamesim", "numpy", "scipy", "numba")  # packages whose versions a record keeps
 
 
@@ -38,10 +38,10 @@ class Fields(TypedDict):
 def write(folder: Path, record: Fields) -> None:
     """Write a record's manifest and arrays into an existing folder."""
     game, arrays = record["game"], record["arrays"]
-    for name, part in arrays.items():
-        np.save(folder / f"{name}.npy", part, allow_pickle=False)
-    for name, part in game.arrays().items():
-        np.save(folder / f"game_{name}.npy", part, allow_pickle=False)
+    files = {f"{name}.npy": part for name, part in arrays.items()}
+    files |= {f"game_{name}.npy": part for name, part in game.arrays().items()}
+    for file, part in files.items():
+        np.save(folder / file, part, allow_pickle=False)
     manifest = {
         "format": FORMAT,
         "versions": {name: version(name) for name in VERSIONS},
@@ -61,19 +61,16 @@ def write(folder: Path, record: Fields) -> None:
         "arrays": sorted(arrays),
         "settings": record["settings"],
     }
-    (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
+    sealed.write(folder / MANIFEST_FILE, manifest, files)
 
 
 def read(folder: Path) -> Fields:
-    """Read the record in a folder."""
-    try:
-        manifest = json.loads((folder / "manifest.json").read_text())
-    except FileNotFoundError:
-        raise InputError(f"there is no record at {folder}; a record is a folder with a manifest.json") from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{folder / 'manifest.json'} is not valid JSON ({error})") from None
+    """Read the record in a folder, after verifying its checksums."""
+    if not (folder / MANIFEST_FILE).is_file():
+        raise InputError(f"there is no record at {folder}; a record is a folder with a {MANIFEST_FILE}")
+    manifest = sealed.read(folder / MANIFEST_FILE)
     if manifest.get("format") != FORMAT:
-        raise InputError(f"{folder} must have record format {FORMAT}, got {manifest.get('format')}")
+        raise InputError(f"{folder / MANIFEST_FILE} must have format {FORMAT}, got {manifest.get('format')}")
     try:
         game = _game(folder, manifest["game"])
         arrays = {name: np.load(folder / f"{name}.npy", allow_pickle=False) for name in manifest["arrays"]}
@@ -91,7 +88,7 @@ def read(folder: Path) -> Fields:
             arrays=arrays | _later_sums(arrays, game, manifest["feedback"]),
             settings=manifest["settings"],
         )
-    except (KeyError, OSError, ValueError, TypeError) as error:
+    except Exception as error:  # files without checksums may be damaged, and NumPy's reader then raises anything
         raise InputError(f"{folder} is not a complete record ({type(error).__name__}: {error})") from None
 
 

@@ -7,6 +7,7 @@ one.
 """
 
 import json
+import re
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
+from gamesim import sealed
 from gamesim.atomic import finish_killed_write, remove_folder, write_folder
 from gamesim.cli.same_run import differs_in_rounds_only, same_scenario, with_horizons
 from gamesim.errors import InputError
@@ -91,8 +93,8 @@ def checkpoints(target: Path, run: UnfinishedRun, interval: float | None) -> Ite
 
     def write(folder: Path) -> None:
         run.scenario.write_parts(folder)
-        settings = json.dumps({"name": run.name, "checkpoint": interval})
-        (folder / SETTINGS_FILE).write_text(settings + "\n", encoding="utf-8")
+        files = [path.name for path in folder.iterdir()]
+        sealed.write(folder / SETTINGS_FILE, {"name": run.name, "checkpoint": interval}, files)
         if run.record is not None:
             kept = folder / f"{CHECKPOINT_PREFIX}{run.rounds:016d}"
             kept.mkdir()
@@ -178,7 +180,7 @@ def shorter_run(target: Path, scenario: Scenario) -> UnfinishedRun | None:
 
 
 def _is_run_folder(target: Path) -> bool:
-    return (target / SUMMARY_FILE).is_file() and (target / SCENARIO_FILE).is_file()
+    return (target / SUMMARY_FILE).is_file() or (target / RECORD_FOLDER).is_dir()  # one of them may be lost
 
 
 def _keeps_no_state(target: Path) -> bool:
@@ -188,8 +190,8 @@ def _keeps_no_state(target: Path) -> bool:
 
 def _title_and_stopped(target: Path) -> tuple[str, bool]:
     """Return the title of the run in a run folder, and whether it was stopped."""
+    summary = sealed.read(target / SUMMARY_FILE)
     try:
-        summary = json.loads((target / SUMMARY_FILE).read_text(encoding="utf-8"))
         return str(summary["title"]), bool(summary["stopped"])
     except (ValueError, KeyError, TypeError):
         raise InputError(f"{target / SUMMARY_FILE} is not the summary of a run") from None
@@ -205,10 +207,10 @@ def _written_run(target: Path) -> UnfinishedRun | None:
 
 def _kept_run(folder: Path) -> UnfinishedRun | None:
     """Return the run in a checkpoint folder."""
-    if not (folder / SCENARIO_FILE).is_file():
+    if not folder.is_dir():
         return None
+    settings = sealed.read(folder / SETTINGS_FILE)
     try:
-        settings = json.loads((folder / SETTINGS_FILE).read_text(encoding="utf-8"))
         name, interval = str(settings["name"]), float(settings["checkpoint"])
     except (ValueError, KeyError, TypeError):
         raise InputError(f"{folder / SETTINGS_FILE} is not the settings file of a run with checkpoints") from None

@@ -43,6 +43,7 @@ from gamesim.lab.limits import MESSAGE, PAGES, refuse_beyond
 from gamesim.lab.session import Run, Session, Workers
 from gamesim.record import Record
 from gamesim.report import summary as report
+from gamesim.report.run_folder import write_run
 from gamesim.scenario import Scenario
 
 HERE = "127.0.0.1"
@@ -265,11 +266,7 @@ def _zipped(scenario: Scenario, record: Record) -> bytes:
     buffer = io.BytesIO()
     with tempfile.TemporaryDirectory() as temporary, zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         folder = Path(temporary)
-        scenario.write_parts(folder)
-        text = json.dumps(_summary(scenario, record).as_full_json(), allow_nan=False, ensure_ascii=False, indent=1)
-        (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
-        (folder / "record").mkdir()
-        record.write_parts(folder / "record")
+        write_run(folder, scenario, record, _summary(scenario, record))
         for path in sorted(folder.rglob("*")):
             if path.is_file():
                 archive.write(path, path.relative_to(folder))

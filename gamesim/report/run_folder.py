@@ -1,10 +1,11 @@
 """Write a run folder: the scenario as run, the record, the summary, the figures and the report."""
 
-import json
 from pathlib import Path
 
+from gamesim import sealed
 from gamesim.atomic import write_files
 from gamesim.record import Record
+from gamesim.record_files import MANIFEST_FILE
 from gamesim.report.html import report_html
 from gamesim.report.summary import Summary
 from gamesim.scenario import Scenario
@@ -16,12 +17,15 @@ REPORT_FILE = "report.html"
 
 
 def write_run(folder: Path, scenario: Scenario, record: Record, summary: Summary) -> None:
-    """Write the scenario, summary and record of a run into an existing folder, without figures."""
+    """Write the scenario, record and summary of a run into an empty folder, without figures.
+
+    The summary has the checksums of the other files; those of the record's arrays are in its manifest.
+    """
     scenario.write_parts(folder)
-    text = json.dumps(summary.as_full_json(), allow_nan=False, ensure_ascii=False, indent=1)
-    (folder / SUMMARY_FILE).write_text(text + "\n", encoding="utf-8")
+    files = [path.name for path in folder.iterdir()]
     (folder / RECORD_FOLDER).mkdir()
     record.write_parts(folder / RECORD_FOLDER)
+    sealed.write(folder / SUMMARY_FILE, summary.as_full_json(), [*files, f"{RECORD_FOLDER}/{MANIFEST_FILE}"])
 
 
 def write_report(folder: Path, scenario: Scenario, record: Record, summary: Summary) -> None:

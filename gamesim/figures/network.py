@@ -45,7 +45,7 @@ def network(record: Record) -> Figure | None:
     if not isinstance(graph, nx.Graph) or set(graph) != set(record.game.players):
         return None
     one = record[0]
-    last = [strategies[-1] for strategies in one.trajectory[1]]
+    last = one.last
     actions = one.game.actions
     likeliest = np.array([int(strategy.argmax()) for strategy in last])
     figure, panels = canvas(_title(record, likeliest), size=(WIDTH, 6.0))

@@ -15,9 +15,9 @@ from gamesim.equilibrium import Deviation, polytope
 from gamesim.formatting import number
 from gamesim.learner import PLAIN_REGRETS
 from gamesim.measure.incentives import EquilibriumKind, no_distance
+from gamesim.measure.trend_words import in_words
 from gamesim.record import Record
 from gamesim.report.summary import PLAYERS_SHOWN, Summary
-from gamesim.report.verdict import trend_in_words
 
 EQUILIBRIUM_HEADINGS: dict[EquilibriumKind, str] = {"ce": "correlated (CE)", "cce": "coarse correlated (CCE)"}
 # Captions by file name.
@@ -145,7 +145,7 @@ def _slope(slope: float | None) -> str:
 
 
 def _trend(summary: Summary, kind: str) -> str:
-    words = re.sub(r"\^(-?[0-9.]+)", r"<sup>\1</sup>", trend_in_words(summary.gap_trend(kind)))
+    words = re.sub(r"\^(-?[0-9.]+)", r"<sup>\1</sup>", in_words(summary.trends[kind]))
     return words.replace("-", "−")
 
 

@@ -10,8 +10,8 @@ from rich.text import Text
 
 from gamesim.formatting import number
 from gamesim.learner import PLAIN_REGRETS
+from gamesim.measure.trend_words import in_words
 from gamesim.report.summary import EQUILIBRIA, PLAYERS_SHOWN, Summary
-from gamesim.report.verdict import trend_in_words
 
 
 def show(summary: Summary, console: Console) -> None:
@@ -94,7 +94,7 @@ def _short(value: object) -> str:
 def _print_gaps(summary: Summary, console: Console) -> None:
     columns = [("", "left"), ("gap", "right"), ("trend in T", "left"), ("distance", "right")]
     rows = [
-        [name, number(summary.gap[kind]), trend_in_words(summary.gap_trend(kind)), number(summary.distance[kind])]
+        [name, number(summary.gap[kind], zero=0.0), in_words(summary.trends[kind]), number(summary.distance[kind])]
         for kind, name in EQUILIBRIA.items()
     ]
     print_table(columns, [*rows, ["Nash gap of the average strategies", number(summary.nash_gap), "", ""]], console)

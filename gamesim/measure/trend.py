@@ -117,10 +117,12 @@ def power(rounds: Rounds, values: Values, rounding: float = 0.0) -> Power | None
     """
     long, decade = _windows(rounds)
     most, found = SURE, None
+    if len(rounds) < LEAST:
+        return None
     has_floor = floor_of(rounds[long:], values[long:], rounding) is not None
     for start in (long, decade):
         x, y = rounds[start:], values[start:]
-        if len(x) < LEAST or not (y > rounding).all():
+        if not (y > rounding).all():
             continue
         exponent, half = exponent_of(x, y)
         word = _word(x, y, exponent, half)

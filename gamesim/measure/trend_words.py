@@ -62,7 +62,8 @@ def _of_one(trend: Trend, since: bool) -> str:
     at = f" at the checkpoints{on}" if since else ""
     match trend.word:
         case "stays":
-            return f"stays between {least} and {largest}{at}"
+            where = f"at {least}" if least == largest else f"between {least} and {largest}"
+            return f"stays {where}{at}"
         case "unsteady":
             return f"has no steady trend ({least} to {largest}{at})"
         case "levels off":

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from gamesim import equilibrium
+from gamesim.formatting import number
 from gamesim.game import Game
 from gamesim.learner import PLAIN_REGRETS, Learner
 from gamesim.measure import numbers
@@ -86,6 +87,18 @@ class Summary:
         """The exponent of the power law that each gap follows: the mean over replicas, or None if not all have one."""
         return {kind: _mean_exponent(trends) for kind, trends in self.trends.items()}
 
+    @property
+    def lately(self) -> dict[str, tuple[float, float]]:
+        """The smallest and the largest gap of any replica, at the checkpoints that its trend describes."""
+        return {
+            kind: (min(one.least for one in trends), max(one.largest for one in trends))
+            for kind, trends in self.trends.items()
+        }
+
+    def gap_in_digits(self, kind: str) -> str:
+        """Return a gap as tables print it: 0 only if it is 0 up to rounding."""
+        return "0" if self.trend[kind] == "zero" else number(self.gap[kind], zero=0.0)
+
     def as_json(self) -> dict[str, Any]:
         """Return the object that `gamesim run --json` prints, with null for NaN and infinity."""
         result = {
@@ -105,7 +118,7 @@ class Summary:
         """Return the object of summary.json: all measures."""
         everything = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "trends"}
         everything["players"] = [vars(one) for one in self.players]
-        everything |= {"trend": self.trend, "slope": self.slope}
+        everything |= {"trend": self.trend, "slope": self.slope, "lately": self.lately}
         return _finite_table(
             self.as_json() | {key: everything[key] for key in everything if everything[key] is not None}
         )

@@ -94,7 +94,7 @@ def _short(value: object) -> str:
 def _print_gaps(summary: Summary, console: Console) -> None:
     columns = [("", "left"), ("gap", "right"), ("trend in T", "left"), ("distance", "right")]
     rows = [
-        [name, number(summary.gap[kind], zero=0.0), in_words(summary.trends[kind]), number(summary.distance[kind])]
+        [name, summary.gap_in_digits(kind), in_words(summary.trends[kind]), number(summary.distance[kind])]
         for kind, name in EQUILIBRIA.items()
     ]
     print_table(columns, [*rows, ["Nash gap of the average strategies", number(summary.nash_gap), "", ""]], console)

@@ -164,7 +164,7 @@ def test_verdicts() -> None:
     assert away.verdict.startswith(
         "Stopped after 1,000 rounds: play is a 0.75-approximate correlated equilibrium and a 0.75-approximate coarse"
     )
-    assert "the CE gap stays at 0.75 at the checkpoints from round 126 on" in away.verdict
+    assert "the CE gap stays at 0.75 at the checkpoints from round 100 on" in away.verdict
     exact = report.summarise(gamesim.simulate("rock-paper-scissors", "uniform", 100))
     assert exact.verdict == (
         "After 100 rounds, play is a correlated equilibrium up to rounding: no player would have gained by "

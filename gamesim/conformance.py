@@ -7,7 +7,6 @@ Each function whose name starts with `check_` accepts a learner (a Learner, or a
 import tempfile
 import tomllib
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -187,7 +186,7 @@ def check_inputs_are_untouched(learner: Any) -> None:
 def check_settings_round_trip(learner: Any) -> None:
     """Check that the settings of a Learner are unchanged after writing and reading TOML."""
     if isinstance(learner, Learner):
-        given = {key: value for key, value in asdict(learner).items() if value is not None}
+        given = {key: value for key, value in learner.settings().items() if value is not None}
         assert players.make(learner.name, **tomllib.loads(toml.write(given))) == learner, (
             "the settings change in a round trip through TOML"
         )

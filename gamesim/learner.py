@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Literal, Protocol, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gamesim import rates
 from gamesim.deprecated import Renamed
 from gamesim.engine.compiled import Vector
 from gamesim.engine.layout import Layout
@@ -242,7 +243,7 @@ class Learner:
         --------
         >>> from gamesim import players
         >>> players.make("replicator", step=0.1).kernel_settings(actions=4)
-        array([0.1])
+        array([0.1, 0. ])
         """
         return np.array([getattr(self, field.name) for field in fields(self)], dtype=np.float64)
 
@@ -337,8 +338,89 @@ class Learner:
         """
         return None
 
+    def start_at(self, state: Vector, strategy: Vector) -> None:
+        """Change a first state so that the learner starts at a strategy.
+
+        It plays this strategy in round 1 and continues from there; its documentation says how.
+
+        Parameters
+        ----------
+        state : ndarray of float
+            The first state, see `first_state`, which is changed.
+        strategy : ndarray of shape (actions,)
+            The strategy.
+
+        Raises
+        ------
+        InputError
+            If the learner cannot start at this strategy, or at any.
+
+        Examples
+        --------
+        >>> from gamesim import players
+        >>> learner = players.make("regret-matching").start(actions=2)
+        >>> learner.learner.start_at(learner.state, np.array([0.25, 0.75]))
+        >>> learner.play()
+        array([0.25, 0.75])
+        """
+        raise InputError(
+            f"{self.name} cannot start at a given strategy; give an opening, which replaces the strategy of the first "
+            "round only, or choose another learner"
+        )
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings as data, with learners among them as tables.
+
+        Returns
+        -------
+        dict
+            The settings by name. `gamesim.players.make` takes them.
+
+        Examples
+        --------
+        >>> from gamesim import players
+        >>> players.BlumMansour(rows=players.FTRL(optimistic=True)).settings()["rows"]
+        {'learner': 'ftrl', 'regulariser': 'entropic', 'optimistic': True, 'rate': None}
+        """
+
+        def as_data(value: Any) -> Any:
+            return {"learner": value.name, **value.settings()} if isinstance(value, Learner) else value
+
+        return {field.name: as_data(getattr(self, field.name)) for field in fields(self)}
+
+    def with_payoff_scale(self, scale: float) -> "Learner":
+        """Return a copy with rates per payoff converted to rates per loss.
+
+        Rates of learners among the settings are converted, too.
+
+        Parameters
+        ----------
+        scale : float
+            The payoff that corresponds to a loss of 1, see `Game.scale`.
+
+        Returns
+        -------
+        Learner
+            The copy, or this learner if nothing changes.
+
+        Examples
+        --------
+        >>> from gamesim import players
+        >>> players.make("hedge", rate="0.5 per payoff").with_payoff_scale(3.0)
+        Hedge(rate=1.5)
+        """
+        changes: dict[str, Any] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            converted = value.with_payoff_scale(scale) if isinstance(value, Learner) else rates.in_losses(value, scale)
+            if converted != value:
+                changes[field.name] = converted
+        return replace(self, **changes) if changes else self
+
     def with_horizon(self, rounds: int) -> "Learner":
-        """Return a copy with ``horizon=rounds`` if the horizon is unset.
+        """Return a copy that is tuned to a number of rounds.
+
+        An unset horizon is set, and rates that are "tuned" are tuned to it.
 
         Parameters
         ----------
@@ -348,7 +430,7 @@ class Learner:
         Returns
         -------
         Learner
-            The tuned copy, or this learner if it has no horizon or its horizon is set.
+            The tuned copy, or this learner if it has nothing to tune.
 
         Examples
         --------
@@ -358,10 +440,12 @@ class Learner:
         >>> players.make("exp3", horizon=50).with_horizon(rounds=1000)
         Exp3(horizon=50)
         """
-        if getattr(self, "horizon", rounds) is None:
-            changes: dict[str, Any] = {"horizon": rounds}
-            return replace(self, **changes)
-        return self
+        changes: dict[str, Any] = {"horizon": rounds} if getattr(self, "horizon", rounds) is None else {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value == rates.TUNED:
+                changes[field.name] = rates.tuned_to(value, rounds)
+        return replace(self, **changes) if changes else self
 
     over = Renamed("with_horizon")
 

@@ -425,7 +425,7 @@ class Record(Generic[Number]):
         """
         learner = self.learners[player]
         promise = learner.guarantee() if isinstance(learner, Learner) else None
-        if promise is None:
+        if promise is None or self.settings.get("placed", [False] * len(self.learners))[player]:
             return None
         at = self.rounds if rounds is None else rounds
         losses = promise.bound_on(kind, at, self.game.sizes[player], self.started[player])

@@ -4,7 +4,6 @@ Reading a record never executes code.
 """
 
 import json
-from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypedDict
@@ -98,7 +97,7 @@ def read(folder: Path) -> Fields:
 def described(learner: Any) -> dict[str, Any]:
     """Return the manifest entry of a learner: its name and settings, or the name of a user-defined class."""
     if isinstance(learner, Learner):
-        return {"learner": learner.name, "settings": asdict(learner)}
+        return {"learner": learner.name, "settings": learner.settings()}
     return {"python": learner if isinstance(learner, str) else getattr(learner, "__qualname__", repr(learner))}
 
 

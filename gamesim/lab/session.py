@@ -103,7 +103,7 @@ class Run:
 
     def _started(self) -> list[bool]:
         """Return, for each player, whether its initial strategy is given or perturbed."""
-        return [one.start is not None or one.perturb > 0 for one in self.scenario.player_parts]
+        return [one.opening is not None or one.perturb > 0 for one in self.scenario.player_parts]
 
 
 class Session:

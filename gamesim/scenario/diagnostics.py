@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
@@ -113,11 +114,10 @@ def clashes(raw: Mapping[str, Any], game: Game) -> Iterator[Mistake]:
 def _misfits(place: str, entry: EveryonePart, game: Game, i: int, raw: Mapping[str, Any]) -> Iterator[Mistake]:
     """Yield the mismatches between one player's table and the game or the feedback."""
     size = game.sizes[i]
-    if entry.start is not None and len(entry.start) != size:
-        yield (
-            f"{place}.start",
-            f"expected {size} probabilities, one per action of {game.players[i]}, got {len(entry.start)}",
-        )
+    for key, strategy in (("start", entry.start), ("opening", entry.opening)):
+        if isinstance(strategy, list) and len(strategy) != size:
+            wanted = f"{size} probabilities, one per action of {game.players[i]}"
+            yield f"{place}.{key}", f"expected {wanted}, got {len(strategy)}"
     player = entry.make()
     if not isinstance(player, Learner):
         return
@@ -129,9 +129,17 @@ def _misfits(place: str, entry: EveryonePart, game: Game, i: int, raw: Mapping[s
         )
     try:
         rounds = raw.get("rounds")
-        (player.with_horizon(rounds) if isinstance(rounds, int) and rounds > 0 else player).kernel_settings(size)
+        tuned = player.with_horizon(rounds) if isinstance(rounds, int) and rounds > 0 else player
+        tuned = tuned.with_payoff_scale(float(game.scale[i]))
+        tuned.kernel_settings(size)
     except InputError as error:
         yield key_of_setting(f"{place}.settings", error, entry.settings), str(error)
+        return
+    if isinstance(entry.start, list) and len(entry.start) == size > 1:
+        try:
+            tuned.start_at(tuned.first_state(size), np.array(entry.start))
+        except InputError as error:
+            yield f"{place}.start", str(error)
 
 
 def _sound(part: type[SoundPart], raw: Any) -> SoundPart | None:

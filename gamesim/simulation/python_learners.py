@@ -30,6 +30,19 @@ class PythonLearners:
     def __contains__(self, player: int) -> bool:
         return player in self._running
 
+    def start_at(self, player: int, strategy: Vector) -> None:
+        """Let a player's learner start at a strategy, if its class defines `start_at(strategy)`."""
+        running = self._running[player]
+        if not hasattr(running, "start_at"):
+            raise InputError(
+                f"{self._game.players[player]}'s learner {type(running).__name__} cannot start at a given strategy, "
+                "because it has no method start_at(strategy)"
+            )
+        try:
+            running.start_at(strategy.copy())
+        except Exception as error:
+            raise self._failure(player, "when it was given its start", error) from error
+
     def play(self, player: int, round: int) -> Vector:
         """Return the strategy of a player in a round (counted from 0)."""
         try:

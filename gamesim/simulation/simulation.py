@@ -14,6 +14,7 @@ from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 from gamesim import games, players, validation
 from gamesim.engine import checkpoints as grid
 from gamesim.engine import loop, tracks
+from gamesim.engine.compiled import Vector
 from gamesim.engine.sums import Sums, lengths
 from gamesim.errors import InputError, unknown
 from gamesim.game import Game
@@ -26,6 +27,7 @@ from gamesim.record import Number, Record
 from gamesim.simulation.first_round import FirstRound
 from gamesim.simulation.kernel_plan import FEEDBACK, compiled
 from gamesim.simulation.python_learners import PythonLearners
+from gamesim.simulation.starts import Start, Starts
 
 __all__ = ["Simulation", "simulate"]
 
@@ -45,7 +47,8 @@ def simulate(
     seed: int = 0,
     feedback: Feedback = "expected",
     replicas: None = None,
-    start: Sequence[ArrayLike | None] | None = None,
+    start: Start = None,
+    opening: Sequence[ArrayLike | None] | None = None,
     perturb: Sequence[float] | float = 0.0,
 ) -> Record[float]: ...
 
@@ -59,7 +62,8 @@ def simulate(
     seed: int = 0,
     feedback: Feedback = "expected",
     replicas: int,
-    start: Sequence[ArrayLike | None] | None = None,
+    start: Start = None,
+    opening: Sequence[ArrayLike | None] | None = None,
     perturb: Sequence[float] | float = 0.0,
 ) -> Record[NDArray[np.float64]]: ...
 
@@ -72,7 +76,8 @@ def simulate(
     seed: int = 0,
     feedback: Feedback = "expected",
     replicas: int | None = None,
-    start: Sequence[ArrayLike | None] | None = None,
+    start: Start = None,
+    opening: Sequence[ArrayLike | None] | None = None,
     perturb: Sequence[float] | float = 0.0,
 ) -> Record[Any]:
     """Simulate learners playing a game and return the record.
@@ -97,11 +102,17 @@ def simulate(
     replicas : int, optional
         The number of independent runs; run r has seed ``seed + r``. If given, measures have the replicas along their
         first axis; if None, there is a single run.
-    start : sequence of array_like or None, optional
-        The first strategy of each player; None uses the learner's default.
+    start : sequence of array_like or None, or str, optional
+        The initial condition: the strategy at which each player's learner starts and from which it continues. An entry
+        is one strategy, an array with one strategy per replica, "random" for strategies drawn uniformly from the
+        simplex, or None for the learner's own start. For all players, "random" or "grid", a regular grid of profiles
+        with one per replica. Learners that cannot start at a given strategy refuse.
+    opening : sequence of array_like or None, optional
+        The strategy that each player plays in the first round only, whatever its learner would play; None uses the
+        learner's strategy. The learner does not know of it.
     perturb : float or sequence of float, default 0.0
-        Weight in [0, 1] of a strategy drawn uniformly from the simplex, mixed into each player's first strategy; a
-        scalar applies to all players.
+        Weight in [0, 1] of a strategy drawn uniformly from the simplex, mixed into the strategy of each player in the
+        first round only; a scalar applies to all players.
 
     Returns
     -------
@@ -131,6 +142,7 @@ def simulate(
         feedback=feedback,
         replicas=replicas,
         start=start,
+        opening=opening,
         perturb=perturb,
         horizon=validation.whole_number("rounds", rounds, least=1),
     )
@@ -155,10 +167,12 @@ class Simulation(Generic[Number]):
         What each learner observes after a round, see `simulate`.
     replicas : int, optional
         The number of independent runs, see `simulate`.
-    start : sequence of array_like or None, optional
-        The first strategy of each player, None for the learner's own.
+    start : sequence of array_like or None, or str, optional
+        The initial condition of each player's learner, see `simulate`.
+    opening : sequence of array_like or None, optional
+        The strategy that each player plays in the first round only, see `simulate`.
     perturb : float or sequence of float, default 0.0
-        The share of the first strategy that is drawn at random, from 0 to 1, for all players or for each.
+        The share of the strategy of the first round that is drawn at random, from 0 to 1, for all players or for each.
     horizon : int, optional
         The number of rounds to which learners with an unset horizon are tuned.
     checkpoints : int, default 10
@@ -187,7 +201,8 @@ class Simulation(Generic[Number]):
         seed: int = 0,
         feedback: Feedback = "expected",
         replicas: None = None,
-        start: Sequence[ArrayLike | None] | None = None,
+        start: Start = None,
+        opening: Sequence[ArrayLike | None] | None = None,
         perturb: Sequence[float] | float = 0.0,
         horizon: int | None = None,
         checkpoints: int = 10,
@@ -202,7 +217,8 @@ class Simulation(Generic[Number]):
         seed: int = 0,
         feedback: Feedback = "expected",
         replicas: int,
-        start: Sequence[ArrayLike | None] | None = None,
+        start: Start = None,
+        opening: Sequence[ArrayLike | None] | None = None,
         perturb: Sequence[float] | float = 0.0,
         horizon: int | None = None,
         checkpoints: int = 10,
@@ -216,7 +232,8 @@ class Simulation(Generic[Number]):
         seed: int = 0,
         feedback: Feedback = "expected",
         replicas: int | None = None,
-        start: Sequence[ArrayLike | None] | None = None,
+        start: Start = None,
+        opening: Sequence[ArrayLike | None] | None = None,
         perturb: Sequence[float] | float = 0.0,
         horizon: int | None = None,
         checkpoints: int = 10,
@@ -237,13 +254,16 @@ class Simulation(Generic[Number]):
         self._setup, first_state, scratch = compiled(self.game, self.learners, feedback)
         self._tracks = [tracks.allocate(self.game.sizes, first_state, scratch) for _ in range(self.replicas)]
         self._python = [PythonLearners(self.game, self.learners) for _ in self._tracks]
-        first_round = FirstRound(self.game, start, perturb)
+        first_round, starts = FirstRound(self.game, opening, perturb), Starts(self.game, start, self.replicas)
+        self._placed = starts.given()
         self._random: list[np.random.Generator] = []
         for replica, (track, in_python) in enumerate(zip(self._tracks, self._python, strict=True)):
-            of_first_round, of_draws = map(np.random.PCG64, np.random.SeedSequence(self.seed + replica).spawn(2))
-            random = np.random.Generator(of_first_round)
-            track.starts[:] = first_round.strategies(self.learners, in_python, random)
-            self._random.append(np.random.Generator(of_draws))
+            seeds = np.random.SeedSequence(self.seed + replica).spawn(3)
+            of_first_round, of_draws, of_starts = (np.random.Generator(np.random.PCG64(one)) for one in seeds)
+            placed = starts.of_replica(replica, of_starts)
+            self._place(track, in_python, placed)
+            track.starts[:] = first_round.strategies(self.learners, in_python, placed, of_first_round)
+            self._random.append(of_draws)
         self._kept: list[tuple[int, list[Sums]]] = []  # the sums of all replicas at each checkpoint
 
     def run(
@@ -313,7 +333,7 @@ class Simulation(Generic[Number]):
 
         Examples
         --------
-        >>> simulation = Simulation("matching-pennies", ["hedge", "fixed"], start=[[0.9, 0.1], None])
+        >>> simulation = Simulation("matching-pennies", ["hedge", "fixed"], opening=[[0.9, 0.1], None])
         >>> _ = simulation.run(1)
         >>> simulation.record().joint.tolist()
         [[0.45, 0.45], [0.05, 0.05]]
@@ -336,7 +356,11 @@ class Simulation(Generic[Number]):
             started=self._started(),
             single=self.single,
             arrays=arrays,
-            settings={"checkpoints": self._per_decade, "random": [r.bit_generator.state for r in self._random]},
+            settings={
+                "checkpoints": self._per_decade,
+                "placed": self._placed,
+                "random": [r.bit_generator.state for r in self._random],
+            },
         )
 
     def moments(self, replica: int = 0) -> Moments:
@@ -489,6 +513,18 @@ class Simulation(Generic[Number]):
         firsts = np.cumsum([0, *self.game.sizes[:-1]])
         return tuple(bool(given) for given in ~np.isnan(self._tracks[0].starts[firsts]))
 
+    def _place(self, track: loop.Track, in_python: PythonLearners, placed: Sequence[Vector | None]) -> None:
+        """Let the learners of one replica start at given strategies."""
+        plan = self._setup.plan
+        for player, strategy in enumerate(placed):
+            if strategy is None or strategy.size == 1:
+                continue
+            if player in in_python:
+                in_python.start_at(player, strategy)
+            else:
+                state = track.state[plan[player, loop.STATE] : plan[player, loop.STATE_END]]
+                self.learners[player].start_at(state, strategy)
+
     def _take_over(self, record: Record[Number]) -> None:
         """Restore the state from a record of the same simulation."""
         arrays = record.arrays
@@ -579,6 +615,8 @@ def _chosen_learners(
     found = [_as_learner(learner) for learner in chosen]
     if horizon is not None:
         found = [one.with_horizon(horizon) if isinstance(one, Learner) else one for one in found]
+    scales = zip(found, game.scale, strict=True)
+    found = [one.with_payoff_scale(float(scale)) if isinstance(one, Learner) else one for one, scale in scales]
     for one in found:
         if isinstance(one, Learner) and feedback not in one.feedback:
             raise InputError(
@@ -599,7 +637,7 @@ def _blas() -> ThreadpoolController:
 def _as_learner(learner: Any) -> Any:
     """Turn a name into a Learner; return a Learner or a user-defined class unchanged."""
     if isinstance(learner, str):
-        return players.make(learner)
+        return players.from_text(learner)
     if isinstance(learner, Learner) or callable(learner):
         return learner
     raise InputError(

@@ -22,14 +22,16 @@ def movement(record: Record[float], players: Sequence[int]) -> str:
     late = float(np.max(path[-1] - path[at])) if at >= 0 else np.nan
     if np.isnan(late):  # a single round, or a record of a version that did not count
         return f"The strategies {game} over {rounds_of(record.rounds)}"
-    after = f"after round {int(record.curve.rounds[at]):,}"
+    first = int(record.curve.rounds[at])
     if late > HARDLY:
-        mean = late / (record.rounds - int(record.curve.rounds[at]))
-        return f"Strategies {game} move by up to {number(mean)} per round on average {after}"
+        mean = late / (record.rounds - first)
+        return f"Strategies {game} move by up to {number(late)} in all after round {first:,} ({number(mean)} per round)"
     ends = " and end near pure actions" if min(float(record.last[i].max()) for i in players) >= PURE else ""
-    if path[-1].max() <= sys.float_info.epsilon * record.rounds * max(record.game.sizes):
-        return f"Strategies {game} do not move, up to rounding{ends}"
-    return f"Strategies {game} hardly move {after} (by at most {number(late, zero=0.0)} in all){ends}"
+    rounding = sys.float_info.epsilon * record.rounds * max(record.game.sizes)
+    if late <= rounding:
+        since = "" if path[-1].max() <= rounding else f" after round {first:,}"
+        return f"Strategies {game} do not move{since} (up to rounding){ends}"
+    return f"Strategies {game} hardly move after round {first:,} (by at most {number(late, zero=0.0)} in all){ends}"
 
 
 def known(record: Record[float], player: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:

@@ -35,7 +35,7 @@ def triangles(record: Record) -> Figure | None:
     >>> from gamesim import figures
     >>> record = gamesim.simulate("shapley", "hedge", rounds=1000, perturb=0.2)
     >>> figures.title_of(figures.triangles(record))
-    'Strategies in shapley move by up to 0.00167 per round on average after round 398'
+    'Strategies in shapley move by up to 1.01 in all after round 398 (0.00167 per round)'
     """
     one = record[0]
     shown = [i for i, size in enumerate(one.game.sizes) if size == 3][:FEW]

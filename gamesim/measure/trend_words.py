@@ -62,12 +62,13 @@ def _of_one(trend: Trend, since: bool) -> str:
     at = f" at the checkpoints{on}" if since else ""
     match trend.word:
         case "stays":
-            where = f"at {least}" if least == largest else f"between {least} and {largest}"
-            return f"stays {where}{at}"
+            if least == largest:
+                return f"stays at {least}{at}"
+            return f"stays between {least} and {largest}{at}" if since else f"stays ({least} to {largest})"
         case "unsteady":
             return f"has no steady trend ({least} to {largest}{at})"
         case "levels off":
             return f"falls{on}, but a floor near {floor} fits better than a power law"
         case "falls" if trend.power is None:
-            return f"falls from {begin} to {end}{on}"
+            return f"falls from {begin}{f' at round {trend.first:,}' if since else ''} to {end}"
     return WORDS[trend.word] + ("" if trend.power is None else f" like {exponent_in_words(trend.power.exponent)}{on}")

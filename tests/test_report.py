@@ -188,7 +188,8 @@ def test_the_verdict_names_the_round_from_which_a_trend_was_seen() -> None:
     assert verdict([STAYS], [FALLS], "Row", 20_000, stopped=False) == (
         "After 20,000 rounds, play is a 0.0086-approximate coarse correlated equilibrium, but only a 0.15-approximate "
         "correlated equilibrium: Row would have gained 0.15 per round by swapping actions, and this gap stays between "
-        "0.14 and 0.16 at the checkpoints from round 1,000 on, while the CCE gap falls like T^-0.50 from round 100 on."
+        "0.14 and 0.16 at the checkpoints from round 1,000 on, while the CCE gap falls like T^-0.50 at the checkpoints "
+        "from round 100 on."
     )
     assert verdict([STAYS], [ZERO], "Row", 1, stopped=True) == (
         "Stopped after 1 round: play is a coarse correlated equilibrium up to rounding, but only a 0.15-approximate "

@@ -205,7 +205,7 @@ def regrets(record: Record) -> Figure | None:
     >>> from gamesim import figures
     >>> record = gamesim.simulate("shapley", ["hedge", "blum-mansour"], rounds=1000, perturb=0.2)
     >>> figures.title_of(figures.regrets(record))
-    'In shapley, the largest swap regret per round grows like T^0.26 from round 100 on'
+    'In shapley, the largest swap regret per round grows like T^0.26 at the checkpoints from round 100 on'
     """
     curve = record.curve
     measured = {kind: replicas_first(record, curve.regret(kind)) for kind in KINDS}

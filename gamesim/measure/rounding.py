@@ -1,9 +1,9 @@
-"""The largest rounding error of a gap or of a regret per round, below which a value cannot be told from 0.
+"""The largest rounding error of a gap or of a regret per round. A smaller value is 0 up to rounding.
 
-A gap is a difference of two sums of T losses, each weighted with the probabilities of an action. Write u for the unit
-roundoff, half of machine epsilon. A partial sum after t rounds is at most t in size, so adding to it costs at most u t,
-and T additions at most u T² / 2. Each loss is itself a sum over the actions of all players, which costs at most u per
-action, in every round. Two sums, divided by T rounds, in payoff units (half of the payoff range R per unit of loss):
+A regret is a difference of two sums of T losses, weighted with the probabilities of actions. With u the unit roundoff,
+half of machine epsilon, a partial sum after t rounds is at most t in size, so an addition costs at most u t, and all of
+them u T² / 2. Each loss is itself a sum over the actions of the other players, which costs at most 2 u per action, in
+every round. Two sums, divided by T rounds, in payoff units (half of the payoff range R per unit of loss)::
 
     R / 2 · 2 · (u T / 2 + 2 u Σ_i d_i) = ε R (T / 4 + Σ_i d_i)
 

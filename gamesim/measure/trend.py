@@ -6,17 +6,19 @@ transient. If a power law fits both, the one with the narrower confidence interv
 
 - the half-width of the 95 % confidence interval of its exponent is at most 1/8, and
 - the exponent is nearly the same throughout the window. A parabola through the logarithms gives its change from the
-  first to the last round. Where it steepens, the change may be half of the exponent; where it flattens, as it does
-  before a floor, a quarter of it; in both cases 1/16, or what the confidence interval of the change allows. Because
-  residuals of cycles are correlated, this interval is widened by their correlation between neighbouring checkpoints.
+  first to the last round, which may be a quarter of the exponent, 1/16, or what the confidence interval of the change
+  allows. Because residuals of cycles are correlated, this interval is widened by their correlation between
+  neighbouring checkpoints.
 
 A gap *falls* if its exponent is at most -1/4, half the exponent -1/2 that no-regret learners guarantee. It *falls
-slowly* up to -1/16 and *grows* from 1/16 on, provided that the confidence interval excludes 0. Otherwise it *stays*.
+slowly* up to -1/16 and *grows* from 1/16 on, provided that the interval, widened likewise, excludes 0 and both halves
+of the window show it. Otherwise it *stays*, or if its exponent is beyond 1/8, no power law fits.
 
-If no power law fits, no exponent is reported. The curve *levels off* if c + b · rounds^-a, with a floor c of at least a
-quarter of the last value, leaves at most half of the squared residuals of a power law. It *falls* if the confidence
-interval over the last decade and the exponents of both its halves are below -1/4, *stays* if the values of that decade
-differ by a factor of at most 10^(1/16), and is *unsteady* otherwise. A value within the rounding error is *zero*.
+No fall is given an exponent if c + b · rounds^-a, with a floor c of at least a quarter of the last value and below all
+values, leaves at most an eighth of the squared residuals of a power law: the curve *levels off*. If neither fits, the
+curve *falls* if the confidence interval over the last decade and the exponents of both its halves are below -1/4,
+*stays* if the values of that decade differ by a factor of at most 10^(1/8), and is *unsteady* otherwise. A value within
+the rounding error is *zero*.
 
 All of this describes the checkpoints of the window, which is reported. What happens between and after them is not
 known: a cycle longer than the window cannot be distinguished from a trend.
@@ -34,7 +36,7 @@ Values = NDArray[np.float64]
 
 FALLS, STAYS = -1 / 4, -1 / 16
 SURE = 1 / 8  # largest half-width of the interval of an exponent
-FLATTENS, STEEPENS = 1 / 4, 1 / 2  # largest change of an exponent within the window, as a share of it
+BENDS = 1 / 4  # largest change of an exponent within the window, as a share of it
 NARROW = 10 ** (1 / 8)  # largest factor between the values of a curve that stays, if no power law fits
 SEEN = 1 / 4  # least exponent of each half of the window, as a share of the exponent
 LEAST = 5  # checkpoints in a window
@@ -202,7 +204,7 @@ def floor_of(x: Rounds, y: Values, rounding: float = 0.0) -> float | None:
 
     best = minimize_scalar(lambda approach: fit(approach)[0], bounds=APPROACH, method="bounded").x
     left, floor = fit(best)
-    return floor if floor >= FLOOR_SHARE * y[-1] and left <= FLOOR_FIT * squares else None
+    return floor if FLOOR_SHARE * y[-1] <= floor <= y.min() and left <= FLOOR_FIT * squares else None
 
 
 def _widened(residual: Values) -> float:
@@ -216,8 +218,7 @@ def _widened(residual: Values) -> float:
 def _is_straight(x: Rounds, y: Values, exponent: float) -> bool:
     """Whether the exponent is nearly the same throughout a window."""
     bend, half = bend_of(x, y)
-    flattens = bend * exponent < 0
-    return abs(bend) <= max(-STAYS, (FLATTENS if flattens else STEEPENS) * abs(exponent), half)
+    return abs(bend) <= max(-STAYS, BENDS * abs(exponent), half)
 
 
 def _windows(rounds: Rounds) -> tuple[int, int]:

@@ -58,8 +58,7 @@ def _of_one(trend: Trend, since: bool) -> str:
     begin, end, least, largest, floor = (
         number(value, zero=0.0) for value in (trend.begin, trend.end, trend.least, trend.largest, trend.floor)
     )
-    on = f" from round {trend.first:,} on" if since else ""
-    at = f" at the checkpoints{on}" if since else ""
+    at = f" at the checkpoints from round {trend.first:,} on" if since else ""
     match trend.word:
         case "stays":
             if least == largest:
@@ -68,7 +67,7 @@ def _of_one(trend: Trend, since: bool) -> str:
         case "unsteady":
             return f"has no steady trend ({least} to {largest}{at})"
         case "levels off":
-            return f"falls{on}, but a floor near {floor} fits better than a power law"
+            return f"falls{at}, but a floor near {floor} fits better than a power law"
         case "falls" if trend.power is None:
             return f"falls from {begin}{f' at round {trend.first:,}' if since else ''} to {end}"
-    return WORDS[trend.word] + ("" if trend.power is None else f" like {exponent_in_words(trend.power.exponent)}{on}")
+    return WORDS[trend.word] + ("" if trend.power is None else f" like {exponent_in_words(trend.power.exponent)}{at}")

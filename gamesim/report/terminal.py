@@ -48,13 +48,14 @@ def show(summary: Summary, console: Console) -> None:
 def describe_run(summary: Summary) -> str:
     """Return one line with the game, the numbers of players and rounds, the seed, the feedback and the payoff range."""
     replicas = "" if summary.replicas is None else f" · mean of {len(summary.replicas)} replicas"
-    low, high = summary.payoff_range
+    low, high = (number(end, zero=0.0) for end in summary.payoff_range)  # given, not computed
+    to = " to " if low.startswith("-") else "–"
     game = (
         "" if summary.game == summary.title else f"{summary.game} · "
     )  # a payoff table in a scenario is named by the title
     return (
         f"{game}{count(len(summary.players), 'player')} · {count(summary.rounds, 'round')} · seed {summary.seed} · "
-        f"{summary.feedback} feedback{replicas} · payoffs {number(low)}{'–' if low >= 0 else ' to '}{number(high)}"
+        f"{summary.feedback} feedback{replicas} · payoffs {low}{to}{high}"
     )
 
 

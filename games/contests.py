@@ -58,9 +58,9 @@ def first_price_auction(values: Sequence[float] = (6.0, 4.0), top: int = 6) -> T
         u_i = (values[i] - b_i) / (number tied)  if b_i ties for the highest bid
         u_i = 0                                  otherwise
 
-    Teaches: Bidders shade their bids. With the default settings the bidder with the higher value bids 4 or 5, near the
-    second value, in every pure equilibrium, and wins or ties. In coarse correlated equilibria the other bidder may win
-    more often, with probability up to 5/8 (see Feldman, Lucier and Nisan, 2016).
+    Teaches: With the default settings the bidder with the higher value shades its bid: it bids 4 or 5, near the second
+    value, in every pure equilibrium, and wins or ties. In coarse correlated equilibria the other bidder may win more
+    often, with probability up to 5/8 (see Feldman, Lucier and Nisan, 2016).
 
     Examples
     --------
@@ -95,9 +95,9 @@ def second_price_auction(values: Sequence[float] = (6.0, 4.0), top: int = 6) -> 
         u_i = (values[i] - p) / (number tied)  if b_i = p
         u_i = 0                                otherwise
 
-    Teaches: Bidding one's value is weakly dominant, so truthful bids are an equilibrium. There are others: the bidder
-    with the lower value bids high enough to deter the other, and wins. Weak dominance does not make learners truthful,
-    because many bids do equally well against the bids they meet.
+    Teaches: If the values are among the bids, as by default, bidding one's value is weakly dominant, so truthful bids
+    are an equilibrium. There are others: the bidder with the lower value bids high enough to deter the other, and wins.
+    Weak dominance does not make learners truthful, because many bids do equally well against the bids they meet.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def all_pay_auction(values: Sequence[float] = (5.0, 5.0), top: int = 6) -> Table
     Teaches: There is no pure equilibrium with the default settings. In the only equilibrium, Nash and coarse correlated
     alike, both bid 0, ..., 4 with probability 1/5 each: the bids add up to 4 of the prize of 5 on average, and each
     bidder keeps 1/2. With continuous bids the expected bids of two bidders with equal values add up to the whole prize;
-    integer bids leave each of them at most 1, a vanishing share of a large prize.
+    integer bids up to the value or more leave each of them at most 1, a vanishing share of a large prize.
 
     Examples
     --------
@@ -176,9 +176,9 @@ def war_of_attrition(value: float = 4.0, longest: int = 6) -> Table:
         u_i = value / 2 - min(w_1, w_2)  if w_i = w_j
         u_i = -min(w_1, w_2)             if w_i < w_j
 
-    Teaches: There are pure equilibria in which one player gives in at once because the other would wait at least
-    `value`. In the symmetric mixed equilibrium waiting consumes most of the prize (with the default settings each
-    player keeps 0.38 of 4), and all of it in continuous time.
+    Teaches: If waits of at least `value` are possible, as by default, there are pure equilibria in which one player
+    gives in at once because the other would wait that long. In the symmetric mixed equilibrium waiting consumes most of
+    the prize (with the default settings each player keeps 0.38 of 4), and all of it in continuous time.
 
     Examples
     --------
@@ -359,7 +359,7 @@ def guess_two_thirds(players: int = 3, top: int = 10, fraction: float = 2 / 3) -
         u_i = 0 otherwise
 
     Teaches: With the default fraction and up to three players, everyone guessing 0 is the only pure equilibrium;
-    iterated dominance leads there step by step, and so do learners over the rounds. With four or more players, everyone
+    iterated dominance leads there step by step, and so does Hedge over the rounds. With four or more players, everyone
     guessing 1 is an equilibrium too, because guesses are integers.
 
     Examples

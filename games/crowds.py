@@ -34,9 +34,9 @@ def el_farol(players: int = 5, capacity: int = 3) -> Table:
         u_i = 1   if i goes and at most capacity players go
         u_i = -1  if i goes and more than capacity players go
 
-    Teaches: In every pure equilibrium exactly capacity players go, so equal players fare unequally. With sampled
-    feedback learners sort themselves into those who go and those who stay; with expected feedback identical learners
-    all mix alike.
+    Teaches: If there is room for some players but not for all, exactly capacity players go in every pure equilibrium,
+    so equal players fare unequally. With sampled feedback Hedge players sort themselves into those who go and those who
+    stay; with expected feedback identical learners with identical starts all mix alike.
 
     Examples
     --------
@@ -122,8 +122,8 @@ def minimum_effort(
 
         u_i = base + gain · min_j e_j - cost · e_i
 
-    Teaches: Every common effort is a strict equilibrium. The more players, the lower the effort that learners settle
-    on: with the default settings Hedge settles on 4 with two players and on 1 with three or more.
+    Teaches: Every common effort is a strict equilibrium. With more players, learners may end up at a lower effort:
+    with the default settings Hedge ends up at 4 with two players and at 1 with three, four or five.
 
     Examples
     --------
@@ -166,8 +166,8 @@ def volunteers_dilemma(players: int = 4, benefit: float = 2.0, cost: float = 1.0
         u_i = benefit · [at least one player volunteers] - cost · [i volunteers]
 
     Teaches: In each pure equilibrium exactly one player volunteers. In the symmetric mixed one nobody does with
-    probability (cost / benefit)^(n / (n - 1)), which grows with the number n of players. With sampled feedback learners
-    settle on a single volunteer.
+    probability (cost / benefit)^(n / (n - 1)), which grows with the number n of players. With sampled feedback Hedge
+    players end up with a single volunteer.
 
     Examples
     --------
@@ -328,7 +328,7 @@ def braess(players: int = 4, shortcut: bool = True) -> Table:
         u_i = -(x + y)  on s-v-w-t
 
     Teaches: More choice can be worse for all. With the shortcut, all drivers on s-v-w-t is an equilibrium (the worst)
-    and takes each of them 2; without it, equilibria take 3/2 for even numbers of drivers, a ratio of 4/3. Learners
+    and takes each of them 2; without it, equilibria take 3/2 for even numbers of drivers, a ratio of 4/3. Hedge players
     approach the bad equilibrium on their own.
 
     Examples
@@ -367,7 +367,7 @@ def load_balancing(weights: Sequence[float] = (2.0, 2.0, 1.0, 1.0), machines: in
 
         u_i = -(total weight of the jobs on i's machine)
 
-    Teaches: A weighted potential game whose pure equilibria differ in quality. With the default settings both heavy
+    Teaches: A weighted potential game whose pure equilibria may differ in quality. With the default settings both heavy
     jobs may share a machine, and the last job finishes at 4; in the optimum it finishes at 3.
 
     Examples

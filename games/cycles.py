@@ -29,7 +29,7 @@ def rock_paper_scissors() -> Table:
         paper     (1, -1)  (0, 0)   (-1, 1)
         scissors  (-1, 1)  (1, -1)  (0, 0)
 
-    Teaches: Play cycles around uniform play, the only equilibrium of this zero-sum game.
+    Teaches: Uniform play is the only equilibrium of this zero-sum game. From other starts, Hedge cycles around it.
 
     Examples
     --------
@@ -280,8 +280,9 @@ def jordan() -> Table:
         u_2 = 1 if a_2 = a_3, else -1
         u_3 = 1 if a_3 ≠ a_1, else -1
 
-    Teaches: Cycling is not peculiar to zero-sum games. Fictitious play does not converge here, and Hart and Mas-Colell
-    (2003) use variants of this game to show that no uncoupled smooth dynamic converges to Nash equilibria in all games.
+    Teaches: Cycling is not peculiar to zero-sum games. From most starts, fictitious play does not converge here. Hart
+    and Mas-Colell (2003) use variants of this game to show that no uncoupled smooth dynamic converges to Nash
+    equilibria in all games.
 
     Examples
     --------

@@ -23,7 +23,7 @@ def prisoners_dilemma() -> Table:
         defect     (5, 0)     (1, 1)
 
     Teaches: A strictly dominant action is the only Nash, correlated and coarse correlated equilibrium, so every
-    no-regret learner ends up defecting.
+    no-regret learner defects in all but a vanishing share of the rounds.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def stag_hunt() -> Table:
 
     Teaches: There are two strict pure equilibria. Hunting the stag is better for both; hunting hares is safer, because
     the stag pays only if the other hunts it with probability at least 3/4. Where learners end up depends on where they
-    start: from uniform strategies they hunt hares.
+    start: from uniform strategies Hedge players hunt hares.
 
     Examples
     --------

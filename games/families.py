@@ -66,8 +66,8 @@ def zero_sum(actions: int | Sequence[int] = 4, seed: int = 0) -> Table:
         u_1(a) ~ uniform on [-1, 1], independently for each action profile a
         u_2 = -u_1
 
-    Teaches: The average strategies of no-regret learners converge to optimal strategies, at rates that range from 1/√T
-    to 1/T after T rounds.
+    Teaches: The average strategies of no-regret learners converge to optimal strategies: their Nash gap is at most the
+    sum of both players' external regrets per round.
 
     Examples
     --------
@@ -335,8 +335,8 @@ def symmetric(players: int = 2, actions: int = 4, seed: int = 0) -> Table:
         u_i(a) = V(a_i, the others' actions in any order)
         V ~ uniform on [0, 1], independently for each of its arguments
 
-    Teaches: With expected feedback, identical learners with identical starts stay identical, and miss what asymmetric
-    play would earn.
+    Teaches: With expected feedback, identical learners with identical starts stay identical, and may miss what
+    asymmetric play would earn.
 
     Examples
     --------

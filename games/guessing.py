@@ -30,7 +30,8 @@ def matching_pennies() -> Table:
         tails  (-1, 1)  (1, -1)
 
     Teaches: The smallest zero-sum game without a pure equilibrium. From any start other than the equilibrium, the
-    strategies of Hedge spiral outwards while their averages converge; those of optimistic Hedge spiral inwards.
+    strategies of Hedge spiral outwards while their averages approach it; those of optimistic Hedge, unless its rate is
+    large, spiral inwards.
 
     Examples
     --------

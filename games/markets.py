@@ -35,8 +35,8 @@ def cournot(players: int = 2, most: int = 6, demand: float = 12.0, cost: float =
         u_i = q_i (price - cost)
 
     Teaches: With continuous quantities two firms supply (demand - cost) / 3 each, between monopoly and perfect
-    competition. With the default settings this is 4 each, and learners find it. Because quantities are integers, (3, 5)
-    and (5, 3) are equilibria too.
+    competition. With the default settings this is 4 each, and Hedge finds it from uniform strategies. Because
+    quantities are integers, (3, 5) and (5, 3) are equilibria too.
 
     Examples
     --------
@@ -173,8 +173,8 @@ def travellers_dilemma(low: int = 2, high: int = 12, bonus: float = 2.0) -> Tabl
         u_i = min(c_1, c_2) - bonus  if c_i > c_j
 
     Teaches: If bonus > 1, undercutting by 1 always pays, and the only equilibrium is the lowest claim of both.
-    Participants in experiments claim much more; learners walk down claim by claim. If bonus ≤ 1, every pair of equal
-    claims is an equilibrium.
+    Participants in experiments claim much more; with the default settings Hedge ends up there. If bonus ≤ 1, every pair
+    of equal claims is an equilibrium.
 
     Examples
     --------

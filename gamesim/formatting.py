@@ -6,17 +6,21 @@ from math import isfinite
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def number(value: float | None, *, typeset: bool = False) -> str:
+def number(value: float | None, *, zero: float = 1e-12, typeset: bool = False) -> str:
     """Format a number to three significant digits; with `typeset`, use a minus sign and powers of ten, for figures.
+
+    A value of at most `zero` in size is a rounding error, and 0 is printed.
 
     >>> number(0.0012345), number(12.0), number(1773.9), number(-1e-16), number(None)
     ('0.00123', '12', '1,774', '0', '–')
     >>> [number(x, typeset=True) for x in (-2e-13, 12345, 0.25, 0.001234, -3.0e-7)]
     ['0', '12,345', '0.25', '0.00123', '−3.0×10⁻⁷']
+    >>> number(3e-13, zero=0.0)
+    '3e-13'
     """
     if value is None:
         return "–"
-    if abs(value) < 1e-12:  # a rounding error
+    if abs(value) <= zero:
         return "0"
     if typeset and isfinite(value) and not 1e-4 <= abs(value) < 1e7:
         digits, power = f"{value:.1e}".split("e")

@@ -46,7 +46,7 @@ def list_learners(console: Console) -> None:
     for kind in (*reversed(PLAIN_REGRETS), None):
         found = {name: promise for name, promise in promises.items() if (promise.regret if promise else None) == kind}
         if found:
-            heading = f"no {kind} regret" if kind else "no guarantee"
+            heading = f"bounded {kind} regret" if kind else "no guarantee"
             console.print(f"\n{heading}", style="bold")
             grid = _rows()
             for name in sorted(found):
@@ -187,8 +187,8 @@ def _show_table(game: Table, console: Console) -> None:
 
 
 def _pure_nash(game: Table) -> NDArray[np.bool_]:
-    """Return which action profiles are Nash equilibria, up to rounding."""
-    best = [table >= table.max(axis=i, keepdims=True) - 1e-12 for i, table in enumerate(game.payoffs)]
+    """Return which action profiles are Nash equilibria, up to rounding errors in the payoffs."""
+    best = [table >= table.max(axis=i, keepdims=True) - 1e-12 * np.ptp(table) for i, table in enumerate(game.payoffs)]
     return np.asarray(np.logical_and.reduce(best))
 
 

@@ -6,8 +6,6 @@ moment. The folder is locked while the run is in progress. A resumed run is bit-
 one.
 """
 
-import json
-import re
 import shutil
 import sqlite3
 from collections.abc import Iterator

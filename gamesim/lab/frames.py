@@ -41,9 +41,10 @@ IN_STATE: dict[str, str] = {
     "gap_cce": "cce-gap",
     "gap_nash": "nash-gap",
     "payoffs": "payoffs",
+    "moved": "path-length",
     **{kind: f"{kind}-regret" for kind in PLAIN_REGRETS},
 }
-IN_ROW = {name: measure for name, measure in IN_STATE.items() if name != "gap_nash"}
+IN_ROW = {name: measure for name, measure in IN_STATE.items() if name not in ("gap_nash", "moved")}
 
 
 def fields(game: Game) -> list[tuple[str, int]]:

@@ -21,6 +21,7 @@ from gamesim.measure.distance import distance
 from gamesim.measure.incentives import EQUILIBRIUM_KINDS, EquilibriumKind, no_distance
 from gamesim.measure.moments import Moment, Moments, counterfactuals
 from gamesim.measure.registry import Value, measure
+from gamesim.measure.rounding import gap_rounding
 from gamesim.measure.trend import power
 from gamesim.validation import strategy
 
@@ -301,7 +302,8 @@ def _share(game: Game, gap: Value) -> Value:
 
 
 def _slope(moments: Moments, gap: Callable[[Moments], Value]) -> float:
-    found = power(moments.rounds, np.asarray(gap(moments)))
+    rounding = gap_rounding(moments.game, int(moments.rounds[-1]))
+    found = power(moments.rounds, np.asarray(gap(moments)), rounding)
     return float("nan") if found is None else found.exponent
 
 

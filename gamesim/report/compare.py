@@ -19,9 +19,7 @@ from gamesim.report.summary import Summary, summarise
 from gamesim.scenario import Scenario
 from gamesim.simulation import Simulation
 
-HARDLY_MOVED = (
-    0.05  # mean total variation from the initial strategies, over the run, below which a learner has hardly moved
-)
+HARDLY_MOVED = 0.05  # mean total variation from the initial strategies below which a learner has hardly moved
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,7 @@ class Outcome:
     record: Record
     summary: Summary
     seconds: float  # per round
-    moved: float  # mean total variation from the initial strategies
+    moved: float  # mean total variation from the initial strategies, at most
 
     @property
     def hardly_moved(self) -> bool:
@@ -155,11 +153,15 @@ def compare(
 
 
 def _moved(record: Record, i: int) -> float:
-    """Return the mean total variation between a player's strategies and the initial strategy of its learner.
+    """Return a bound on the mean total variation between a player's strategies and the first one of its learner.
 
-    The first round is skipped, because the scenario may prescribe its strategy.
+    The first round is skipped, because the scenario may prescribe its strategy. The trajectory keeps one round in
+    several; since then, a strategy has moved by at most the path between, whose exact length is known.
     """
     player, actions = record.learners[i], record.game.sizes[i]
     learner = player.start(actions) if isinstance(player, Learner) else player(actions=actions)
-    strategies = record.trajectory[1][i][..., 1:, :]
-    return float(np.abs(strategies - learner.play()).sum(axis=-1).mean() / 2) if strategies.size else 0.0
+    rounds, strategies = record.trajectory[0], record.trajectory[1][i][..., 1:, :]
+    if not strategies.size:
+        return 0.0
+    between = (rounds[1] - rounds[0] - 1) * np.mean(record.measure("path-length")[..., i]) / record.rounds
+    return float(np.abs(strategies - learner.play()).sum(axis=-1).mean() + between) / 2

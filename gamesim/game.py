@@ -444,6 +444,10 @@ class Table(Game):
         return result
 
     def kernel_arrays(self) -> tuple[Integers, Vector, int]:  # noqa: D102
+        return self._kernel_arrays
+
+    @cached_property
+    def _kernel_arrays(self) -> tuple[Integers, Vector, int]:
         own_last = [np.moveaxis(table, player, -1).ravel() for player, table in enumerate(self.losses)]
         scratch = 0 if len(self.players) <= 2 else self.cells // min(self.sizes)
         return _SIZES.pack(players=len(self.players), sizes=self.sizes), np.concatenate(own_last), scratch

@@ -285,7 +285,7 @@ class Simulation(Generic[Number]):
         ([1, 2, 3], 3)
         """
         end = self.rounds + validation.whole_number("rounds", rounds, least=1)
-        pace, most = 1, 2**20 // (1 if self.feedback == "expected" else len(self.learners)) + 1
+        pace, most = 1, self._longest_piece()
         most_threads = 1 if any(self._python) else min(self.replicas, cpu_count() or 1)
         if threads is None:
             threads = most_threads
@@ -300,6 +300,38 @@ class Simulation(Generic[Number]):
                 if progress is not None and progress(self):
                     break
         return self.record()
+
+    def advance(self, rounds: int) -> None:
+        """Play further rounds in the calling thread, without a record.
+
+        A record copies the sums at every checkpoint. This method is for callers that play in many short pieces and
+        look at the simulation in between, through `moments`, `strategies` and `trajectory`. Unlike `run`, it does not
+        limit BLAS to one thread.
+
+        Parameters
+        ----------
+        rounds : int
+            The number of rounds, at least 1.
+
+        Raises
+        ------
+        InputError
+            If the number is invalid, or a user-defined learner fails.
+
+        Examples
+        --------
+        >>> simulation = Simulation("shapley", "hedge", perturb=0.2)
+        >>> for _ in range(50):
+        ...     simulation.advance(10)
+        >>> whole = Simulation("shapley", "hedge", perturb=0.2).run(500)
+        >>> simulation.gap("ce") == whole.gap("ce")
+        True
+        """
+        end = self.rounds + validation.whole_number("rounds", rounds, least=1)
+        most = self._longest_piece()
+        while self.rounds < end:
+            checkpoint = grid.next_checkpoint(self.rounds, self._per_decade)
+            self._advance_all(None, min(end, self.rounds + most, checkpoint) - self.rounds)
 
     def record(self) -> Record[Number]:
         """Return the record of all rounds so far.
@@ -319,13 +351,13 @@ class Simulation(Generic[Number]):
         [[0.45, 0.45], [0.05, 0.05]]
         """
         arrays: dict[str, NDArray[Any]] = {
-            "checkpoints": np.array([rounds for rounds, _ in self._kept], dtype=np.int64),
+            "checkpoints": self.checkpoint_rounds,
             **self._summed_arrays(),
         }
         for part in CONTINUED:
             arrays[f"continue_{part}"] = np.stack([getattr(track, part) for track in self._tracks])
-        stride = self._tracks[0].stride[0]
-        arrays["trajectory"] = np.stack([track.trajectory[: -(-self.rounds // stride)] for track in self._tracks])
+        stride, _ = self.trajectory()
+        arrays["trajectory"] = np.stack([self.trajectory(replica)[1] for replica in range(self.replicas)])
         arrays["trajectory_rounds"] = 1 + stride * np.arange(arrays["trajectory"].shape[1])
         return Record(
             game=self.game,
@@ -363,6 +395,69 @@ class Simulation(Generic[Number]):
         earlier = [(rounds, sums[replica]) for rounds, sums in self._kept if rounds < self.rounds]
         rounds = np.array([*(rounds for rounds, _ in earlier), self.rounds], dtype=np.int64)
         return Moments(self.game, rounds, lambda k: earlier[k][1] if k < len(earlier) else now)
+
+    @property
+    def checkpoint_rounds(self) -> NDArray[np.int64]:
+        """Return the rounds at which the sums are stored, so far.
+
+        Examples
+        --------
+        >>> simulation = Simulation("chicken", "hedge")
+        >>> simulation.advance(15)
+        >>> simulation.checkpoint_rounds.tolist()
+        [1, 2, 3, 4, 5, 6, 8, 10, 13]
+        """
+        return np.array([rounds for rounds, _ in self._kept], dtype=np.int64)
+
+    def strategies(self, replica: int = 0) -> NDArray[np.float64]:
+        """Return all players' strategies in the last round, concatenated.
+
+        Parameters
+        ----------
+        replica : int, default 0
+            The index of the replica.
+
+        Returns
+        -------
+        ndarray of float
+            The probability of each action of each player.
+
+        Examples
+        --------
+        >>> simulation = Simulation("matching-pennies", ["hedge", "fixed"], start=[[0.9, 0.1], None])
+        >>> simulation.advance(1)
+        >>> simulation.strategies().tolist()
+        [0.9, 0.1, 0.5, 0.5]
+        """
+        return self._tracks[replica].strategies[(self.rounds - 1) % loop.BLOCK].copy()
+
+    def trajectory(self, replica: int = 0) -> tuple[int, NDArray[np.float64]]:
+        """Return the recorded strategies, see `Record.trajectory`.
+
+        Parameters
+        ----------
+        replica : int, default 0
+            The index of the replica.
+
+        Returns
+        -------
+        stride : int
+            The number of rounds from one recorded round to the next.
+        strategies : ndarray of shape (recorded rounds, actions of all players)
+            All players' strategies in rounds 1, 1 + stride, 1 + 2 stride, ..., as probabilities. It is a view, which
+            the following rounds change.
+
+        Examples
+        --------
+        >>> simulation = Simulation("prisoners-dilemma", ["hedge", "uniform"])
+        >>> simulation.advance(2000)
+        >>> stride, strategies = simulation.trajectory()
+        >>> stride, strategies.shape, strategies[-1].round(3).tolist()
+        (2, (1000, 4), [0.0, 1.0, 0.5, 0.5])
+        """
+        track = self._tracks[replica]
+        stride = int(track.stride[0])
+        return stride, track.trajectory[: -(-self.rounds // stride)]
 
     def measure(self, name: str, **options: Any) -> Value:
         """Return a measure of the rounds so far by name, averaged over replicas.
@@ -530,6 +625,10 @@ class Simulation(Generic[Number]):
                 self._kept.append((self.rounds, [self._sums(track) for track in self._tracks]))
         for piece in pieces:
             piece.result()
+
+    def _longest_piece(self) -> int:
+        """Return the maximum number of rounds per call of the loop, which bounds the memory of random numbers."""
+        return 2**20 // (1 if self.feedback == "expected" else len(self.learners)) + 1
 
     def _uniforms(self, replica: int, rounds: int) -> NDArray[np.float64]:
         if self.feedback == "expected":

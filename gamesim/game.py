@@ -436,6 +436,10 @@ class Table(Game):
         return as_losses(self.payoffs, self.middle, self.scale)
 
     def kernel_arrays(self) -> tuple[Integers, Vector, int]:  # noqa: D102
+        return self._kernel_arrays
+
+    @cached_property
+    def _kernel_arrays(self) -> tuple[Integers, Vector, int]:
         return table_kernel_arrays(self.losses)
 
 

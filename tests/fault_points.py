@@ -76,7 +76,8 @@ def watch(visit: Callable[[str], object], below: Path) -> None:
     connect = sqlite3.connect
 
     def connected(*given: Any, **named: Any) -> sqlite3.Connection:
-        return connect(*given, **{"factory": Connection, **named})
+        made: sqlite3.Connection = connect(*given, **{"factory": Connection, **named})
+        return made
 
     sqlite3.connect = connected  # type: ignore[assignment]
     sys.addaudithook(hook)

@@ -18,7 +18,7 @@ import pytest
 
 import gamesim
 from gamesim import InputError, sealed
-from gamesim.cli.checkpoints import UnfinishedRun, start_checkpoints, unfinished_run
+from gamesim.cli.checkpoints import UnfinishedRun, checkpoints, unfinished_run
 from gamesim.cli.main import main
 from gamesim.record import Record
 from gamesim.scenario import read
@@ -101,8 +101,9 @@ def write_run(folder: Path) -> None:
 
 def write_partial(folder: Path) -> None:
     scenario = read(write_scenario(folder))
-    keep = start_checkpoints(folder / "run", UnfinishedRun(scenario, "mine"), 5.0)
-    keep.write(scenario.simulation().run(200))
+    with checkpoints(folder / "run", UnfinishedRun(scenario, "mine"), 5.0) as keep:
+        assert keep is not None
+        keep.write(scenario.simulation().run(200))
 
 
 def write_study(folder: Path) -> None:

@@ -119,12 +119,16 @@ def test_whatever_the_moment_of_a_kill_a_folder_is_old_or_new_and_nothing_stays_
     assert at > 20
 
 
+def _write_one(folder: Path, text: str) -> None:
+    (folder / "one").write_text(text)
+
+
 def test_the_temporary_folder_of_a_living_process_is_left_alone(tmp_path: Path) -> None:
     target = tmp_path / "mine"
 
     def write(folder: Path) -> None:
         atomic.finish_killed_write(target)
-        atomic.write_folder(target, lambda other: (other / "one").write_text("first") and None, force=False)
+        atomic.write_folder(target, lambda other: _write_one(other, "first"), force=False)
         (folder / "one").write_text("second")
 
     atomic.write_folder(target, write, force=True)
@@ -142,7 +146,7 @@ def test_a_folder_of_the_user_with_a_similar_name_is_left_alone(tmp_path: Path) 
 
 def test_a_file_system_without_locks_is_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(atomic, "try_lock", lambda _: None)
-    atomic.write_folder(tmp_path / "mine", lambda folder: (folder / "one").write_text("1") and None, force=False)
+    atomic.write_folder(tmp_path / "mine", lambda folder: _write_one(folder, "1"), force=False)
     assert os.listdir(tmp_path) == ["mine"]
     assert os.listdir(tmp_path / "mine") == ["one"]
 
@@ -176,7 +180,7 @@ def test_a_run_whose_figures_or_measures_were_cut_short_is_resumed(
     with monkeypatch.context() as patch:
         if cut == "write_report":
             draw = figures.draw_run
-            patch.setattr(figures, "draw_run", lambda *given: (draw(*given), signal.raise_signal(signal.SIGINT)))
+            patch.setattr(figures, "draw_run", lambda *given: [draw(*given), signal.raise_signal(signal.SIGINT)]  # type: ignore[func-returns-value])
         else:
             measure = summary.summarise
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from gamesim.cli.progress import Stop, run_watched
+from gamesim.cli.progress import run_watched
+from gamesim.interrupts import Stop
 from gamesim.simulation import Simulation
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")

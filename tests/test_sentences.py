@@ -418,7 +418,7 @@ def test_the_bound_on_rounding_holds_in_exact_arithmetic() -> None:
                 ]
                 for (a, p), b in product(enumerate(mine.tolist()), range(size)):
                     gains[a][b] += Fraction(p) * (pays[b] - pays[a])
-            largest = max(largest, sum(max(row) for row in gains))
+            largest = max(largest, sum((max(row) for row in gains), Fraction(0)))
         error = abs(record.gap("ce") - float(largest / rounds))
         assert error <= gap_rounding(table, rounds), (rounds, error)
 
@@ -534,7 +534,8 @@ def teaches(name: str) -> str:
 
 
 def pure(name: str, **settings: Any) -> list[tuple[int, ...]]:
-    return [tuple(cell) for cell in pure_equilibria(games.make(name, **settings)).tolist()]  # type: ignore[call-overload]
+    game: Any = games.make(name, **settings)
+    return [tuple(cell) for cell in pure_equilibria(game).tolist()]
 
 
 def test_statements_on_games_hold_for_all_settings_or_name_theirs() -> None:
@@ -578,7 +579,7 @@ def test_statements_on_games_hold_for_all_settings_or_name_theirs() -> None:
 def test_hedge_ends_up_where_the_texts_say(
     game: str, settings: dict[str, Any], feedback: Any, expected: list[int]
 ) -> None:
-    record = gamesim.simulate(games.make(game, **settings), "hedge", 20_000, feedback=feedback)  # type: ignore[call-overload]
+    record = gamesim.simulate(games.make(game, **settings), "hedge", 20_000, feedback=feedback)
     assert [int(strategy.argmax()) for strategy in record.last] == expected
     assert min(float(strategy.max()) for strategy in record.last) > 0.9
 
@@ -602,8 +603,9 @@ def test_the_tutorial_names_only_games_that_take_thousands_of_players() -> None:
         "network-coordination": ring,
         "local-public-goods": ring,
     }
+    settings: Any
     for name, settings in sizes.items():
-        assert len(games.make(name, **settings).players) == 2000  # type: ignore[call-overload]
+        assert len(games.make(name, **settings).players) == 2000
 
 
 def test_labels_that_a_file_cannot_keep_are_named(tmp_path: Path) -> None:

@@ -54,7 +54,7 @@ def omitted(record: Record[float], players: Sequence[int]) -> str:
     """Return a note on the movement between the drawn rounds, or nothing if the lines show nearly all of it."""
     stride = int(np.diff(record.trajectory[0][:2]).sum())
     drawn = sum(float(np.abs(np.diff(known(record, i)[1], axis=0)).sum()) for i in players)
-    path = float(record.measure("path-length")[list(players)].sum())
+    path = float(np.asarray(record.measure("path-length"))[list(players)].sum())
     if not drawn < SHOWN * path:
         return ""
     share = f"The lines show {number(100 * drawn / path)}% of all movement; the rest is in between."

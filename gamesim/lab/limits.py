@@ -5,18 +5,23 @@ from collections.abc import Mapping
 from typing import Any, get_type_hints
 
 from gamesim import games
+from gamesim.engine.checkpoints import per_decade
 from gamesim.errors import InputError
 from gamesim.game import Game, Table
 from gamesim.games.limits import payoffs_within
 from gamesim.scenario import Scenario
+from gamesim.simulation import Simulation
 
 PLAYERS = 12
 ACTIONS = 64  # per player
 CELLS = 4096  # action profiles
 ROUNDS = 10**9
 PAYOFFS = 2**19  # of a game that is built before it is compared with these limits
-MESSAGE = 2**20  # maximum length of a message in characters
+CHECKPOINTS = 2**21  # maximum size in bytes of a run's checkpoints; if each is large, there are fewer
 PAGES = 64  # maximum number of open pages
+MESSAGE = 2**20  # maximum length of a message in characters, and of all messages of a page that wait
+WAITING = 64  # maximum number of messages of a page that wait
+RATE, BURST = 200, 400  # maximum number of messages of a page per second, and at once
 
 LIMITS = {"players": PLAYERS, "actions": ACTIONS, "cells": CELLS, "rounds": ROUNDS}
 
@@ -56,6 +61,15 @@ def asked_scenario(raw: Any) -> Scenario:
         scenario = Scenario.from_dict(raw)
     refuse_beyond(scenario)
     return scenario
+
+
+def simulated(scenario: Scenario) -> Simulation:
+    """Return the simulation of a scenario, with fewer checkpoints than it asks for if they would be large."""
+    fitting = per_decade(
+        scenario.played_game.sizes, scenario.measure.checkpoints, scenario.feedback != "expected", CHECKPOINTS
+    )
+    fewer = scenario.measure.model_copy(update={"checkpoints": fitting})
+    return scenario.model_copy(update={"measure": fewer}).simulation()
 
 
 def _refuse_files(game: Any) -> None:

@@ -16,6 +16,7 @@ from gamesim.engine import checkpoints as grid
 from gamesim.engine import loop, tracks
 from gamesim.engine.compiled import Vector
 from gamesim.engine.sums import Sums, lengths
+from gamesim.engine.trajectory import COUNT, STRIDE
 from gamesim.errors import InputError
 from gamesim.formatting import amount, memory
 from gamesim.game import Game
@@ -382,6 +383,38 @@ class Simulation(Generic[Number]):
                     break
         return self.record()
 
+    def advance(self, rounds: int) -> None:
+        """Play further rounds in the calling thread, without a record.
+
+        A record copies the sums at every checkpoint. This method is for callers that play in many short pieces and
+        look at the simulation in between, through `moments`, `strategies` and `trajectory`. Unlike `run`, it does not
+        limit BLAS to one thread.
+
+        Parameters
+        ----------
+        rounds : int
+            The number of rounds, at least 1.
+
+        Raises
+        ------
+        InputError
+            If the number is invalid, or a user-defined learner fails.
+
+        Examples
+        --------
+        >>> simulation = Simulation("shapley", "hedge", perturb=0.2)
+        >>> for _ in range(50):
+        ...     simulation.advance(10)
+        >>> whole = Simulation("shapley", "hedge", perturb=0.2).run(500)
+        >>> simulation.gap("ce") == whole.gap("ce")
+        True
+        """
+        end = self.rounds + validation.whole_number("rounds", rounds, least=1)
+        most = self._most_rounds()
+        while self.rounds < end:
+            checkpoint = grid.next_checkpoint(self.rounds, self._per_decade)
+            self._advance_all(None, min(end, self.rounds + most, checkpoint) - self.rounds)
+
     def record(self) -> Record[Number]:
         """Return the record of all rounds so far.
 
@@ -400,7 +433,7 @@ class Simulation(Generic[Number]):
         [[0.45, 0.45], [0.05, 0.05]]
         """
         arrays: dict[str, NDArray[Any]] = {
-            "checkpoints": np.array([rounds for rounds, _ in self._kept], dtype=np.int64),
+            "checkpoints": self.checkpoint_rounds,
             **self._summed_arrays(),
         }
         for part in CONTINUED:
@@ -452,6 +485,68 @@ class Simulation(Generic[Number]):
         rounds = np.array([*(rounds for rounds, _ in earlier), self.rounds], dtype=np.int64)
         totals = {one.name: len(one.first(self.game)) for one in self.observers}
         return Moments(self.game, rounds, lambda k: earlier[k][1] if k < len(earlier) else now, totals=totals)
+
+    @property
+    def checkpoint_rounds(self) -> NDArray[np.int64]:
+        """Return the rounds at which the sums are stored, so far.
+
+        Examples
+        --------
+        >>> simulation = Simulation("chicken", "hedge")
+        >>> simulation.advance(15)
+        >>> simulation.checkpoint_rounds.tolist()
+        [1, 2, 3, 4, 5, 6, 8, 10, 13]
+        """
+        return np.array([rounds for rounds, _ in self._kept], dtype=np.int64)
+
+    def strategies(self, replica: int = 0) -> NDArray[np.float64]:
+        """Return all players' strategies in the last round, concatenated.
+
+        Parameters
+        ----------
+        replica : int, default 0
+            The index of the replica.
+
+        Returns
+        -------
+        ndarray of float
+            The probability of each action of each player.
+
+        Examples
+        --------
+        >>> simulation = Simulation("matching-pennies", ["hedge", "fixed"], opening=[[0.9, 0.1], None])
+        >>> simulation.advance(1)
+        >>> simulation.strategies().tolist()
+        [0.9, 0.1, 0.5, 0.5]
+        """
+        return self._tracks[replica].strategies[(self.rounds - 1) % loop.BLOCK].copy()
+
+    def trajectory(self, replica: int = 0) -> tuple[int, NDArray[np.float64]]:
+        """Return the strategies of a thinned trajectory, see `Record.trajectory`.
+
+        Parameters
+        ----------
+        replica : int, default 0
+            The index of the replica.
+
+        Returns
+        -------
+        stride : int
+            The number of rounds of a stretch, of which one is recorded.
+        strategies : ndarray of shape (recorded rounds, actions of all players)
+            All players' strategies in one round of each stretch, as probabilities. It is a view, which the following
+            rounds change.
+
+        Examples
+        --------
+        >>> simulation = Simulation("prisoners-dilemma", ["hedge", "uniform"])
+        >>> simulation.advance(2000)
+        >>> stride, strategies = simulation.trajectory()
+        >>> stride, strategies.shape, strategies[-1].round(3).tolist()
+        (2, (1000, 4), [0.0, 1.0, 0.5, 0.5])
+        """
+        kept = self._tracks[replica].kept
+        return int(kept.numbers[STRIDE]), kept.rows[: kept.numbers[COUNT]]
 
     def measure(self, name: str, **options: Any) -> Value:
         """Return a measure of the rounds so far by name, averaged over replicas.

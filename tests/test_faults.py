@@ -119,6 +119,11 @@ def test_whatever_the_moment_of_a_kill_a_folder_is_old_or_new_and_nothing_stays_
     assert at > 20
 
 
+def _interrupt() -> bool:
+    signal.raise_signal(signal.SIGINT)
+    return True
+
+
 def _write_one(folder: Path, text: str) -> None:
     (folder / "one").write_text(text)
 
@@ -180,7 +185,7 @@ def test_a_run_whose_figures_or_measures_were_cut_short_is_resumed(
     with monkeypatch.context() as patch:
         if cut == "write_report":
             draw = figures.draw_run
-            patch.setattr(figures, "draw_run", lambda *given: [draw(*given), signal.raise_signal(signal.SIGINT)]  # type: ignore[func-returns-value])
+            patch.setattr(figures, "draw_run", lambda *given: (draw(*given), _interrupt()))
         else:
             measure = summary.summarise
 

@@ -13,7 +13,7 @@ import pytest
 
 from gamesim.cli.main import main
 from gamesim.formatting import number
-from gamesim.lab.session import cores
+from gamesim.lab.workers import cores
 from gamesim.scenario import Scenario
 from tests.chromium import PROGRAM, Page, wait
 from tests.lab_server import Lab, running_lab

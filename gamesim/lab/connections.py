@@ -1,6 +1,6 @@
 """Connections to the server: how many, and how long each may keep the server waiting.
 
-A client that connects and sends nothing, sends its request byte by byte, does not read the answer, or disappears without
+A client that connects and sends nothing, sends its request byte by byte, does not read the answer, or vanishes without
 closing the connection is disconnected after the times below. Times are in seconds.
 """
 

@@ -519,7 +519,7 @@ class Simulation(Generic[Number]):
         >>> simulation.strategies().tolist()
         [0.9, 0.1, 0.5, 0.5]
         """
-        return self._tracks[replica].strategies[(self.rounds - 1) % loop.BLOCK].copy()
+        return np.array(self._tracks[replica].strategies[(self.rounds - 1) % loop.BLOCK])
 
     def trajectory(self, replica: int = 0) -> tuple[int, NDArray[np.float64]]:
         """Return the strategies of a thinned trajectory, see `Record.trajectory`.

@@ -10,11 +10,12 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from gamesim import games, players, sealed
+from gamesim import games, sealed
 from gamesim.engine.sums import lengths
 from gamesim.errors import InputError
 from gamesim.game import Game
-from gamesim.learner import Feedback, Learner
+from gamesim.learner import Feedback
+from gamesim.user_learners import described, from_entry
 
 FORMAT = 1
 MANIFEST_FILE = "manifest.json"
@@ -76,10 +77,7 @@ def read(folder: Path) -> Fields:
         arrays = {name: np.load(folder / f"{name}.npy", allow_pickle=False) for name in manifest["arrays"]}
         return Fields(
             game=game,
-            learners=tuple(
-                players.make(one["learner"], **one["settings"]) if "learner" in one else one["python"]
-                for one in manifest["players"]
-            ),
+            learners=tuple(map(from_entry, manifest["players"])),
             rounds=manifest["rounds"],
             seed=manifest["seed"],
             feedback=manifest["feedback"],
@@ -90,13 +88,6 @@ def read(folder: Path) -> Fields:
         )
     except Exception as error:  # files without checksums may be damaged, and NumPy's reader then raises anything
         raise InputError(f"{folder} is not a complete record ({type(error).__name__}: {error})") from None
-
-
-def described(learner: Any) -> dict[str, Any]:
-    """Return the manifest entry of a learner: its name and settings, or the name of a user-defined class."""
-    if isinstance(learner, Learner):
-        return {"learner": learner.name, "settings": learner.settings()}
-    return {"python": learner if isinstance(learner, str) else getattr(learner, "__qualname__", repr(learner))}
 
 
 def _later_sums(arrays: dict[str, NDArray[Any]], game: Game, feedback: Feedback) -> dict[str, NDArray[Any]]:

@@ -152,7 +152,7 @@ class BlumMansour(MatrixLearner):
 
     def guarantee(self) -> Guarantee | None:  # noqa: D102
         row = row_learner(self.rows, self.horizon)
-        if row.name in BOUNDS and row == type(row)():
+        if row.reference in BOUNDS and row == type(row)():
             return Guarantee("swap", *BOUNDS[row.name])
         promise = row.guarantee()
         bounded = promise is not None and promise.bound_on("external", 1, 2) is not None

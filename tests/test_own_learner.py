@@ -138,7 +138,7 @@ def test_compare_accepts_it_by_its_path(scenario: Path, capsys: pytest.CaptureFi
     places = {path.name for path in Path("runs/compare-shapley-0").iterdir() if path.is_dir()}
     assert {place.split("-")[1] for place in places} == {"MyHedge", "hedge"}
     own = next(Path("runs/compare-shapley-0").glob("*-MyHedge/scenario.toml"))
-    assert read(own, local_code=True).runs_code
+    assert read(own, local_code=True).references
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from gamesim.errors import InputError, did_you_mean, unknown
 from gamesim.measure.moments import Moments
+from gamesim.measure.observers import Observer
 
 Value: TypeAlias = float | NDArray[np.float64]
 Per: TypeAlias = Literal["run", "player", "action", "cell", "any"]
@@ -53,6 +54,8 @@ class Measure:
         A function that reduces several numbers to one, for studies.
     cheap : bool, default True
         Whether it is fast enough to be computed for every run by default.
+    needs : Observer, optional
+        The observer without which the measure is undefined. Studies and scenarios that ask for the measure add it.
 
     Examples
     --------
@@ -69,6 +72,7 @@ class Measure:
     of: Of = "moment"
     reduce: Callable[[NDArray[np.float64]], float] | None = None
     cheap: bool = True
+    needs: Observer | None = None
 
     @property
     def description(self) -> str:
@@ -232,6 +236,7 @@ def measure(
     of: Of = "moment",
     reduce: Callable[[NDArray[np.float64]], float] | None = None,
     cheap: bool = True,
+    needs: Observer | None = None,
 ) -> Callable[[Function], Function]:
     """Register a function as a measure, as a decorator.
 
@@ -253,6 +258,8 @@ def measure(
         A function that reduces several numbers to one, for studies.
     cheap : bool, default True
         Whether the function is fast even in large games.
+    needs : Observer, optional
+        The observer without which the measure is undefined.
 
     Returns
     -------
@@ -279,14 +286,15 @@ def measure(
         before = _known.get(name)
         if before is not None and _place(before.function) != _place(function):  # a notebook cell may be run again
             raise InputError(f"a measure named {name!r} already exists: choose another name")
-        _known[name] = Measure(name, unit, per, function, of, reduce, cheap)
+        _known[name] = Measure(name, unit, per, function, of, reduce, cheap, needs)
         return function
 
     return register
 
 
 def _place(function: Callable[..., Any]) -> tuple[str, str]:
-    return function.__module__, function.__qualname__
+    """Return the module and name of a function; a user's file that was edited and run again is the same module."""
+    return function.__module__.partition("@")[0], function.__qualname__
 
 
 def available() -> dict[str, Measure]:

@@ -6,13 +6,13 @@ verdict considers the trend of each gap, because gaps are rarely exactly 0 after
 """
 
 from collections.abc import Sequence
-from dataclasses import Field, asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
-from gamesim import equilibrium
+from gamesim import equilibrium, user_files
 from gamesim.errors import InputError
 from gamesim.formatting import number
 from gamesim.game import Game
@@ -25,6 +25,7 @@ from gamesim.measure.trend import Trend, trend
 from gamesim.record import Record
 from gamesim.record_files import VERSIONS
 from gamesim.report.verdict import verdict
+from gamesim.user_learners import name_of
 
 EQUILIBRIA: dict[EquilibriumKind, str] = {"ce": "correlated equilibrium", "cce": "coarse correlated equilibrium"}
 MIXED = "mixed"  # the trend of replicas that do not agree
@@ -234,7 +235,11 @@ def _mean_exponent(trends: tuple[Trend, ...]) -> float | None:
 
 
 def _other_measures(record: Record) -> dict[str, float]:
-    others = {name: one for name, one in numbers().items() if one.cheap and name not in SHOWN_ELSEWHERE}
+    others = {
+        name: one
+        for name, one in numbers().items()
+        if one.cheap and name not in SHOWN_ELSEWHERE and (one.needs is None or one.needs.name in record.observers)
+    }
     return {
         name: float(np.mean([measure.number(run.measure(name)) for run in record])) for name, measure in others.items()
     }
@@ -255,10 +260,8 @@ def _players(record: Record) -> tuple[list[PlayerSummary], str | None]:
         PlayerSummary(
             **vars(of_play[i]),
             name=record.game.players[i],
-            learner=player.name if isinstance(player, Learner) else str(player),
-            settings={field.name: getattr(player, field.name) for field in fields(player) if _is_set(player, field)}
-            if isinstance(player, Learner)
-            else {},
+            learner=name_of(player),
+            settings=_settings(player) if isinstance(player, Learner) else {},
             payoff=float(payoffs[i]),
             guarantee=str(promise) if isinstance(player, Learner) and (promise := player.guarantee()) else None,
             strategies=of_strategies[i],
@@ -284,8 +287,10 @@ def _regrets(record: Record, of: RegretOf) -> list[RegretSummary]:
     ]
 
 
-def _is_set(player: Learner, field: Field[Any]) -> bool:
-    return bool(getattr(player, field.name) != field.default)
+def _settings(learner: Learner) -> dict[str, Any]:
+    """Return the settings that differ from the defaults, as data."""
+    data = user_files.replaced(learner.settings(), user_files.shown)
+    return {one.name: data[one.name] for one in fields(learner) if getattr(learner, one.name) != one.default}
 
 
 def _certificates(record: Record, i: int) -> dict[str, float | None]:

@@ -13,6 +13,7 @@ import numpy as np
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from gamesim import user_files
 from gamesim.errors import InputError, did_you_mean
 from gamesim.formatting import shown
 from gamesim.game import Game
@@ -140,6 +141,11 @@ def _misfits(place: str, entry: EveryonePart, game: Game, i: int, raw: Mapping[s
         tuned.kernel_settings(size)
     except InputError as error:
         yield key_of_setting(f"{place}.settings", error, entry.settings), str(error)
+        return
+    except Exception as error:
+        if not player.is_user_defined:
+            raise
+        yield f"{place}.learner", str(user_files.failure(player.name, "when it was set up", error))
         return
     if isinstance(entry.start, list) and len(entry.start) == size > 1:
         try:

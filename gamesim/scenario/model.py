@@ -8,15 +8,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Literal
 
 from pydantic import Field, PrivateAttr, ValidationError
 
-from gamesim import games, user_learners
+from gamesim import games, user_files, user_learners
 from gamesim import toml as toml_writer
 from gamesim.deprecated import Renamed
 from gamesim.errors import InputError
 from gamesim.game import Game
+from gamesim.record import Record
 from gamesim.scenario import diagnostics
 from gamesim.scenario.mistakes import Mistake, message
 from gamesim.scenario.parts import EveryonePart, GamePart, MeasurePart, Part, PlayerPart, PrintableText
@@ -24,8 +25,6 @@ from gamesim.simulation import Simulation
 from gamesim.validation import MOST_ROUNDS, whole_number
 
 __all__ = ["Scenario"]
-
-Entry = TypeVar("Entry", bound=EveryonePart)
 
 SCENARIO_FILE = "scenario.toml"  # the name of the scenario in a run folder
 GAME_FILE = "game.npz"  # the name of a game that was read from a file: this format stores every game exactly
@@ -102,7 +101,7 @@ class Scenario(Part):
         comment : str, default ""
             The opening comment, which `to_toml` writes at the top.
         local_code : bool, default False
-            Whether to run the Python files that the scenario names as learners.
+            Whether to run the Python files that the scenario names, such as ``mylearner.py:MyHedge``.
 
         Returns
         -------
@@ -125,7 +124,7 @@ class Scenario(Part):
           game.name: unknown game 'chiken'; did you mean 'chicken'?
         """
         if local_code:
-            raw = user_learners.load_references(raw, folder)
+            raw = user_files.replaced(dict(raw), lambda reference: user_files.allow(reference, folder))
         mistakes: list[Mistake] = []
         scenario = None
         try:
@@ -264,6 +263,33 @@ class Scenario(Part):
             checkpoints=self.measure.checkpoints,
         )
 
+    def resumed(self, record: Record) -> Simulation:
+        """Return the simulation that continues a record of this scenario.
+
+        Parameters
+        ----------
+        record : Record
+            The record of the rounds so far.
+
+        Returns
+        -------
+        Simulation
+            The simulation after these rounds.
+
+        Raises
+        ------
+        InputError
+            If the states of the learners are not in the record, or the file of a user-defined learner has changed.
+
+        Examples
+        --------
+        >>> raw = {"rounds": 100, "game": {"name": "chicken"}, "everyone": {"learner": "hedge"}}
+        >>> scenario = Scenario.from_dict(raw)
+        >>> scenario.resumed(scenario.simulation().run(40)).run(60).rounds
+        100
+        """
+        return Simulation.resume(record)
+
     def to_toml(self) -> str:
         """Return the scenario as TOML.
 
@@ -279,6 +305,12 @@ class Scenario(Part):
         >>> scenario.to_toml().splitlines()[1:6]
         ['rounds = 100', 'seed = 0', 'feedback = "expected"', '', '[game]']
         """
+        comment = "".join(f"# {line}".rstrip() + "\n" for line in self._comment.splitlines())
+        document = user_files.replaced(self._document(), user_files.shown)
+        return comment + ("\n" if comment else "") + toml_writer.write(document)
+
+    def _document(self) -> dict[str, Any]:
+        """Return the values of a scenario file that reads back equal, with references as they are in this process."""
         document = self.model_dump(exclude={"game", "players", "everyone"}, exclude_none=True)
         measure = document.pop("measure")
         document["game"] = self.game.model_dump(exclude_defaults=True)
@@ -287,8 +319,7 @@ class Scenario(Part):
             document["players"] = [{key: part[key] for key in ("name", *part) if key in part} for part in parts]
         if self.everyone is not None:
             document["everyone"] = self.everyone.model_dump(exclude_defaults=True)
-        comment = "".join(f"# {line}".rstrip() + "\n" for line in self._comment.splitlines())
-        return comment + ("\n" if comment else "") + toml_writer.write({**document, "measure": measure})
+        return {**document, "measure": measure}
 
     def write_parts(self, folder: Path) -> None:
         """Write the scenario and the files that it needs to run into a folder.
@@ -297,12 +328,12 @@ class Scenario(Part):
         ----------
         folder : Path
             An existing folder. The scenario becomes `scenario.toml`, a game that was read from a file becomes
-            `game.npz`, and the Python files of user-defined learners keep their names.
+            `game.npz`, and Python files of user-defined code keep their names.
 
         Raises
         ------
         InputError
-            If two different files of learners have the same name.
+            If two different files of user-defined code have the same name.
 
         Examples
         --------
@@ -319,33 +350,32 @@ class Scenario(Part):
         if self.game.file is not None:
             games.save(self.played_game, folder / GAME_FILE)
             scenario = self.model_copy(update={"game": GamePart(file=GAME_FILE)})
-        if self.runs_code:
-            scenario = scenario._with_copied_learners(folder)
+        user_files.write(self.references, folder)
         (folder / SCENARIO_FILE).write_text(scenario.to_toml(), encoding="utf-8")
 
     @property
-    def runs_code(self) -> bool:
-        """Return whether the scenario has a user-defined learner.
+    def references(self) -> list[str]:
+        """Return the references to user-defined code, with the hashes of its files.
 
         Examples
         --------
         >>> raw = {"rounds": 100, "game": {"name": "chicken"}, "everyone": {"learner": "hedge"}}
-        >>> scenario = Scenario.from_dict(raw)
-        >>> scenario.runs_code
-        False
+        >>> Scenario.from_dict(raw).references
+        []
         """
-        entries = [*(self.players or []), self.everyone]
-        return any(user_learners.is_reference(entry.learner) for entry in entries if entry is not None)
+        return user_files.references(self._document())
 
-    def _with_copied_learners(self, folder: Path) -> "Scenario":
-        def copied(entry: Entry) -> Entry:
-            if not user_learners.is_reference(entry.learner):
-                return entry
-            return entry.model_copy(update={"learner": user_learners.copy_file(entry.learner, folder)})
+    @property
+    def can_resume(self) -> bool:
+        """Return whether a record of this scenario holds the states of all learners.
 
-        everyone = None if self.everyone is None else copied(self.everyone)
-        entries = None if self.players is None else [copied(entry) for entry in self.players]
-        return self.model_copy(update={"everyone": everyone, "players": entries})
+        Examples
+        --------
+        >>> raw = {"rounds": 100, "game": {"name": "chicken"}, "everyone": {"learner": "hedge"}}
+        >>> Scenario.from_dict(raw).can_resume
+        True
+        """
+        return all(user_learners.keeps_state(entry.make()) for entry in self.player_parts)
 
 
 def _with_names(game: Game, entries: Sequence[PlayerPart] | None) -> Game:

@@ -5,17 +5,17 @@ from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
-from gamesim import games, players, user_learners
+from gamesim import games, players, user_files, user_learners
 from gamesim.deprecated import Renamed
 from gamesim.errors import InputError, unknown
 from gamesim.formatting import shown
 from gamesim.game import Game
 from gamesim.learner import Learner
-from gamesim.scenario.mistakes import Mistakes, key_of_setting
+from gamesim.scenario.mistakes import Mistakes
 from gamesim.scenario.payoffs import payoff_mistakes
-from gamesim.scenario.settings import checked_settings, checked_user_settings
+from gamesim.scenario.settings import checked_settings, made_learner
 from gamesim.user_learners import UserLearner
-from gamesim.validation import MOST_CHECKPOINTS, few_entries
+from gamesim.validation import MOST_CHECKPOINTS, STRATEGY_SUM, few_entries
 
 
 def _printable(text: str) -> str:
@@ -101,8 +101,8 @@ class EveryonePart(Part):
     @field_validator("learner")
     @classmethod
     def _known(cls, learner: str) -> str:
-        if user_learners.is_reference(learner):
-            user_learners.loaded_class(learner)
+        if user_files.is_reference(learner):
+            user_learners.class_of(learner)
         elif learner not in players.available():
             raise unknown("learner", learner, players.available())
         return learner
@@ -111,31 +111,19 @@ class EveryonePart(Part):
     @classmethod
     def _settings_fit(cls, settings: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
         if learner := info.data.get("learner"):
-            if user_learners.is_reference(learner):
-                checked_user_settings(learner, settings)
-                return settings
-            kind = players.available()[learner]
-            checked = checked_settings(learner, kind, settings)
-            try:
-                kind(**checked)
-            except InputError as error:
-                raise Mistakes([(key_of_setting("", error, settings), str(error))]) from None
+            made_learner(learner, settings)
         return settings
 
     @field_validator("start", "opening")
     @classmethod
     def _is_a_strategy(cls, start: list[float] | str) -> list[float] | str:
-        if not isinstance(start, str) and (not start or min(start) < 0 or abs(sum(start) - 1) > 1e-9):
+        if not isinstance(start, str) and (not start or min(start) < 0 or abs(sum(start) - 1) > STRATEGY_SUM):
             raise InputError(f"expected non-negative probabilities that sum to 1, got {shown(start)}")
         return start
 
     def make(self) -> Learner | UserLearner:
         """Return the learner with its settings."""
-        if user_learners.is_reference(self.learner):
-            learner_class = user_learners.loaded_class(self.learner)
-            return UserLearner(learner_class, checked_user_settings(self.learner, self.settings))
-        kind = players.available()[self.learner]
-        return kind(**checked_settings(self.learner, kind, self.settings))
+        return made_learner(self.learner, self.settings)
 
 
 class PlayerPart(EveryonePart):

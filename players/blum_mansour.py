@@ -146,7 +146,10 @@ class BlumMansour(MatrixLearner):
 
 def row_learner(name: str, rounds: int | None = None) -> Learner:
     """Return the learner for rows or nodes; it must learn from the loss of every action."""
-    learner = learner_by_name(name)()
+    try:
+        learner = learner_by_name(name)()
+    except InputError as error:
+        raise InputError(f"rows: {error}") from None
     if "expected" not in learner.feedback or learner.informed:
         raise InputError(f"rows must name a learner that learns from the loss of every action, got {name!r}")
     return learner if rounds is None else learner.with_horizon(rounds)

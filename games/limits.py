@@ -85,7 +85,8 @@ def limited(
 def refuse_beyond(name: str, settings: Mapping[str, object], needs: Iterable[Need], reduce: Iterable[str] = ()) -> None:
     """Raise an InputError for the first need beyond its limit.
 
-    It describes the game or graph by its name and these settings, and says which settings to reduce: these by default.
+    The message describes the game or graph by its name and these settings, and names the settings to reduce, which are
+    the same by default.
 
     >>> refuse_beyond("el-farol", {"players": 20}, [Need("{amount} chairs", 20, 12)])
     Traceback (most recent call last):

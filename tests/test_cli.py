@@ -226,7 +226,7 @@ REFUSED: dict[str, tuple[str | bytes, list[str]]] = {
     "missing game file": (edited('name = "bad-rps"', 'file = "gone.nfg"'), ["game.file", "gone.nfg"]),
     "too large": (
         edited('name = "bad-rps"', 'name = "uniform"\nsettings = { players = 50 }'),
-        ["game.settings", "TiB"],
+        ["game.settings", "EiB", "reduce players"],
     ),
     "no TOML": ("rounds = = 3", ["not valid TOML", "line 1"]),
     "not UTF-8": (GOOD.encode("utf-16"), ["not UTF-8"]),

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table as Grid
@@ -19,6 +18,7 @@ from gamesim.formatting import number
 from gamesim.game import Game, Table
 from gamesim.games.io.files import FORMATS
 from gamesim.learner import PLAIN_REGRETS, default_guarantee
+from gamesim.measure.incentives import pure_nash
 from gamesim.report.summary import why_left_out
 from gamesim.scenario import Scenario
 from gamesim.study import model as study
@@ -176,7 +176,7 @@ def _show_table(game: Table, console: Console) -> None:
             console.print(grid)
     found = [
         "(" + ", ".join(labels[a] for labels, a in zip(game.actions, cell, strict=True)) + ")"
-        for cell in np.argwhere(_pure_nash(game))
+        for cell in np.argwhere(pure_nash(game))
     ]
     more = f" and {len(found) - 12} more" if len(found) > 12 else ""
     console.print(f"\nPure Nash equilibria: {', '.join(found[:12]) or 'none'}{more}")
@@ -184,12 +184,6 @@ def _show_table(game: Table, console: Console) -> None:
         ends = {kind: equilibrium.welfare_range(game, kind) for kind in ("ce", "cce")}
         pay = [f"in {kind.upper()} {number(low)} to {number(high)}" for kind, (low, high) in ends.items()]
         console.print(f"Total payoff per round: {', '.join(pay)}, maximum possible {number(equilibrium.optimum(game))}")
-
-
-def _pure_nash(game: Table) -> NDArray[np.bool_]:
-    """Return which action profiles are Nash equilibria, up to rounding."""
-    best = [table >= table.max(axis=i, keepdims=True) - 1e-12 for i, table in enumerate(game.payoffs)]
-    return np.asarray(np.logical_and.reduce(best))
 
 
 def _payoff_grids(game: Table) -> Iterator[tuple[str, Grid]]:

@@ -30,6 +30,7 @@ def add_convert(commands: Commands) -> None:
 def _figures(arguments: argparse.Namespace) -> int:
     from gamesim.figures import animate
     from gamesim.record import load
+    from gamesim.report.html import missing_figures
     from gamesim.report.run_folder import FIGURES_FOLDER, RECORD_FOLDER, REPORT_FILE, write_report
     from gamesim.report.summary import summarise
     from gamesim.scenario import read
@@ -46,7 +47,8 @@ def _figures(arguments: argparse.Namespace) -> int:
     stopped = record.rounds < scenario.rounds
     title = scenario.title or folder.name
     summary = summarise(record, title=title, distance=scenario.measure.distance, stopped=stopped)
-    write_report(folder, scenario, record, summary)
+    for missing in missing_figures(write_report(folder, scenario, record, summary)):
+        print(missing)
     print(f"Wrote {folder / FIGURES_FOLDER} and {folder / REPORT_FILE}")
     return 0
 

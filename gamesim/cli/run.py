@@ -34,6 +34,7 @@ a second Ctrl-C quits immediately.
   players          [{name, learner, payoff (mean per round), regret {external, internal, swap} (totals)}]
   gap              {ce, cce}: the largest gain per round from deviating (largest swap and external regret per round)
   distance         {ce, cce}: total variation distance from play to the nearest equilibrium, or null if not computed
+  distance_bounds  if a distance was not solved in time only: {ce or cce: [lower, upper]}, both certified
   welfare          sum of the players' mean payoffs per round
   replicas         with replicas only: [{seed, players, gap, distance, welfare}]; the other values are then means
 
@@ -138,6 +139,7 @@ def _finish(run: "UnfinishedRun", target: Path, arguments: argparse.Namespace, *
     """Play the remaining rounds, measure the run, and write and print the results."""
     from gamesim.atomic import write_folder
     from gamesim.cli import checkpoints, progress
+    from gamesim.report.html import missing_figures
     from gamesim.report.run_folder import write_report, write_run
     from gamesim.report.summary import summarise
 
@@ -163,7 +165,9 @@ def _finish(run: "UnfinishedRun", target: Path, arguments: argparse.Namespace, *
             write_run(folder, scenario, record, summary)
             if not arguments.no_figures:
                 with console.status("drawing"):
-                    stop.or_else(lambda: write_report(folder, scenario, record, summary), lambda: None)
+                    failed = stop.or_else(lambda: write_report(folder, scenario, record, summary), dict[str, str])
+                for missing in missing_figures(failed):
+                    console.print(missing)
 
         write_folder(target, write, force=force)
         checkpoints.remove_checkpoints(target)

@@ -286,7 +286,7 @@ class Incentives:
         cells = np.flatnonzero(self.live)
         tables = [own_first(payoffs, i) for i, payoffs in enumerate(self.game.payoffs)]
         numbers = np.arange(self.game.cells).reshape(self.game.sizes)
-        found = [np.argsort(own_first(numbers, i), axis=None)[cells] for i in range(len(tables))]
+        found = [np.argsort(np.moveaxis(numbers, i, 0), axis=None)[cells] for i in range(len(tables))]
         places = [
             [divmod(place, table.shape[1]) for place in own.tolist()] for own, table in zip(found, tables, strict=True)
         ]

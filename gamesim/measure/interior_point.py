@@ -134,8 +134,9 @@ def minimise_sum(incentives: Incentives, total: Sum) -> Minimum:
 
 def _equations(rows: NDArray[np.float64], rank: int) -> NDArray[np.float64]:
     """Return independent equations among these, and Σ q = 1 as the last one."""
-    order = qr(rows.T, mode="r", pivoting=True)[-1][: rank - 1] if rank > 1 else []
-    return np.vstack([rows[order], np.ones(rows.shape[1])])
+    if rank > 1:
+        rows = rows[qr(rows.T, mode="r", pivoting=True)[-1][: rank - 1]]
+    return np.vstack([rows[: rank - 1], np.ones(rows.shape[1])])
 
 
 def _minimiser(inequalities: NDArray[np.float64], equations: NDArray[np.float64], total: Sum) -> "_Iterate":
@@ -189,7 +190,8 @@ class _Iterate:
     @cached_property
     def slope(self) -> Vector:
         """Return the slope of the Lagrangian without w."""
-        return self.total.slopes(self.q)[0] + self.pressure + self.multipliers[-1]
+        slope: Vector = self.total.slopes(self.q)[0] + self.pressure + self.multipliers[-1]
+        return slope
 
     @cached_property
     def missed(self) -> Vector:

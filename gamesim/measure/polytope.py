@@ -322,19 +322,31 @@ class Polytope:
                 f"weights must be one finite number for each of {len(game.players)} players, got {weights!r}"
             )
         live = self.incentives.live
+        value = np.tensordot(weight, game.payoffs, axes=1).ravel()
         if self._exact is not None:  # a linear function is largest at a vertex
             joints: NDArray[np.float64] = self._exact[0]
-            values = joints @ np.tensordot(weight, game.payoffs, axes=1).ravel()
-            best: NDArray[np.float64] = joints[int(values.argmax())].reshape(self.shape)
+            best: NDArray[np.float64] = joints[int((joints @ value).argmax())].reshape(self.shape)
             return best
-        value = np.tensordot(weight, game.payoffs, axes=1).ravel()[live]
-        scale = float(np.abs(value).max()) or 1.0
-        system = csr_array(self.system.tocsc()[:, np.flatnonzero(live)])
-        zeros = np.zeros(system.shape[0])
-        method = total_variation.faster_method(self.incentives)
         point = np.zeros(game.cells)
-        point[live] = minimise(-value / scale, system, zeros, np.ones(value.size), 1.0, method=method).point
+        point[live] = (self._exact_optimum if self.incentives.exact else self._float_optimum)(value[live])
         return self._as_joint(point)
+
+    def _float_optimum(self, value: Vector) -> Vector:
+        """Maximise value · q over the equilibria q, on the live profiles."""
+        scale = float(np.abs(value).max()) or 1.0
+        system = csr_array(self.system.tocsc()[:, np.flatnonzero(self.incentives.live)])
+        method = total_variation.faster_method(self.incentives)
+        return minimise(
+            -value / scale, system, np.zeros(system.shape[0]), np.ones(value.size), 1.0, method=method
+        ).point
+
+    def _exact_optimum(self, value: Vector) -> Vector:
+        """Maximise value · q over the equilibria q in exact arithmetic: relative to the least value, with Σ q ≤ 1."""
+        above = rational.integers([Fraction(one) - Fraction(float(value.min())) for one in value.tolist()])
+        rows = rational.distinct(self.incentives.exact_rows.values())
+        weights, _ = rational.maximise(above, [*rows, [1] * value.size], [0] * len(rows) + [1])
+        found = np.array([float(weight) for weight in weights])
+        return found if found.any() else self.incentives.interior().point[self.incentives.live]
 
     def payoffs(self, joint: ArrayLike) -> Vector:
         """Return each player's expected payoff under a joint distribution.
@@ -554,11 +566,11 @@ class Polytope:
         system = self.system.tocsc()[:, np.flatnonzero(live)]
         rows, cells = system.shape
         column, least = csr_array(np.ones((cells, 1))), float(flat[~live].max(initial=0.0))
-        parts = [[system, None], [eye_array(cells), -column], [-eye_array(cells), -column]]
+        parts = block_array([[system, None], [eye_array(cells), -column], [-eye_array(cells), -column]], format="csr")
         limits = np.concatenate([np.zeros(rows), least + flat[live], least - flat[live]])
         unit = np.repeat([0.0, 1.0], [cells, 1])
         point = np.zeros(flat.size)
-        point[live] = minimise(unit, csr_array(block_array(parts, format="csr")), limits, 1 - unit, 1.0).point[:cells]
+        point[live] = minimise(unit, csr_array(parts), limits, 1 - unit, 1.0).point[:cells]
         return self._as_joint(point)
 
     def _as_joint(self, point: Vector) -> NDArray[np.float64]:

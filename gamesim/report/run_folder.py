@@ -23,11 +23,13 @@ def write_run(folder: Path, scenario: Scenario, record: Record, summary: Summary
     record.write_parts(folder / RECORD_FOLDER)
 
 
-def write_report(folder: Path, scenario: Scenario, record: Record, summary: Summary) -> None:
-    """Draw the figures of a run and write the report that contains them."""
+def write_report(folder: Path, scenario: Scenario, record: Record, summary: Summary) -> dict[str, str]:
+    """Draw the figures of a run and write the report that contains them; return why figures are missing, by name."""
     from gamesim.figures import draw_run  # imports matplotlib, which is slow
 
     (folder / FIGURES_FOLDER).mkdir(exist_ok=True)
-    drawn = draw_run(record, folder / FIGURES_FOLDER)
-    page = report_html(record, summary, drawn, scenario.to_toml())
+    failed: dict[str, str] = {}
+    drawn = draw_run(record, folder / FIGURES_FOLDER, failed)
+    page = report_html(record, summary, drawn, scenario.to_toml(), failed)
     (folder / REPORT_FILE).write_text(page, encoding="utf-8")
+    return failed

@@ -30,9 +30,9 @@ def show(summary: Summary, console: Console) -> None:
     console.print(f"Payoffs and regrets are per round; ≤ is the learner's worst-case bound{drawn}{also}.", style="dim")
     console.print()
     _print_gaps(summary, console)
-    if summary.distance_left_out:
-        console.print(f"Distances and welfare ranges are not computed: {summary.distance_left_out}.", style="dim")
-    else:
+    for note in summary.notes:
+        console.print(note, style="dim")
+    if not summary.distance_left_out:
         console.print(
             "The gap is the largest gain per round from deviating; the distance is the total variation distance "
             "from play to "
@@ -94,7 +94,7 @@ def _short(value: object) -> str:
 def _print_gaps(summary: Summary, console: Console) -> None:
     columns = [("", "left"), ("gap", "right"), ("trend in T", "left"), ("distance", "right")]
     rows = [
-        [name, number(summary.gap[kind]), trend_in_words(summary.gap_trend(kind)), number(summary.distance[kind])]
+        [name, number(summary.gap[kind]), trend_in_words(summary.gap_trend(kind)), summary.distance_in_words(kind)]
         for kind, name in EQUILIBRIA.items()
     ]
     print_table(columns, [*rows, ["Nash gap of the average strategies", number(summary.nash_gap), "", ""]], console)

@@ -158,6 +158,7 @@ def unfinished_run(target: Path) -> UnfinishedRun | None:
 
 def shorter_run(target: Path, scenario: Scenario) -> UnfinishedRun | None:
     """Return the run in a folder if it is the same scenario with fewer rounds, else None."""
+    refuse_running(target)
     if partial_folder(target).exists():
         raise InputError(
             f"{partial_folder(target)} holds an unfinished run; continue it with `gamesim resume {target}`, "

@@ -115,7 +115,6 @@ def _run(arguments: argparse.Namespace) -> int:
             "a run with a user-defined learner cannot be resumed, because its state is not saved; omit --checkpoint"
         )
     target = Path(arguments.out) if arguments.out else Path("runs") / f"{path.stem}-{scenario.seed}"
-    checkpoints.refuse_running(target)
     shorter = None if arguments.force else checkpoints.shorter_run(target, scenario)
     if shorter is None:
         refuse_target(target, force=arguments.force)

@@ -351,6 +351,14 @@ def _certificates(record: Record, i: int) -> dict[str, float | None]:
     return {kind: None if swap is None or one is None else min(one, swap) for kind, one in proved.items()}
 
 
+def _replicas(
+    record: Record,
+    bounds: dict[str, list[DistanceBounds] | None],
+    trends: dict[EquilibriumKind, tuple[Trend, ...]],
+) -> list[dict[str, Any]]:
+    return [_replica(one, k, bounds, {kind: trends[kind][k] for kind in trends}) for k, one in enumerate(record)]
+
+
 def _replica(
     record: Record,
     replica: int,

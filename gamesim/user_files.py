@@ -15,6 +15,7 @@ from contextlib import suppress
 from functools import partial
 from importlib.util import decode_source
 from pathlib import Path
+from threading import RLock
 from traceback import extract_tb
 from types import ModuleType
 from typing import Any, NamedTuple
@@ -53,6 +54,7 @@ class Reference(NamedTuple):
 
 
 _files: dict[str, UserFile] = {}  # by the hash of their content
+_running = RLock()  # a worker may have several threads
 _seen: "WeakKeyDictionary[Any, str]" = WeakKeyDictionary()  # references of what Python programs pass
 
 
@@ -115,29 +117,31 @@ def allow_file(path: Path) -> str:
     """Run a file, unless its content has run before, and return the hash of its content."""
     try:
         source = path.read_bytes()
+    except FileNotFoundError:
+        raise InputError(f"there is no file {path}; user-defined code is given as FILE.py:NAME") from None
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror}; user-defined code is given as FILE.py:NAME") from None
-    return run(path.name, source, path.resolve())
+        raise InputError(f"cannot read {path}: {error.strerror}") from None
+    return run(path.name, source)
 
 
-def run(name: str, source: bytes, path: Path | None = None) -> str:
+def run(name: str, source: bytes) -> str:
     """Run the content of a file, unless it has run before, and return its hash."""
     sha256 = hashlib.sha256(source).hexdigest()
-    if sha256 not in _files:
-        _files[sha256] = UserFile(name, source, _module(name, source, sha256, path))
+    with _running:
+        if sha256 not in _files:
+            _files[sha256] = UserFile(name, source, _module(name, source, sha256))
     return sha256
 
 
-def _module(name: str, source: bytes, sha256: str, path: Path | None) -> ModuleType:
+def _module(name: str, source: bytes, sha256: str) -> ModuleType:
     """Run a file and return its module.
 
-    The name of its code has the hash, not the path: kernels are then cached by content, and lines in messages are those
-    that ran. The module has a name, so that Numba and dataclasses find it.
+    The name of its code has the hash instead of the path: kernels are then cached by content, and lines in messages are
+    those that ran. For the same reason there is no `__file__`. The module is registered, because Numba and dataclasses
+    look for it.
     """
     module = ModuleType(f"{name.removesuffix('.py')}@{sha256[:16]}")
     code_name = f"<{sha256[:16]}>/{name}"
-    if path is not None:
-        module.__file__ = str(path)
     sys.modules[module.__name__] = module
     kernel_cache.contents[code_name] = source
     try:
@@ -148,7 +152,7 @@ def _module(name: str, source: bytes, sha256: str, path: Path | None) -> ModuleT
         del sys.modules[module.__name__]
         lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == code_name]
         line = lines[-1] if lines else getattr(error, "lineno", None)
-        raise InputError(f"{path or name}, line {line}: {in_a_line(error)}") from None
+        raise InputError(f"{name}, line {line}: {in_a_line(error)}") from None
     return module
 
 

@@ -7,6 +7,7 @@ settings: reading a record never needs the class, and only resuming it does.
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from gamesim import players, user_files
 from gamesim.errors import InputError
 from gamesim.learner import Learner, RunningLearner
 
+PASSED = ("actions", "random")  # arguments that a simulation passes to the constructor of a class in Python
 SHOWN = 16  # digits of a hash in messages
 
 
@@ -79,6 +81,21 @@ def class_of(reference: str) -> type[Any]:
             "or a subclass of Learner"
         )
     return found  # type: ignore[no-any-return]  # checked above
+
+
+def learners_in(path: Path) -> list[str]:
+    """Run a file that the user has allowed, and return references to the learners that it defines."""
+    found = user_files.defined(user_files.allow_file(path))
+    learners = [
+        reference
+        for reference, thing in found.items()
+        if is_python_class(thing) or (isinstance(thing, type) and issubclass(thing, Learner))
+    ]
+    if not learners:
+        raise InputError(f"{path} defines no learner: a class with play() and observe(loss), or a subclass of Learner")
+    for reference in learners:
+        class_of(reference)  # raises if it is incomplete
+    return learners
 
 
 def is_python_class(thing: object) -> bool:

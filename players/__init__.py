@@ -152,7 +152,7 @@ def configured(kind: type[Learner], settings: Mapping[str, Any]) -> Learner:
             raise unknown_setting(name, key, allowed)
     given = {key: _with_learner(value) for key, value in settings.items()}
     try:
-        learner: Learner = _adapter(kind).validate_python(given)
+        learner: Learner = _adapter(kind).validate_python(given)  # type: ignore[arg-type]  # classes are hashable
     except ValidationError as error:
         first = error.errors()[0]
         if isinstance(cause := first.get("ctx", {}).get("error"), InputError):

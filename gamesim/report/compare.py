@@ -81,7 +81,7 @@ def contender(label: str, *, local_code: bool = False) -> Contender:
         learner, settings = f"{learner}:{settings[0]}", settings[1:]
         if not user_files.is_reference(learner):
             raise InputError(f"a user-defined learner must be given as FILE.py:CLASS, got {learner!r}")
-    values = {"learner": learner, "settings": notation.settings(settings, label)}
+    values: dict[str, Any] = {"learner": learner, "settings": notation.settings(settings, label)}
     if local_code:
         values = user_files.replaced(values, lambda reference: user_files.allow(reference, Path()))
     found = Contender(label, **values)
@@ -173,4 +173,4 @@ def _moved(record: Record, i: int) -> float:
     if not strategies.size:
         return 0.0
     between = (rounds[1] - rounds[0] - 1) * np.mean(record.measure("path-length")[..., i]) / record.rounds
-    return float(np.abs(strategies - learner.play()).sum(axis=-1).mean() + between) / 2
+    return float(np.abs(strategies - np.asarray(learner.play(), dtype=np.float64)).sum(axis=-1).mean() + between) / 2

@@ -23,7 +23,7 @@ def checked_settings(
 
     The parameters in `given` are passed by the simulation and are not settings.
     """
-    takes = {key: one for key, one in _parameters(make).items() if key not in given}
+    takes = {key: one for key, one in parameters(make).items() if key not in given}
     found: list[Mistake] = []
     checked = {}
     for key, value in settings.items():
@@ -72,7 +72,7 @@ def made_learner(name: str, settings: Mapping[str, Any]) -> Learner | UserLearne
         raise unknown("learner", name, players.available())
     kind = user_learners.class_of(name) if own else players.available()[name]
     if not issubclass(kind, Learner):
-        return UserLearner(kind, checked_settings(kind.__name__, kind, settings, given=("actions", "random")))
+        return UserLearner(kind, checked_settings(kind.__name__, kind, settings, given=user_learners.PASSED))
     checked = checked_settings(kind.name, kind, settings)
     try:
         return kind(**checked)
@@ -85,7 +85,8 @@ def made_learner(name: str, settings: Mapping[str, Any]) -> Learner | UserLearne
 
 
 @cache
-def _parameters(make: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+def parameters(make: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    """Return the named parameters of a constructor, with their types."""
     several = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
     found = inspect.signature(make, eval_str=True).parameters
     return {name: one for name, one in found.items() if one.kind not in several}

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 from os import cpu_count
 from time import perf_counter, thread_time
-from typing import Any, Generic, TypeAlias, TypedDict, Unpack, overload
+from typing import Any, Generic, TypeAlias, TypedDict, Unpack, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -844,8 +844,8 @@ class Simulation(Generic[Number]):
 def _chosen_learners(game: Game, learners: Learners, protocol: Protocol, horizon: int | None) -> list[Any]:
     """Return one learner per player, tuned to the horizon; refuse those that do not fit the feedback or each other."""
     count = len(game.players)
-    for_all = isinstance(learners, str | Learner) or callable(learners)
-    chosen = [learners] * count if for_all else list(learners)
+    one_for_all = isinstance(learners, str | Learner) or callable(learners)
+    chosen: list[Any] = [learners] * count if one_for_all else list(cast(Sequence[Any], learners))
     if len(chosen) != count:
         raise InputError(
             f"learners must have one entry for each of the {count} players of {game.name}, got {len(chosen)}"

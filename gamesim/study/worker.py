@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from time import perf_counter
 
+from gamesim import user_files
 from gamesim.measure import find
 from gamesim.record import Record
 from gamesim.scenario import Scenario
@@ -19,8 +20,13 @@ LARGEST_BATCH = 2**21  # numbers in the joint distributions and regrets of all r
 DEFAULT_MEASURES = ("ce-gap", "cce-gap", "ce-gap-slope", "cce-gap-slope", "welfare")
 
 
-def run(jobs: Sequence[Job], measures: Sequence[str]) -> list[Outcome]:
-    """Run these points and return one outcome per point."""
+def run(jobs: Sequence[Job], measures: Sequence[str], files: Sequence[tuple[str, bytes]] = ()) -> list[Outcome]:
+    """Run these points and return one outcome per point.
+
+    `files` are the names and contents of the Python files that the scenarios name, which the user has allowed.
+    """
+    for name, source in files:
+        user_files.run(name, source)
     return [outcome for series in _series(jobs) for outcome in _run_series(series, measures)]
 
 

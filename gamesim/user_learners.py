@@ -5,7 +5,7 @@ settings: reading a record never needs the class, and only resuming it does.
 """
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -156,12 +156,14 @@ def from_entry(entry: Mapping[str, Any]) -> Learner | StoredLearner:
     return StoredLearner(name, settings, in_python="python" in entry)
 
 
-def restored(stored: StoredLearner, learners: Mapping[str, Any]) -> Any:
-    """Return the learner that was stored, with classes from `learners` by name, or from files that were allowed.
+def restored(stored: Sequence[Any], learners: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return the learners of a record, with classes from `learners` by name, or from files that were allowed.
 
     Raises an InputError if a class is missing, or its file is not the one of the record.
     """
-    return _restored(stored.reference, stored.settings, learners)
+    return tuple(
+        _restored(one.reference, one.settings, learners) if isinstance(one, StoredLearner) else one for one in stored
+    )
 
 
 def _restored(reference: str, stored: Mapping[str, Any], learners: Mapping[str, Any]) -> Any:

@@ -185,7 +185,8 @@ def _play_and_write(
     stopped = record.rounds < scenario.rounds
 
     def measure(distance: str, *, stopped: bool) -> "Summary":
-        return summarise(record, title=run.name, distance=distance, stopped=stopped)
+        measures = scenario.measure.measures
+        return summarise(record, title=run.name, distance=distance, stopped=stopped, measures=measures)
 
     with console.status("measuring"):
         summary = stop.or_else(

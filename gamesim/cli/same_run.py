@@ -18,12 +18,20 @@ def differs_in_rounds_only(scenario: Scenario, before: Scenario, record: Record)
     """Whether a scenario differs from that of a record only in its rounds and in the final measures."""
     parts = scenario.player_parts
     return (
-        (scenario.seed, scenario.feedback, scenario.replicas, scenario.measure.checkpoints)
-        == (before.seed, before.feedback, before.replicas, before.measure.checkpoints)
+        _protocol(scenario) == _protocol(before)
         and _same_game(scenario.played_game, record.game)
-        and [(one.start, one.perturb) for one in parts] == [(one.start, one.perturb) for one in before.player_parts]
         and [described(_tuned_alike(*one)) for one in zip(parts, record.learners, strict=True)]
         == list(map(described, record.learners))
+    )
+
+
+def _protocol(scenario: Scenario) -> tuple[object, ...]:
+    """Return everything that determines a run except its rounds, its game and its learners."""
+    measure = scenario.measure
+    return (
+        *(scenario.seed, scenario.replicas, scenario.feedbacks, scenario.order, scenario.delay, scenario.noise),
+        *(measure.checkpoints, measure.trajectory, measure.all_observers()),
+        *((one.start, one.opening, one.perturb) for one in scenario.player_parts),
     )
 
 

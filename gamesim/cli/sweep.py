@@ -67,7 +67,7 @@ def run_sweep(
 
 def _run_with_display(store: Store, study: Study, open_pool: Open, console: Console) -> None:
     before = store.counts()
-    board = Scoreboard(store, study.measures[0], before["done"], sum(before.values()))
+    board = Scoreboard(store, study.description.measures[0], before["done"], sum(before.values()))
     if console.quiet or not console.is_terminal:
         run_study(study, store, open_pool, board)
         return

@@ -16,6 +16,7 @@ PLAYERS = 12
 ACTIONS = 64  # per player
 CELLS = 4096  # action profiles
 ROUNDS = 10**9
+DELAY = 1000  # rounds
 PAYOFFS = 2**19  # of a game that is built before it is compared with these limits
 CHECKPOINTS = 2**21  # maximum size in bytes of a run's checkpoints; if each is large, there are fewer
 PAGES = 64  # maximum number of open pages
@@ -64,11 +65,10 @@ def asked_scenario(raw: Any) -> Scenario:
 
 
 def simulated(scenario: Scenario) -> Simulation:
-    """Return the simulation of a scenario, with fewer checkpoints than it asks for if they would be large."""
-    fitting = per_decade(
-        scenario.played_game.sizes, scenario.measure.checkpoints, scenario.feedback != "expected", CHECKPOINTS
-    )
-    fewer = scenario.measure.model_copy(update={"checkpoints": fitting})
+    """Return the simulation of a scenario, with a thinned trajectory, and fewer checkpoints if they would be large."""
+    drawn = any(one != "expected" for one in scenario.feedbacks)
+    fitting = per_decade(scenario.played_game.sizes, scenario.measure.checkpoints, drawn, CHECKPOINTS)
+    fewer = scenario.measure.model_copy(update={"checkpoints": fitting, "trajectory": "thinned"})
     return scenario.model_copy(update={"measure": fewer}).simulation()
 
 
@@ -96,5 +96,7 @@ def refuse_beyond(scenario: Scenario) -> None:
         raise InputError(f"the lab supports at most {CELLS:,} action profiles, got {game.cells:,}; {way}")
     if scenario.rounds > ROUNDS:
         raise InputError(f"rounds must be at most {ROUNDS:,} in the lab, got {scenario.rounds:,}; {way}")
+    if scenario.delay > DELAY:
+        raise InputError(f"delay must be at most {DELAY:,} in the lab, got {scenario.delay:,}; {way}")
     if scenario.replicas is not None:
         raise InputError("replicas: the lab runs a single replica; remove replicas, or change the seed")

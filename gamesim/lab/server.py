@@ -276,7 +276,8 @@ async def _report(request: Request) -> Response:
 def _summary(scenario: Scenario, record: Record) -> report.Summary:
     stopped = record.rounds < scenario.rounds
     title = scenario.title or record.game.name
-    return report.summarise(record, title=title, distance=scenario.measure.distance, stopped=stopped)
+    asked = scenario.measure
+    return report.summarise(record, title=title, distance=asked.distance, stopped=stopped, measures=asked.measures)
 
 
 def _zipped(scenario: Scenario, record: Record) -> bytes:

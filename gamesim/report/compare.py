@@ -151,7 +151,7 @@ def compare(
             contender=contender,
             scenario=one,
             record=record,
-            summary=summarise(record, distance=one.measure.distance),
+            summary=summarise(record, distance=one.measure.distance, measures=one.measure.measures),
             seconds=seconds,
             moved=max(_moved(record, i) for i in range(counted)),
         )

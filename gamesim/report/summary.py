@@ -19,7 +19,7 @@ from gamesim.errors import InputError
 from gamesim.formatting import number
 from gamesim.game import Game
 from gamesim.learner import PLAIN_REGRETS, Learner, RegretOf
-from gamesim.measure import Measure, numbers
+from gamesim.measure import Measure, find, numbers
 from gamesim.measure import distance as distances
 from gamesim.measure.bounds import Holds, seen_by
 from gamesim.measure.incentives import EquilibriumKind, no_distance
@@ -180,8 +180,10 @@ class Summary:
         )
 
 
-def summarise(record: Record, *, title: str = "", distance: str = "auto", stopped: bool = False) -> Summary:
-    """Measure a record; `distance` is "auto" (skipped if slow), "always" or "never"."""
+def summarise(
+    record: Record, *, title: str = "", distance: str = "auto", stopped: bool = False, measures: Sequence[str] = ()
+) -> Summary:
+    """Measure a record, with further `measures`; `distance` is "auto" (skipped if slow), "always" or "never"."""
     game = record.game
     left_out = why_left_out(game, record.replicas, distance)
     missing: dict[str, str] = {}
@@ -214,7 +216,7 @@ def summarise(record: Record, *, title: str = "", distance: str = "auto", stoppe
         welfare_range=welfare_ranges,
         optimum=equilibrium.optimum(game) if no_distance(game) is None else None,
         payoff_range=(float(low.min()), float(high.max())),
-        measures=_other_measures(record, missing),
+        measures=_other_measures(record, measures, missing),
         missing=missing or None,
         replicas=None
         if record.single
@@ -286,18 +288,19 @@ def _mean_exponent(trends: tuple[Trend, ...]) -> float | None:
     return float(np.mean(exponents)) if len(exponents) == len(trends) else None
 
 
-def _other_measures(record: Record, missing: dict[str, str]) -> dict[str, float]:
+def _other_measures(record: Record, asked: Sequence[str], missing: dict[str, str]) -> dict[str, float]:
     others = {
         name: one
         for name, one in numbers().items()
         if one.cheap and name not in SHOWN_ELSEWHERE and (one.needs is None or one.needs.name in record.observers)
     }
-    found = {name: _tried(name, missing, partial(_mean_number, record, one)) for name, one in others.items()}
+    chosen = others | {user_files.shown(name): find(name) for name in asked}
+    found = {name: _tried(name, missing, partial(_mean_number, record, one)) for name, one in chosen.items()}
     return {name: value for name, value in found.items() if value is not None}
 
 
 def _mean_number(record: Record, measure: Measure) -> float:
-    return float(np.mean([measure.number(run.measure(measure.name)) for run in record]))
+    return float(np.mean([measure.number(measure.now(run.moments())) for run in record]))
 
 
 def _players(record: Record) -> tuple[list[PlayerSummary], str | None]:

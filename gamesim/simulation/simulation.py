@@ -33,7 +33,7 @@ from gamesim.simulation.protocol import Order, Protocol
 from gamesim.simulation.python_phases import PythonPhases
 from gamesim.simulation.starts import Start, Starts
 from gamesim.simulation.trajectories import Keep, Trajectories
-from gamesim.user_learners import StoredLearner, name_of, restored
+from gamesim.user_learners import name_of, restored
 
 __all__ = ["Simulation", "simulate"]
 
@@ -675,7 +675,7 @@ class Simulation(Generic[Number]):
         options: Any = {"feedback": record.feedback} | record.settings.get("protocol", {})
         simulation: Simulation[Number] = cls(
             record.game,
-            [restored(one, learners or {}) if isinstance(one, StoredLearner) else one for one in record.learners],
+            restored(record.learners, learners or {}),
             seed=record.seed,
             replicas=replicas,
             checkpoints=record.settings["checkpoints"],

@@ -5,7 +5,7 @@ A study is TOML:
     title = "CE gap against the number of actions"
     base = "chicken"                       # the name or path of a scenario; or a table [base] that contains one
     seeds = 10                             # 0 to 9; or a list; or { first = 5, count = 10 }
-    measures = ["ce-gap", "cce-gap"]       # what to store for each point
+    measures = ["ce-gap", "cce-gap"]       # what to store for each point; also FILE.py:NAME
 
     [grid]                                 # every combination of these values
     rounds = [100, 1000, 10000]
@@ -43,6 +43,7 @@ from typing import Any
 
 from gamesim import user_files
 from gamesim.errors import InputError, unknown
+from gamesim.measure import find as find_measure
 from gamesim.scenario import Scenario
 from gamesim.scenario.files import read_toml
 from gamesim.study.axes import Axis, Choice
@@ -116,14 +117,15 @@ class Study(Parts):
     def description(self) -> Description:
         """The description of the study, as stored."""
         axes = tuple(axis.summary for axis in self.axes)
-        return Description(self.name, self.title, self.comment, self.measures, axes)
+        measures = tuple(map(user_files.shown, self.measures))
+        return Description(self.name, self.title, self.comment, measures, axes)
 
     @property
     def references(self) -> list[str]:
         """The references to user-defined code, with the hashes of its files."""
         choices = [choice for axis in self.axes for choice in axis.choices]
         changes = [{key: value} for choice in choices for key, value in choice.changes]
-        return user_files.references([self.base, *changes])
+        return user_files.references([self.base, *changes, {"measures": self.measures}])
 
     @property
     def count(self) -> int:
@@ -175,7 +177,12 @@ class Study(Parts):
         for choice in choices:
             for key, value in choice.changes:
                 change(changed, key, value)
-        return complete(changed, self.folder)
+        found = complete(changed, self.folder)
+        own = [name for name in self.measures if user_files.is_reference(name) or find_measure(name).needs]
+        measure = found["measure"]
+        if own and isinstance(measure, dict):
+            measure["measures"] = list(dict.fromkeys([*measure.get("measures", []), *own]))
+        return found
 
     def _mistakes(self, axes: tuple[Axis, ...]) -> Iterator[str]:
         """Yield a message for each value that is valid in none of the combinations tried."""

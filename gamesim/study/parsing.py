@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import Any
 
 from gamesim import scenario, user_files
-from gamesim.errors import InputError, did_you_mean, unknown
+from gamesim.errors import InputError, did_you_mean
 from gamesim.measure import numbers
 from gamesim.scenario import Scenario
 from gamesim.scenario.files import read_toml
+from gamesim.scenario.parts import number_measure
 from gamesim.study.axes import Axis, Change, Choice, top_of
 from gamesim.study.canonical import canonical
 from gamesim.study.worker import DEFAULT_MEASURES
@@ -95,8 +96,10 @@ def _measures(raw: Any) -> tuple[str, ...]:
     if not isinstance(raw, list) or not raw:
         raise InputError(f"measures: expected a list of names from {', '.join(numbers())}, got {raw!r}")
     for name in raw:
-        if name not in numbers():
-            raise InputError(f"measures: {unknown('measure', name, numbers())}")
+        try:
+            number_measure(name)
+        except InputError as error:
+            raise InputError(f"measures: {error}") from None
     return tuple(dict.fromkeys(raw))
 
 

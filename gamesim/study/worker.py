@@ -70,11 +70,12 @@ def _run_batch(scenario: Scenario, jobs: list[Job], measures: Sequence[str]) -> 
     began = perf_counter()
     batch = scenario.model_copy(update={"seed": jobs[0].seed, "replicas": len(jobs)})
     record = batch.simulation().run(scenario.rounds, threads=0)
-    measured = [{name: _measured(one, name) for name in measures} for one in record]
+    measured = [{user_files.shown(name): _measured(one, name) for name in measures} for one in record]
     each = (perf_counter() - began) / len(jobs)
     return [Outcome(job.key, found, None, each) for job, found in zip(jobs, measured, strict=True)]
 
 
 def _measured(record: Record, name: str) -> float | None:
     """Return a measure of one run as a number, or None if it is undefined."""
-    return finite(find(name).number(record.measure(name)))
+    measure = find(name)
+    return finite(measure.number(measure.now(record.moments())))

@@ -1,27 +1,27 @@
-"""Sweep a compiled learner of your own over two Dask workers, and read the results from the store."""
+"""Sweep a user-defined, compiled learner on two Dask workers, and read the results from the store."""
 
+import csv
+import subprocess
+import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from distributed import LocalCluster  # type: ignore[import-untyped]
 
-from gamesim.study import model, pools, results, run, store
+STUDY = Path(__file__).with_suffix(".toml")  # names learners/my_hedge.py: the workers receive its content, not its path
 
-BASE = {"rounds": 300, "game": {"name": "shapley"}, "everyone": {"learner": "hedge", "perturb": 0.3}}
-GRID = {"everyone.learner": ["hedge", "my_hedge.py:MyHedge", "blum-mansour"]}
+
+def gamesim(*arguments: str) -> None:
+    subprocess.run([sys.executable, "-m", "gamesim", *arguments], check=True, stdout=subprocess.DEVNULL)
 
 
 def main() -> None:
-    learners = Path(__file__).with_name("learners")  # the workers receive the content of my_hedge.py, not its path
-    study = model.Study.from_dict({"base": BASE, "grid": GRID, "seeds": 4}, folder=learners, local_code=True)
-    with TemporaryDirectory() as folder, LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as two:
-        with store.Store(Path(folder) / "study.sqlite", write=True) as points:
-            points.register(study.points(), study.description)
-            run.run_study(study, points, pools.cluster(two.scheduler_address))
-        with store.Store(Path(folder) / "study.sqlite") as points:
-            found = results.read_results(points)
-    for learner in GRID["everyone.learner"]:
-        print(f"{learner}: CE gap {found.mean('ce-gap', **{'everyone.learner': learner})}")
+    with TemporaryDirectory() as folder:
+        with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as two:
+            gamesim("sweep", str(STUDY), "--allow-local-code", "--cluster", two.scheduler_address, "--out", folder)
+        gamesim("study", folder, "--csv", f"{folder}/points.csv")
+        for point in csv.DictReader(Path(folder, "points.csv").read_text().splitlines()):
+            print(f"{point['everyone.learner']}, seed {point['seed']}: CE gap {float(point['ce-gap']):.3f}")
 
 
 if __name__ == "__main__":

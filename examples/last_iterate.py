@@ -1,10 +1,10 @@
-"""Measure the last strategies along a run: optimism makes them converge, and a measure of your own shows it."""
+"""Measure the last strategies along a run: optimism makes them converge, and a user-defined measure shows it."""
 
 import numpy as np
+from scipy.stats import sem, t
 
 import gamesim
 from gamesim.measure import Moment
-from gamesim.study.statistics import mean
 
 
 def distance_to_uniform(moment: Moment) -> float:
@@ -19,8 +19,8 @@ def main() -> None:
         record = gamesim.simulate("rock-paper-scissors", learner, 5000, replicas=20, start="random")
         values = record.curve.measure(distance_to_uniform)  # one row per replica, one column per checkpoint
         for rounds in (10, 100, 1000, 5000):
-            at = values[:, record.curve.rounds == rounds]
-            print(f"{learner}, round {rounds:,}: {mean(at.ravel())}")
+            at = values[:, record.curve.rounds == rounds].ravel()
+            print(f"{learner}, round {rounds:,}: {at.mean():.3f} ± {t.ppf(0.975, len(at) - 1) * sem(at):.3f}")
 
 
 if __name__ == "__main__":

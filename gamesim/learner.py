@@ -247,7 +247,9 @@ class Learner:
 
     @classmethod
     def check_class(cls) -> None:
-        """Raise an InputError unless this class is complete: a dataclass with two kernels and a layout.
+        """Raise an InputError unless this class is complete.
+
+        It must be a dataclass with two kernels and a layout.
 
         Raises
         ------

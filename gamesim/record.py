@@ -140,7 +140,9 @@ class Record(Generic[Number]):
 
     @property
     def players_without_state(self) -> list[int]:
-        """Return the players whose learners are written in Python and whose states are not in the record.
+        """Return the players whose learners cannot be resumed.
+
+        They are written in Python, and their states are not in the record.
 
         Examples
         --------
@@ -154,28 +156,6 @@ class Record(Generic[Number]):
             if (learner.in_python if isinstance(learner, StoredLearner) else not isinstance(learner, Learner))
             and python_state(player) not in self.arrays
         ]
-
-    def python_states(self, replica: int) -> dict[int, NDArray[np.float64]]:
-        """Return the states of the learners that are written in Python, by player.
-
-        Parameters
-        ----------
-        replica : int
-            The index of the replica.
-
-        Returns
-        -------
-        dict of int to ndarray
-            The states that are in the record.
-
-        Examples
-        --------
-        >>> import gamesim
-        >>> gamesim.simulate("chicken", "hedge", rounds=10).python_states(0)
-        {}
-        """
-        found = {player: self.arrays.get(python_state(player)) for player in range(len(self.learners))}
-        return {player: states[replica] for player, states in found.items() if states is not None}
 
     def moments(self, replica: int = 0) -> Moments:
         """Return the sums over rounds from which all measures are computed.

@@ -58,7 +58,7 @@ def _translated(error: ErrorDetails, raw: Mapping[str, Any], scenario: type[Part
 def _place(location: Sequence[str | int], scenario: type[Part]) -> tuple[list[str | int], type[Part], FieldInfo | None]:
     """Return the location of a value, the model of its table, and its field.
 
-    Pydantic's locations go on with the alternatives of a value, which no user has written.
+    Pydantic's locations end with the alternative of a value that it has tried, which is not a key.
     """
     table, inside, field = scenario, scenario, None
     found: list[str | int] = []

@@ -46,7 +46,7 @@ class Scenario(Part):
     feedback : {"expected", "sampled", "bandit"}, default "expected"
         What the learners observe in each round; players may have their own.
     order : {"simultaneous", "alternating"}, default "simultaneous"
-        Whether all players observe a round before anyone moves on, see `simulate`.
+        Whether players observe their losses all at once or one after the other, see `simulate`.
     delay : int, default 0
         The number of rounds after which losses are observed.
     noise : float, default 0.0

@@ -96,7 +96,7 @@ class Protocol:
             self.refuse_informed(one)
 
     def refuse_informed(self, learner: Any) -> None:
-        """Raise an InputError if a learner observes a round before it plays, and the protocol does not allow it."""
+        """Raise an InputError if a learner is informed, and the protocol does not allow it."""
         informed = isinstance(learner, Learner) and learner.informed
         if informed and (self.order == "alternating" or self.delay or self.noise):
             raise InputError(

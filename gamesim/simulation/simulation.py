@@ -720,9 +720,11 @@ class Simulation(Generic[Number]):
                 self._noise[replica].bit_generator.state = record.settings["noise"][replica]
         self._trajectories.take_over(arrays, self._tracks)
         self._placed = record.settings.get("placed", self._placed)
+        states = {i: arrays[python_state(i)] for i in range(len(self.learners)) if python_state(i) in arrays}
         for replica, in_python in enumerate(self._python):
-            if states := record.python_states(replica):
-                in_python.restore(states, record.settings["python_random"][replica])
+            if states:
+                of_replica = {player: stored[replica] for player, stored in states.items()}
+                in_python.restore(of_replica, record.settings["python_random"][replica])
         moments = [record.moments(replica) for replica in range(self.replicas)]
         for k, rounds in enumerate(arrays["checkpoints"]):
             self._kept.append((int(rounds), [of_replica[k].sums for of_replica in moments]))

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from gamesim.record import load as load
     from gamesim.scenario import Scenario as Scenario
     from gamesim.simulation import Simulation as Simulation
+    from gamesim.simulation import face as face
     from gamesim.simulation import simulate as simulate
 
 # In a checkout the folders players, games and scenarios are next to this one; in an installed package, inside it.
@@ -44,6 +45,7 @@ _HOME = {
     "load": "record",
     "Scenario": "scenario",
     "Simulation": "simulation",
+    "face": "simulation",
     "simulate": "simulation",
 }
 

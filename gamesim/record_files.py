@@ -76,6 +76,7 @@ def read(folder: Path) -> Fields:
         raise InputError(f"{folder} must have record format {FORMAT}, got {manifest.get('format')}")
     try:
         game = _game(folder, manifest["game"])
+        arrays = {name: np.load(folder / f"{name}.npy", allow_pickle=False) for name in manifest["arrays"]}
         return Fields(
             game=game,
             learners=tuple(
@@ -87,7 +88,7 @@ def read(folder: Path) -> Fields:
             feedback=manifest["feedback"],
             started=tuple(manifest["started"]),
             single=manifest["single"],
-            arrays=_arrays(folder, manifest["arrays"], game),
+            arrays=arrays | _later_sums(arrays, game, manifest["feedback"]),
             settings=manifest["settings"],
         )
     except (KeyError, OSError, ValueError, TypeError) as error:
@@ -101,15 +102,15 @@ def described(learner: Any) -> dict[str, Any]:
     return {"python": learner if isinstance(learner, str) else getattr(learner, "__qualname__", repr(learner))}
 
 
-def _arrays(folder: Path, names: list[str], game: Game) -> dict[str, NDArray[Any]]:
-    """Read the arrays; sums that an older version did not keep are NaN."""
-    arrays = {name: np.load(folder / f"{name}.npy", allow_pickle=False) for name in names}
-    replicas, checkpoints = len(arrays["average"]), len(arrays["checkpoints"])
-    for name, width in lengths(game.sizes).items():
+def _later_sums(arrays: dict[str, NDArray[Any]], game: Game, feedback: Feedback) -> dict[str, NDArray[Any]]:
+    """Return the sums that a record of an earlier version lacks, as NaN: they cannot be computed afterwards."""
+    replicas, kept, _ = arrays["checkpoint_average"].shape
+    added = {}
+    for name, length in lengths(game.sizes, drawn=feedback != "expected").items():
         if name not in arrays:
-            arrays[name] = arrays[f"continue_{name}"] = np.full((replicas, width), np.nan)
-            arrays[f"checkpoint_{name}"] = np.full((replicas, checkpoints, width), np.nan)
-    return arrays
+            added[name] = added[f"continue_{name}"] = np.full((replicas, length), np.nan)
+            added[f"checkpoint_{name}"] = np.full((replicas, kept, length), np.nan)
+    return added
 
 
 def _game(folder: Path, kept: dict[str, Any]) -> Game:

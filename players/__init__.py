@@ -19,6 +19,7 @@ from gamesim.players.adanormal_hedge import AdaNormalHedge as AdaNormalHedge
 from gamesim.players.adversary import Adversary as Adversary
 from gamesim.players.best_response import BestResponse as BestResponse
 from gamesim.players.blum_mansour import BlumMansour as BlumMansour
+from gamesim.players.clairvoyant import Clairvoyant as Clairvoyant
 from gamesim.players.coin_betting import CoinBetting as CoinBetting
 from gamesim.players.discounted_regret_matching import DiscountedRegretMatching as DiscountedRegretMatching
 from gamesim.players.exp3 import Exp3 as Exp3

@@ -8,6 +8,7 @@ LearnerName = Literal[
     "adversary",
     "best-response",
     "blum-mansour",
+    "clairvoyant",
     "coin-betting",
     "discounted-regret-matching",
     "exp3",

@@ -15,7 +15,7 @@ from pydantic_core import ErrorDetails
 
 from gamesim.errors import InputError, did_you_mean
 from gamesim.game import Game
-from gamesim.learner import Learner
+from gamesim.learner import Learner, several_informed
 from gamesim.scenario.mistakes import Mistake, Mistakes, key_at, key_of_setting, shown
 from gamesim.scenario.parts import EveryonePart, GamePart, MeasurePart, Part, PlayerPart
 from gamesim.scenario.payoffs import label_mistakes
@@ -95,6 +95,8 @@ def clashes(raw: Mapping[str, Any], game: Game) -> Iterator[Mistake]:
         first_of_size = {size: i for i, size in reversed(list(enumerate(game.sizes)))}
         for i in sorted(first_of_size.values()):
             yield from _misfits("everyone", everyone, game, i, raw)
+        if (clash := several_informed([everyone.make()] * len(game.players), game.players)) is not None:
+            yield "everyone.learner", clash
     if not isinstance(given, list):
         return
     if len(given) != len(game.players):
@@ -105,6 +107,9 @@ def clashes(raw: Mapping[str, Any], game: Game) -> Iterator[Mistake]:
     for i, entry in enumerate(entries):
         if entry:
             yield from _misfits(f"players[{i + 1}]", entry, game, i, raw)
+    called = [(entry and entry.name) or name for entry, name in zip(entries, game.players, strict=True)]
+    if (clash := several_informed([entry and entry.make() for entry in entries], called)) is not None:
+        yield "players", clash
     names = [one.get("name", name) for one, name in zip(given, game.players, strict=True) if isinstance(one, dict)]
     for i, name in enumerate(names):
         if name in names[:i]:

@@ -10,7 +10,7 @@ from gamesim import validation
 from gamesim.engine.compiled import Vector
 from gamesim.errors import InputError
 from gamesim.game import Game
-from gamesim.simulation.python_learners import PythonLearners
+from gamesim.simulation.python_phases import PythonPhases
 
 
 class FirstRound:
@@ -35,7 +35,7 @@ class FirstRound:
     def strategies(
         self,
         learners: Sequence[Any],
-        in_python: PythonLearners,
+        in_python: PythonPhases,
         placed: Sequence[Vector | None],
         random: np.random.Generator,
     ) -> Vector:

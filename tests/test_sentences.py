@@ -497,25 +497,25 @@ def test_the_end_of_a_network_is_its_last_round() -> None:
     assert figures.title_of(figure).startswith("At the end of network-coordination, 2 is the most likely action of 10")
 
 
-class SwingsBetween:
-    """Return to the uniform strategy in every round that a long trajectory keeps, and swing away in between."""
+def test_a_learner_that_swings_between_kept_rounds_has_moved() -> None:
+    """It returns to the uniform strategy in every second round, and in the others it goes away."""
+    away = [np.full(3, 1 / 3), np.eye(3)[0], np.full(3, 1 / 3), np.eye(3)[1]]
 
-    def __init__(self, actions: int) -> None:
-        self.actions, self.round = actions, 0
+    class Swings(Scripted):
+        def __init__(self, actions: int) -> None:
+            super().__init__(actions, lambda t: t)
 
-    def play(self) -> Array:
-        strategy = np.full(self.actions, 1 / self.actions)
-        return strategy if self.round % 4 == 0 else np.eye(self.actions)[(self.round % 4 > 1) * 1]
+        def play(self) -> Array:
+            return away[self.round % 4]
 
-    def observe(self, loss: Array) -> None:
-        self.round += 1
-
-
-def test_a_learner_that_swings_between_the_kept_rounds_has_moved() -> None:
-    record = gamesim.simulate("rock-paper-scissors", SwingsBetween, 4000)
-    kept = record.trajectory[1][0]
-    assert np.allclose(kept, 1 / 3)
-    assert compare._moved(record, 0) > compare.HARDLY_MOVED
+    for keep in (2, 4, "thinned", "none"):
+        record = gamesim.simulate("rock-paper-scissors", Swings, 2400, trajectory=keep)  # type: ignore[arg-type]
+        assert keep in ("thinned", "none") or np.allclose(record.trajectory[1][0], 1 / 3)
+        assert compare._moved(record, 0) > compare.HARDLY_MOVED
+        figure = figures.strategies(record)
+        assert figure is not None
+        assert "move by up to 933 in all after round 1,000 (0.667 per round)" in figures.title_of(figure)
+        assert "of all movement; the rest is in between" in figure.legends[0].get_title().get_text()
 
 
 def test_the_report_of_a_stopped_run_promises_its_rounds_only() -> None:

@@ -234,10 +234,15 @@ def _mean_exponent(trends: tuple[Trend, ...]) -> float | None:
 
 
 def _other_measures(record: Record) -> dict[str, float]:
-    others = {name: one for name, one in numbers().items() if one.cheap and name not in SHOWN_ELSEWHERE}
-    return {
-        name: float(np.mean([measure.number(run.measure(name)) for run in record])) for name, measure in others.items()
-    }
+    """Return the other measures that are a single number, cheap, and apply to this run."""
+    found = {}
+    for name, measure in numbers().items():
+        if measure.cheap and name not in SHOWN_ELSEWHERE:
+            try:
+                found[name] = float(np.mean([measure.number(run.measure(name)) for run in record]))
+            except InputError:  # it needs an observer or a payoff table
+                continue
+    return found
 
 
 def _players(record: Record) -> tuple[list[PlayerSummary], str | None]:

@@ -19,6 +19,7 @@ from gamesim.cli.catalogue import list_learners
 from gamesim.figures.movement import movement, omitted
 from gamesim.formatting import number
 from gamesim.games.nash import pure_equilibria
+from gamesim.games.varying import Varying
 from gamesim.learner import Learner
 from gamesim.measure.rounding import gap_rounding
 from gamesim.measure.trend import Trend, trend
@@ -472,6 +473,19 @@ def test_a_verdict_over_replicas_bounds_each_of_them() -> None:
     match = re.search(rf"in each of 8 replicas play is an? {NUMBER}-approximate", report.summarise(record).verdict)
     assert match and close(match[1], float(record.gap("ce").max()))
     assert float(match[1]) > 1.5 * record.gap("ce").mean()  # the mean would not hold in each
+
+
+def test_play_of_a_game_that_varies_is_called_no_equilibrium() -> None:
+    pennies = np.array([[[1, -1], [-1, 1]], [[-1, 1], [1, -1]]])
+    game = Varying.from_tables([[*pennies], [*-pennies]], every=10)
+    for replicas in (None, 3):
+        record = gamesim.simulate(game, "hedge", 500, perturb=0.3, replicas=replicas)
+        summary = report.summarise(record)
+        most = number(float(np.max(record.gap("ce"))))
+        assert f"in a game that varies, no player would have gained more than {most} per round" in summary.verdict
+        assert "equilibrium" not in summary.verdict and summary.nash_gap is None
+        page = report_html(record, summary, [], "")
+        assert "correlated (CE)" not in page and "largest swap regret" in page
 
 
 def test_ties_are_named_as_ties() -> None:

@@ -63,7 +63,7 @@ def report_html(record: Record, summary: Summary, figures: Sequence[Path], scena
         facts,
         summary.verdict,
         [
-            ("How close play is to equilibrium", _gaps(summary)),
+            ("Largest regrets" if summary.varies else "How close play is to equilibrium", _gaps(summary)),
             ("Players", _players(summary)),
             ("Most profitable deviations", _deviations(record)),
             ("Figures", _figures(figures)),
@@ -158,10 +158,10 @@ def _trend(summary: Summary, kind: str) -> str:
 
 
 def _gaps(summary: Summary) -> str:
-    rows = [
-        [escape(name), summary.gap_in_digits(kind), _trend(summary, kind), number(summary.distance[kind])]
-        for kind, name in EQUILIBRIUM_HEADINGS.items()
-    ]
+    rows = []
+    for kind, equilibrium in EQUILIBRIUM_HEADINGS.items():
+        name = summary.gap_name(kind) if summary.varies else equilibrium
+        rows.append([escape(name), summary.gap_in_digits(kind), _trend(summary, kind), number(summary.distance[kind])])
     rows.append(["Nash gap of the average strategies", number(summary.nash_gap), "–", "–"])
     notes = [
         "The gap is the largest gain per round from deviating, in payoff units; the distance is the total "

@@ -80,7 +80,7 @@ class Summary:
     players: list[PlayerSummary]
     gap: dict[str, float]
     trends: dict[str, tuple[Trend, ...]]  # of each gap, one per replica
-    nash_gap: float
+    nash_gap: float | None  # None if the game varies over the rounds
     distance: dict[str, float | None]
     distance_left_out: str | None
     strategies_left_out: str | None  # why the regrets of the strategies are missing
@@ -91,6 +91,7 @@ class Summary:
     measures: dict[str, float]  # all other measures that are a single number and cheap
     replicas: list[dict[str, Any]] | None
     versions: dict[str, str]
+    varies: bool  # whether the game varies over the rounds, so that play is an equilibrium of no single game
     verdict: str = ""
 
     @property
@@ -111,6 +112,11 @@ class Summary:
             kind: (min(one.least for one in trends), max(one.largest for one in trends))
             for kind, trends in self.trends.items()
         }
+
+    def gap_name(self, kind: EquilibriumKind) -> str:
+        """Return the equilibrium that a gap refers to, or the regret if the game varies."""
+        regret = {"ce": "largest swap regret", "cce": "largest external regret"}
+        return regret[kind] if self.varies else EQUILIBRIA[kind]
 
     def gap_in_digits(self, kind: str) -> str:
         """Return a gap as tables print it: 0 only if it is 0 up to rounding."""
@@ -177,7 +183,8 @@ def summarise(record: Record, *, title: str = "", distance: str = "auto", stoppe
         players=players,
         gap={kind: float(_mean(record.gap(kind), record)) for kind in EQUILIBRIA},
         trends={str(kind): found for kind, found in trends.items()},
-        nash_gap=float(_mean(record.nash_gap(), record)),
+        nash_gap=None if game.timed else float(_mean(record.nash_gap(), record)),
+        varies=game.timed,
         distance=distances,
         distance_left_out=left_out,
         strategies_left_out=strategies_left_out,
@@ -337,5 +344,6 @@ def _with_verdict(summary: Summary) -> Summary:
         worst=max(summary.players, key=lambda one: one.regret["swap"]).name,
         rounds=summary.rounds,
         stopped=summary.stopped,
+        varies=summary.varies,
     )
     return replace(summary, verdict=sentence)

@@ -61,7 +61,7 @@ def omitted(record: Record[float], players: Sequence[int]) -> str:
     """Return a note on the movement between the drawn rounds, or nothing if the lines show nearly all of it."""
     rounds, played = known(record)
     drawn = sum(float(np.abs(np.diff(played[i], axis=0)).sum()) for i in players)
-    path = float(record.measure("path-length")[list(players)].sum())
+    path = float(record.curve.measure("path-length")[-1, list(players)].sum())
     if not drawn < SHOWN * path:
         return ""
     share = f"The lines show {number(100 * drawn / path)}% of all movement; the rest is in between."

@@ -171,9 +171,9 @@ def _gaps(summary: Summary) -> str:
     if summary.distance_left_out:
         notes.append(f"Distances and welfare ranges are not computed: {summary.distance_left_out}.")
     welfare = [f"The total payoff is {number(summary.welfare)} per round."]
-    for kind, ends in summary.welfare_range.items():
+    for which, ends in summary.welfare_range.items():
         if ends is not None:
-            welfare.append(f"{kind.upper()} payoffs range from {number(ends[0])} to {number(ends[1])}.")
+            welfare.append(f"{which.upper()} payoffs range from {number(ends[0])} to {number(ends[1])}.")
     if summary.optimum is not None:
         welfare.append(f"The maximum possible is {number(summary.optimum)}.")
     table = _table(["equilibrium", "gap", "trend", "distance"], rows)

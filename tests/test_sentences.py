@@ -641,6 +641,21 @@ def test_thresholds_are_part_of_the_texts() -> None:
         assert "1e-10" in (type(learner).__doc__ or "")
 
 
+def test_statements_on_convergence_name_their_conditions() -> None:
+    """A step of 1/8 is too long for a large matrix, and a magnet that moves in every round does not hold."""
+    losses = np.random.default_rng(0).choice([-1.0, 1.0], (32, 32))
+    far = gamesim.simulate(Table.from_payoffs([-losses, losses]), players.make("optimistic-gradient", rate=0.125), 5000)
+    row, column = far.last
+    assert (losses.T @ row).max() - (losses @ column).min() > 0.5
+    assert "at most 1 / (8 σ)" in (players.OptimisticGradient.__doc__ or "")
+    opening = [[0.6, 0.4], [0.5, 0.5]]
+    for period, converges in ((1, False), (100, True)):
+        learner = players.make("magnetic-mirror-descent", period=period)
+        record = gamesim.simulate("matching-pennies", learner, 20_000, opening=opening)
+        assert (abs(record.last[0][0] - 0.5) < 0.01) == converges
+    assert "a period of few rounds, they need not" in (players.MagneticMirrorDescent.__doc__ or "")
+
+
 def test_a_bound_that_is_linear_in_the_rounds_is_not_called_no_regret() -> None:
     console = Console(width=120)
     with console.capture() as printed:

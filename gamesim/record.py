@@ -321,8 +321,8 @@ class Record(Generic[Number]):
     def trajectory(self) -> tuple[NDArray[np.int64], list[NDArray[np.float64]]]:
         """Return the recorded rounds, and each player's strategies in them.
 
-        Strategies have one row per recorded round, with a probability for each action. Long runs record every second
-        round, every fourth, and so on.
+        Strategies have one row per recorded round, with a probability for each action. By default, long runs record one
+        round out of every two, four, and so on.
 
         Examples
         --------

@@ -218,7 +218,7 @@ class Record(Generic[Number]):
         >>> import gamesim
         >>> record = gamesim.simulate("chicken", ["hedge", "uniform"], rounds=50, observers=["dynamic-regret"])
         >>> record.observed("dynamic-regret").round(1).tolist()  # per player, in units of loss
-        [1.4, 1.9]
+        [2.3, 1.2]
         """
         found = [self.moments(replica)[-1].observed(name) for replica in range(self.replicas)]
         return found[0] if self.single else np.array(found)
@@ -260,7 +260,7 @@ class Record(Generic[Number]):
         >>> record.measure("quantile-regret", epsilon=1.0).round(1).tolist()
         [-196.7, -96.7]
         >>> round(record.measure(lambda moment: moment.sums.last[0]), 3)  # the last probability of the first action
-        0.0
+        1.0
         """
         chosen = find(measure)
         moments = [self.moments(replica) for replica in range(self.replicas)]

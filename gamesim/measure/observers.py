@@ -50,7 +50,7 @@ class Observer:
     ...     total[0] = max(total[0], losses.max())
     >>> record = gamesim.simulate("prisoners-dilemma", "hedge", rounds=20, observers=[largest_loss])
     >>> record.observed("largest_loss").round(2).tolist()
-    [1.0]
+    [0.9]
     """
 
     name: str

@@ -25,7 +25,7 @@ PROVEN_VALUE = 1e-10  # tolerance between a value and its bound
 MOST_STEPS = 200  # interior-point steps; about fifteen are usual
 MOST_AT_ONCE = 1000  # inequalities up to which all join the first program
 ACCEPTED_PRODUCT, ACCEPTED_RESIDUAL, ACCEPTED_SLOPE = 1e-20, 1e-14, 1e-11
-NEAR_THE_END, PATIENCE = 1e-16, 10  # there, so many steps without progress leave only rounding errors
+NEAR_THE_END, PATIENCE = 1e-16, 10  # at this mean product, 10 steps without progress leave only rounding errors
 
 
 class Sum(Protocol):

@@ -40,7 +40,7 @@ SOLVING = 0.75  # share of the time for solving; the rest is for certified bound
 
 @dataclass(frozen=True, eq=False)
 class DistanceBounds:
-    """Bracket the distance of a joint distribution to the nearest equilibrium, in total variation.
+    """Bracket the distance to the nearest equilibrium, in total variation.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class DistanceBounds:
 
     @property
     def distance(self) -> float:
-        """Return the distance, or NaN if it is not solved.
+        """Return the distance in total variation, or NaN if it is not solved.
 
         Examples
         --------

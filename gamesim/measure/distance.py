@@ -11,6 +11,7 @@ from gamesim.measure import total_variation
 from gamesim.measure.incentives import (
     ENTRIES,
     EquilibriumKind,
+    Incentives,
     checked_joint,
     checked_kind,
     incentives_of,
@@ -28,7 +29,7 @@ def why_left_out(game: Game, replicas: int = 1, *, always: bool = False) -> str 
     """Return why distances are not computed, or None if they are; `always` is for programs that may be slow."""
     if (without := no_distance(game)) is not None:
         return without
-    work = incentives_of(written_out(game), "ce").entries
+    work = Incentives(written_out(game), "ce").entries
     if work > ENTRIES:
         return f"the linear programs have {work:,} entries, more than the limit of {ENTRIES:,}: use fewer actions"
     if not always and work * replicas > QUICK_ENTRIES:

@@ -234,6 +234,8 @@ class Polytope:
         ------
         InputError
             If `joint` is not a distribution of the game's shape, or the norm is unknown.
+        ArithmeticError
+            If the program is not solved within 60 seconds.
 
         Examples
         --------
@@ -276,6 +278,8 @@ class Polytope:
         ------
         InputError
             If `joint` is not a distribution of the game's shape, or the norm is unknown.
+        ArithmeticError
+            If the program is not solved within 60 seconds.
 
         Examples
         --------
@@ -307,6 +311,8 @@ class Polytope:
         ------
         InputError
             If there is not one finite weight per player.
+        ArithmeticError
+            If the program is not solved within 60 seconds.
 
         Examples
         --------
@@ -381,6 +387,11 @@ class Polytope:
         ndarray
             The equilibrium, a joint distribution.
 
+        Raises
+        ------
+        ArithmeticError
+            If the program is not solved within 60 seconds.
+
         Notes
         -----
         It maximises::
@@ -408,6 +419,11 @@ class Polytope:
         -------
         ndarray
             The equilibrium, a joint distribution.
+
+        Raises
+        ------
+        ArithmeticError
+            If the program is not solved within 60 seconds.
 
         Notes
         -----
@@ -455,6 +471,11 @@ class Polytope:
         ------
         InputError
             If the set has more than ten dimensions.
+
+        Notes
+        -----
+        They are exact up to rounding if at most nine action profiles remain after the elimination of dominated ones.
+        Payoffs are then the numbers that were written: 0.15 is 3/20, and ties with the mean of 0.1 and 0.2.
 
         Examples
         --------

@@ -753,7 +753,7 @@ class Record(Generic[Number]):
     def distance_bounds(
         self, kind: EquilibriumKind, *, always: bool = False, seconds: float = SECONDS
     ) -> DistanceBounds:
-        """Return certified bounds on the distance of the joint distribution of play to the CE or CCE set.
+        """Return certified bounds on the distance to the CE or CCE set.
 
         Parameters
         ----------

@@ -125,7 +125,7 @@ def held(lab: Lab) -> Iterator[None]:
     """Keep all workers of a lab busy, so that answers are delayed until exit."""
     gate = threading.Event()
     for _ in range(cores() + 1):
-        lab.workers.rounds.submit(gate.wait)
+        lab.workers.turns.submit(gate.wait)
     try:
         yield
     finally:

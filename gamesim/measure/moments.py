@@ -148,7 +148,7 @@ class Moment:
         Returns
         -------
         ndarray of float
-            The total, without the header of built-in observers.
+            The total, without the header of built-in observers, in the observer's units.
 
         Raises
         ------

@@ -1,4 +1,4 @@
-"""Observers: sums of one's own, to which every round of a run adds.
+"""Observers: user-defined sums, to which every round of a run adds.
 
 An observer is a function that changes its total in every round::
 
@@ -36,8 +36,8 @@ class Observer:
     name : str
         The name under which the total is found, see `Moment.observed`.
     function : callable
-        A function ``function(total, round, strategies, losses)`` that adds a round to the total in place. Rounds count
-        from 0; strategies and losses are concatenated over players, and losses are in [-1, 1].
+        A function ``function(total, round, strategies, losses)`` that changes the total in place, in every round.
+        Rounds count from 0; strategies and losses are concatenated over players, and losses are in [-1, 1].
     first : callable
         A function that returns the total before the first round, given the game.
 

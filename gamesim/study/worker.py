@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from time import perf_counter
+from typing import Any
 
 from gamesim.measure import find
 from gamesim.record import Record
@@ -73,5 +74,5 @@ def _run_batch(scenario: Scenario, jobs: list[Job], measures: Sequence[str]) -> 
 def _measured(record: Record, name: str, *, always: bool) -> float | None:
     """Return a measure of one run as a number, or None if it is undefined; `always` also if it may be slow."""
     measure = find(name)
-    options = {"always": always} if "always" in measure.options else {}
+    options: dict[str, Any] = {"always": always} if "always" in measure.options else {}
     return finite(measure.number(record.measure(name, **options)))

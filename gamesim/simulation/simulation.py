@@ -142,8 +142,8 @@ def simulate(
         first round only; a scalar applies to all players.
     order : {"simultaneous", "alternating"}, default "simultaneous"
         Whether all players observe their losses before anyone moves on, or one after the other. With "alternating",
-        each player observes its losses against the others' newest strategies, so that the second player already faces the
-        next strategy of the first. Measures are of the strategies at the beginning of each round.
+        each player observes its losses against the others' newest strategies, so that the second player already faces
+        the next strategy of the first. Measures are of the strategies at the beginning of each round.
     delay : int, default 0
         The number of rounds after which losses are observed.
     noise : float, default 0.0

@@ -18,13 +18,13 @@ def checkpoint_numbers(sizes: Sequence[int]) -> int:
     return sum(length for name, length in lengths(sizes).items() if name != "average")
 
 
-def per_decade(sizes: Sequence[int], wanted: int, memory: int = CHECKPOINT_BYTES) -> int:
-    """Return the number of checkpoints per power of ten, fewer if each is large; `memory` is a limit in bytes.
+def per_decade(sizes: Sequence[int], wanted: int) -> int:
+    """Return the number of checkpoints per power of ten, fewer if each is large.
 
     >>> per_decade([2, 3], wanted=10), per_decade([1000, 1000], wanted=10)
     (10, 1)
     """
-    return max(1, min(wanted, memory // (8 * checkpoint_numbers(sizes) * DECADES)))
+    return max(1, min(wanted, CHECKPOINT_BYTES // (8 * checkpoint_numbers(sizes) * DECADES)))
 
 
 def next_checkpoint(rounds: int, per_decade: int) -> int:

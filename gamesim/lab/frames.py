@@ -14,13 +14,14 @@ of precision, enough for every digit of rounds and gaps that the page shows.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gamesim.game import Game
-from gamesim.learner import PLAIN_REGRETS, Learner
+from gamesim.learner import PLAIN_REGRETS, Learner, PlainRegret
 from gamesim.measure import find, regrets
 from gamesim.measure.moments import Moment, Moments
 from gamesim.simulation import Simulation
@@ -112,14 +113,27 @@ def _measured(moment: Moment) -> Iterator[list[np.float32] | NDArray[np.float64]
 
 def bounds(player: Any, actions: int, scale: float, started: bool, rounds: int) -> dict[str, Any] | None:
     """Return the guaranteed regret bound of a learner over the rounds of a run, in payoff units."""
-    promise = player.guarantee() if isinstance(player, Learner) else None
+    found = _bound_in_losses(player, actions, started, rounds) if isinstance(player, Learner) else None
+    if found is None:
+        return None
+    regret, at, values = found
+    return {"regret": regret, "rounds": at, "values": [scale * value for value in values]}
+
+
+@lru_cache(maxsize=256)
+def _bound_in_losses(
+    player: Learner, actions: int, started: bool, rounds: int
+) -> tuple[PlainRegret, list[int], list[float]] | None:
+    """Return the kind of regret that a learner bounds, and the bound at some rounds, in units of loss.
+
+    Bounds are cached because some take milliseconds, and in class many pages show the same learners.
+    """
+    promise = player.guarantee()
     if promise is None:
         return None
-    at = np.unique(np.round(np.geomspace(1, rounds, BOUND_POINTS)).astype(np.int64))
-    values = [float(scale * (promise.bound_on(promise.regret, int(t), actions, started) or 0.0)) for t in at]
-    if not np.isfinite(values).all():
-        return None
-    return {"regret": promise.regret, "rounds": at.tolist(), "values": values}
+    at = np.unique(np.round(np.geomspace(1, rounds, BOUND_POINTS)).astype(np.int64)).tolist()
+    values = [float(promise.bound_on(promise.regret, t, actions, started) or 0.0) for t in at]
+    return (promise.regret, at, values) if np.isfinite(values).all() else None
 
 
 @dataclass

@@ -139,10 +139,10 @@ class Session:
 
     async def serve(self) -> None:
         """Serve one client until it disconnects."""
-        await self._send("hello", session=self.id)
         work = (self._inbox.fill, self._obey, self._take_turns, self._send_equilibria)
         tasks = [asyncio.create_task(one()) for one in work]
         try:
+            await self._send("hello", session=self.id)
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 task.result()
@@ -366,8 +366,9 @@ class Session:
         """Update what is due and the estimates of speed and cost after a turn."""
         if turn.frame:
             self._workers.frames.spend(turn.frame_seconds)
+        else:
+            self._changed = True  # the page has not drawn the last frames yet, or a frame is not due yet
         if rounds:
-            self._changed = self._changed or not turn.frame
             pace = rounds / max(turn.playing_seconds, 1e-9)
             self._pace = min(max(pace, self._pace / 2), self._pace * 2)
             if self.playing and self._speed is None:
@@ -400,22 +401,23 @@ class Session:
                         await self._send_solved(partial(_sets_text, runs[0].game, shape))
                     for number, run in enumerate(runs):
                         if shape == self._shape:
-                            await self._send_solved(partial(_nearest_text, run, number, shape))
+                            seconds = await self._send_solved(partial(_nearest_text, run, number, shape))
+                            self._workers.nearest.spend(seconds)
                 except ArithmeticError:
                     log.exception("a linear program could not be solved")  # continue with the next one
             await asyncio.sleep(self._workers.nearest_interval())
 
-    async def _send_solved(self, do: Callable[[], str]) -> None:
-        """Send a message whose numbers come from linear programs, if it is not empty."""
+    async def _send_solved(self, do: Callable[[], str]) -> float:
+        """Send a message whose numbers come from linear programs, if it is not empty; return the seconds it took."""
 
         def timed() -> tuple[str, float]:
             began = thread_time()
             return do(), thread_time() - began
 
         text, seconds = await asyncio.get_running_loop().run_in_executor(self._workers.programs, timed)
-        self._workers.nearest.spend(seconds)
         if text:
             await self._socket.send_text(text)
+        return seconds
 
 
 def _text(kind: str, **content: Any) -> str:

@@ -429,7 +429,8 @@ class Simulation(Generic[Number]):
         >>> simulation.strategies().tolist()
         [0.9, 0.1, 0.5, 0.5]
         """
-        return self._tracks[replica].strategies[(self.rounds - 1) % loop.BLOCK].copy()
+        last: NDArray[np.float64] = self._tracks[replica].strategies[(self.rounds - 1) % loop.BLOCK]
+        return last.copy()
 
     def trajectory(self, replica: int = 0) -> tuple[int, NDArray[np.float64]]:
         """Return the recorded strategies, see `Record.trajectory`.

@@ -168,7 +168,7 @@ class Chosen:
 
 @dataclass
 class Server:
-    """A lab in a process of its own."""
+    """A lab in a separate process."""
 
     process: "subprocess.Popen[str]" = field(init=False)
     address: str = field(init=False)

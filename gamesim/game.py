@@ -438,6 +438,9 @@ class Table(Game):
         >>> Table.from_payoffs([[[0, 2, 4]], [[1, 3, 9]]]).losses.tolist()
         [[[1.0, 0.0, -1.0]], [[1.0, 0.5, -1.0]]]
         """
+        return self._as_losses()
+
+    def _as_losses(self) -> NDArray[np.float64]:
         shape = (-1, *[1] * len(self.players))
         scale = np.where(self.scale > 0, self.scale, 1.0).reshape(shape)
         result: NDArray[np.float64] = np.clip((self.middle.reshape(shape) - self.payoffs) / scale, -1, 1)
@@ -448,7 +451,7 @@ class Table(Game):
 
     @cached_property
     def _kernel_arrays(self) -> tuple[Integers, Vector, int]:
-        own_last = [np.moveaxis(table, player, -1).ravel() for player, table in enumerate(self.losses)]
+        own_last = [np.moveaxis(table, player, -1).ravel() for player, table in enumerate(self._as_losses())]
         scratch = 0 if len(self.players) <= 2 else self.cells // min(self.sizes)
         return _SIZES.pack(players=len(self.players), sizes=self.sizes), np.concatenate(own_last), scratch
 

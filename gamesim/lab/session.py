@@ -370,7 +370,7 @@ class Session:
             self._changed = True  # the page has not drawn the last frames yet, or a frame is not due yet
         if rounds:
             pace = rounds / max(turn.playing_seconds, 1e-9)
-            self._pace = min(max(pace, self._pace / 2), self._pace * 2)
+            self._pace = min(max(pace, self._pace / 2), self._pace * 8)
             if self.playing and self._speed is None:
                 elapsed = max(monotonic() - self._last, 1e-9)
                 self._measured_speed += 0.2 * (rounds / elapsed - self._measured_speed)

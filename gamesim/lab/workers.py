@@ -4,7 +4,7 @@ A page takes turns: a turn plays rounds for a slice of time and, when a frame is
 one turn in the queue, so the pages are served in rotation. The compiled loop releases the GIL, which leaves it to the
 event loop and to the encoding. Slices and the intervals between frames grow with the number of pages, so that
 overheads and frames use a fixed share of the machine. Commands do not wait for the turns of other pages: they have a
-thread of their own, as do those kinds of work that may take seconds.
+separate thread, as do those kinds of work that may take seconds.
 """
 
 from concurrent.futures import ThreadPoolExecutor

@@ -125,7 +125,7 @@ class Session:
     def __init__(self, socket: WebSocket, workers: Workers) -> None:
         self.id = secrets.token_urlsafe(16)
         self.runs: list[Run] = []
-        self.playing = False
+        self._playing = False
         self._socket, self._workers = socket, workers
         self._inbox = Inbox(socket)
         self._shape = 0
@@ -136,6 +136,16 @@ class Session:
         self._undrawn, self._changed, self._urgent = 0, False, False
         self._turn: Future[Turn] | None = None
         self._wake, self._news = asyncio.Event(), asyncio.Event()
+
+    @property
+    def playing(self) -> bool:
+        """Whether the page plays rounds until it is paused."""
+        return self._playing
+
+    @playing.setter
+    def playing(self, playing: bool) -> None:
+        self._workers.playing += playing - self._playing
+        self._playing = playing
 
     async def serve(self) -> None:
         """Serve one client until it disconnects."""

@@ -48,6 +48,8 @@ def impatient(monkeypatch: pytest.MonkeyPatch) -> Iterator[Lab]:
 
 
 def only_session(lab: Lab) -> Any:
+    """Return the session of the only page, once it has begun a run."""
+    wait(lambda: any(one.runs for one in lab.workers.sessions.values()), "no run has begun", 30)
     (found,) = lab.workers.sessions.values()
     return found
 
@@ -123,9 +125,8 @@ def test_commands_are_answered_ahead_of_frames_to_a_client_that_does_not_read(la
     with closing(client.socket):
         client.send("begin", scenario=ENDLESS)
         client.send("play")
-        wait(lambda: lab.workers.sessions, "no session", 10)
         served = only_session(lab)
-        wait(lambda: served.runs and served.runs[0].simulation.rounds > 1000, "no rounds are played", 60)
+        wait(lambda: served.runs[0].simulation.rounds > 1000, "no rounds are played", 60)
         before = served.runs[0].simulation.rounds
         wait(lambda: served.runs[0].simulation.rounds > 2 * before, "rounds wait for frames", 60)
         client.send("pause")
@@ -173,6 +174,18 @@ def test_steps_count_from_where_play_or_an_earlier_step_has_stopped(lab: Lab) ->
             while (state := page.states()[0])["rounds"] < at + rounds:
                 pass
             assert state["rounds"] == at + rounds
+
+
+def test_steps_add_up(lab: Lab) -> None:
+    with lab.page() as page:
+        page.begin(ENDLESS)
+        served = only_session(lab)
+        for rounds in (200_000, 7, 1):
+            page.send("step", rounds=rounds)
+        page.send("toml")
+        page.expect("toml")
+        wait(lambda: served._steps is None, "the steps do not end", 60)
+        assert served.runs[0].simulation.rounds == 200_008
 
 
 def test_a_long_step_is_cut_into_turns_and_can_be_paused(lab: Lab) -> None:
@@ -263,7 +276,11 @@ def test_a_page_takes_little_memory_even_if_it_plays_two_of_the_largest_games(la
                 page.begin(LARGE, LARGE["players"])
                 page.send("play")
             served = list(lab.workers.sessions.values())
-            wait(lambda: all(one.runs[0].simulation.rounds > 3000 for one in served), "no rounds are played", 120)
+            wait(
+                lambda: all(one.runs and one.runs[0].simulation.rounds > 3000 for one in served),
+                "no rounds are played",
+                120,
+            )
             tracemalloc.reset_peak()
             for page in pages:
                 page.states()
@@ -276,7 +293,7 @@ def test_a_page_takes_little_memory_even_if_it_plays_two_of_the_largest_games(la
 def test_waiting_messages_are_bounded(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(session.Session, "_handle", lambda *_: wait_forever())
     with lab.page() as page:
-        served = only_session(lab)
+        (served,) = lab.workers.sessions.values()
         padding = "x" * (limits.MESSAGE // 4)
         for _ in range(8):
             page.connection.send(padding)

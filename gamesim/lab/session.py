@@ -228,9 +228,9 @@ class Session:
             return runs, _shape_text(runs, shape)
 
         runs, text = await self._build(make)
+        await self._socket.send_text(text)  # before any frame of these runs
         self.runs, self._shape, self.playing, self._steps = runs, shape, False, None
         self._pace, self._measured_speed = SLOWEST, 0.0
-        await self._socket.send_text(text)
         self._hurry()
         self._news.set()
 
@@ -258,7 +258,10 @@ class Session:
         self._require_runs()
         if isinstance(rounds, bool) or not isinstance(rounds, int) or not 1 <= rounds <= MOST_STEP:
             raise InputError(f"rounds must be an integer from 1 to {MOST_STEP:,}, got {rounds!r:.60}")
-        self.playing, self._steps = False, Steps(rounds + (self._steps.left if self._steps else 0))
+        self.playing = False
+        if self._steps is None:
+            self._steps = Steps(0)
+        self._steps.left += rounds
         self._hurry()
 
     async def _toml(self) -> None:

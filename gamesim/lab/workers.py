@@ -63,7 +63,7 @@ class Workers:
     """The threads, the open pages, and what each page is allotted."""
 
     turns: ThreadPoolExecutor = field(default_factory=lambda: _threads(cores(), "turns"))
-    commands: ThreadPoolExecutor = field(default_factory=lambda: _threads(4, "commands"))  # on a busy machine, many wait
+    commands: ThreadPoolExecutor = field(default_factory=lambda: _threads(4, "commands"))  # each may wait for the GIL
     builds: ThreadPoolExecutor = field(default_factory=lambda: _threads(2, "builds"))  # one may be compiling
     programs: ThreadPoolExecutor = field(default_factory=lambda: _threads(1, "programs"))
     reports: ThreadPoolExecutor = field(default_factory=lambda: _threads(1, "reports"))

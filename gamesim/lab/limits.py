@@ -98,7 +98,7 @@ def refuse_beyond(scenario: Scenario) -> None:
         raise InputError(f"the lab supports at most {CELLS:,} action profiles, got {game.cells:,}; {way}")
     if scenario.rounds > ROUNDS:
         raise InputError(f"rounds must be at most {ROUNDS:,} in the lab, got {scenario.rounds:,}; {way}")
-    if scenario.measure.distance == "always" and (reason := why_left_out(game, 1, "auto")) is not None:
+    if scenario.measure.distance == "always" and (reason := why_left_out(game)) is not None:
         raise InputError(f'measure.distance must be "auto" or "never" in the lab: {reason.partition(" (")[0]}; {way}')
     if scenario.replicas is not None:
         raise InputError("replicas: the lab runs a single replica; remove replicas, or change the seed")

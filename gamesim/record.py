@@ -202,7 +202,8 @@ class Record(Generic[Number]):
         Returns
         -------
         ndarray of float
-            The total after the last round, in the observer's units. With replicas it has a leading axis.
+            The total after the last round; regrets of built-in observers are in units of loss. With replicas it has a
+            leading axis.
 
         Raises
         ------

@@ -222,7 +222,8 @@ class Record(Generic[Number]):
         Returns
         -------
         ndarray of float
-            The total after the last round. With replicas it has a leading axis.
+            The total after the last round; regrets of built-in observers are in units of loss. With replicas it has a
+            leading axis.
 
         Raises
         ------
@@ -238,7 +239,7 @@ class Record(Generic[Number]):
         >>> import gamesim
         >>> record = gamesim.simulate("chicken", ["hedge", "uniform"], rounds=50, observers=["dynamic-regret"])
         >>> record.observed("dynamic-regret").round(1).tolist()  # per player, in units of loss
-        [1.4, 1.9]
+        [2.3, 1.2]
         """
         found = [self.moments(replica)[-1].observed(name) for replica in range(self.replicas)]
         return found[0] if self.single else np.array(found)
@@ -280,7 +281,7 @@ class Record(Generic[Number]):
         >>> record.measure("quantile-regret", epsilon=1.0).round(1).tolist()
         [-196.7, -96.7]
         >>> round(record.measure(lambda moment: moment.sums.last[0]), 3)  # the last probability of the first action
-        0.0
+        1.0
         """
         chosen = find(measure)
         moments = [self.moments(replica) for replica in range(self.replicas)]
@@ -341,8 +342,8 @@ class Record(Generic[Number]):
     def trajectory(self) -> tuple[NDArray[np.int64], list[NDArray[np.float64]]]:
         """Return the recorded rounds, and each player's strategies in them.
 
-        Strategies have one row per recorded round, with a probability for each action. Long runs record every second
-        round, every fourth, and so on.
+        Strategies have one row per recorded round, with a probability for each action. By default, long runs record one
+        round out of every two, four, and so on.
 
         Examples
         --------
@@ -773,7 +774,7 @@ class Record(Generic[Number]):
     def distance_bounds(
         self, kind: EquilibriumKind, *, always: bool = False, seconds: float = SECONDS
     ) -> DistanceBounds:
-        """Return certified bounds on the distance of the joint distribution of play to the CE or CCE set.
+        """Return certified bounds on the distance to the CE or CCE set.
 
         Parameters
         ----------

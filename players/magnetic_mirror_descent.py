@@ -12,7 +12,7 @@ from gamesim.learner import Learner
 from gamesim.players._kernels.rate import rate_at, scale_and_decay
 from gamesim.players._kernels.simplex import recall, softmin
 from gamesim.rates import RateSetting, parsed
-from gamesim.validation import at_least, whole_number
+from gamesim.validation import MOST_ROUNDS, at_least, whole_number
 
 
 class State(NamedTuple):
@@ -71,8 +71,9 @@ class MagneticMirrorDescent(Learner):
         p ∝ (p_t · ρ^(ηα) · exp(-η l))^(1 / (1 + ηα))
 
     In zero-sum games with a fixed magnet and small η, the strategies converge at a linear rate to the
-    equilibrium of the game with α KL(p, ρ) added to the losses. With a moving magnet, they approach a
-    Nash equilibrium. The learner declares no guarantee: with a fixed magnet, regret is linear in T.
+    equilibrium of the game with α KL(p, ρ) added to the losses. With a magnet that moves only after
+    they have converged, they approach a Nash equilibrium; with a period of few rounds, they need not
+    converge. The learner declares no guarantee: with a fixed magnet, regret can be linear in T.
 
     Started at a strategy, the learner takes its first step from there, with the magnet there.
 
@@ -101,7 +102,7 @@ class MagneticMirrorDescent(Learner):
         if parsed("rate", self.rate).scale == 0:
             raise InputError(f"rate must be a number or a schedule, got {self.rate!r}")
         at_least("temperature", self.temperature, 0)
-        whole_number("period", self.period, least=0)
+        whole_number("period", self.period, least=0, most=MOST_ROUNDS)
 
     def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
         return np.array([*scale_and_decay(self.rate, lambda rounds: 0.0), self.temperature, self.period])

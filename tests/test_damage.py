@@ -18,7 +18,7 @@ import pytest
 
 import gamesim
 from gamesim import InputError, sealed
-from gamesim.cli.checkpoints import UnfinishedRun, checkpoints, unfinished_run
+from gamesim.cli.checkpoints import LOCK_FILE, UnfinishedRun, checkpoints, unfinished_run
 from gamesim.cli.main import main
 from gamesim.record import Record
 from gamesim.scenario import read
@@ -169,7 +169,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 
 def files(folder: Path) -> list[Path]:
-    return sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    return sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file() and path.name != LOCK_FILE)
 
 
 def checked(folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
@@ -338,7 +338,7 @@ def test_check_states_what_it_verified(
     code, said = checked(tmp_path / "copy", capsys)
     assert code == 0
     expected = {
-        "record": "record/manifest.json and its 18 files are intact",
+        "record": "record/manifest.json and its 25 files are intact",
         "run": "run/summary.json and its 3 files are intact",
         "checkpoint": "run.partial/settings.json and its 2 files are intact",
         "study": f"{FILE} and its 32 points are intact",

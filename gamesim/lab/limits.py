@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from typing import Any, get_type_hints
 
 from gamesim import games
-from gamesim.engine.checkpoints import per_decade
+from gamesim.engine.checkpoints import DECADES, checkpoint_numbers
 from gamesim.errors import InputError
 from gamesim.game import Game, Table
 from gamesim.games.limits import payoffs_within
+from gamesim.measure.distance import why_left_out
 from gamesim.scenario import Scenario
 from gamesim.simulation import Simulation
 
@@ -18,7 +19,8 @@ CELLS = 4096  # action profiles
 ROUNDS = 10**9
 DELAY = 1000  # rounds
 PAYOFFS = 2**19  # of a game that is built before it is compared with these limits
-CHECKPOINTS = 2**21  # maximum size in bytes of a run's checkpoints; if each is large, there are fewer
+CHECKPOINTS = 100  # per power of ten of the rounds
+CHECKPOINT_BYTES = 2**21  # maximum size of a run's checkpoints; if each is large, there are fewer
 PAGES = 64  # maximum number of open pages
 MESSAGE = 2**20  # maximum length of a message in characters, and of all messages of a page that wait
 WAITING = 64  # maximum number of messages of a page that wait
@@ -65,11 +67,12 @@ def asked_scenario(raw: Any) -> Scenario:
 
 
 def simulated(scenario: Scenario) -> Simulation:
-    """Return the simulation of a scenario, with a thinned trajectory, and fewer checkpoints if they would be large."""
+    """Return the simulation of a scenario, with a thinned trajectory, and checkpoints that take little memory."""
     drawn = any(one != "expected" for one in scenario.feedbacks)
-    fitting = per_decade(scenario.played_game.sizes, scenario.measure.checkpoints, drawn, CHECKPOINTS)
-    fewer = scenario.measure.model_copy(update={"checkpoints": fitting, "trajectory": "thinned"})
-    return scenario.model_copy(update={"measure": fewer}).simulation()
+    fitting = CHECKPOINT_BYTES // (8 * checkpoint_numbers(scenario.played_game.sizes, drawn) * DECADES)
+    checkpoints = min(scenario.measure.checkpoints, CHECKPOINTS, max(1, fitting))
+    measure = scenario.measure.model_copy(update={"checkpoints": checkpoints, "trajectory": "thinned"})
+    return scenario.model_copy(update={"measure": measure}).simulation()
 
 
 def _refuse_files(game: Any) -> None:
@@ -98,5 +101,7 @@ def refuse_beyond(scenario: Scenario) -> None:
         raise InputError(f"rounds must be at most {ROUNDS:,} in the lab, got {scenario.rounds:,}; {way}")
     if scenario.delay > DELAY:
         raise InputError(f"delay must be at most {DELAY:,} in the lab, got {scenario.delay:,}; {way}")
+    if scenario.measure.distance == "always" and (reason := why_left_out(game)) is not None:
+        raise InputError(f'measure.distance must be "auto" or "never" in the lab: {reason.partition(" (")[0]}; {way}')
     if scenario.replicas is not None:
         raise InputError("replicas: the lab runs a single replica; remove replicas, or change the seed")

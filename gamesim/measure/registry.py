@@ -55,7 +55,7 @@ class Measure:
         A function that reduces several numbers to one, for studies.
     cheap : bool, default True
         Whether it is fast enough to be computed for every run by default.
-    needs : Observer, optional
+    observer : Observer, optional
         The observer without which the measure is undefined. Studies and scenarios that ask for the measure add it.
 
     Examples
@@ -73,7 +73,7 @@ class Measure:
     of: Of = "moment"
     reduce: Callable[[NDArray[np.float64]], float] | None = None
     cheap: bool = True
-    needs: Observer | None = None
+    observer: Observer | None = None
 
     @property
     def description(self) -> str:
@@ -239,7 +239,7 @@ def measure(
     of: Of = "moment",
     reduce: Callable[[NDArray[np.float64]], float] | None = None,
     cheap: bool = True,
-    needs: Observer | None = None,
+    observer: Observer | None = None,
 ) -> Callable[[Function], Function]:
     """Register a function as a measure, as a decorator.
 
@@ -261,7 +261,7 @@ def measure(
         A function that reduces several numbers to one, for studies.
     cheap : bool, default True
         Whether the function is fast even in large games.
-    needs : Observer, optional
+    observer : Observer, optional
         The observer without which the measure is undefined.
 
     Returns
@@ -289,7 +289,7 @@ def measure(
         before = _known.get(name)
         if before is not None and _place(before.function) != _place(function):  # a notebook cell may be run again
             raise InputError(f"a measure named {name!r} already exists: choose another name")
-        _known[name] = Measure(name, unit, per, function, of, reduce, cheap, needs)
+        _known[name] = Measure(name, unit, per, function, of, reduce, cheap, observer)
         return function
 
     return register
@@ -372,7 +372,7 @@ def find(measure: str | MomentFunction) -> Measure:
 def _user_defined(name: str, thing: Any) -> Measure:
     """Return the measure of a function or an observer in a user's file."""
     if isinstance(thing, Observer):
-        return Measure(name, "", "any", lambda moment: moment.observed(thing.name), needs=thing)
+        return Measure(name, "", "any", lambda moment: moment.observed(thing.name), observer=thing)
     if not callable(thing) or isinstance(thing, type):
         raise InputError(f"{name} is not a measure; expected a function of a Moment, or an observer")
 

@@ -170,7 +170,8 @@ def _moved(record: Record, i: int) -> float:
     random = np.random.default_rng(0)
     learner = player.start(actions) if isinstance(player, Learner) else user_learners.running(player, actions, random)
     rounds, strategies = record.trajectory[0], record.trajectory[1][i][..., 1:, :]
+    path = float(np.mean(record.measure("path-length")[..., i]))
     if not strategies.size:
-        return 0.0
-    between = (rounds[1] - rounds[0] - 1) * np.mean(record.measure("path-length")[..., i]) / record.rounds
+        return path / 2
+    between = (np.diff(rounds).max() - 1) * path / record.rounds
     return float(np.abs(strategies - np.asarray(learner.play(), dtype=np.float64)).sum(axis=-1).mean() + between) / 2

@@ -68,7 +68,7 @@ def report_html(
         facts,
         summary.verdict,
         [
-            ("How close play is to equilibrium", _gaps(summary)),
+            ("Largest regrets" if summary.varies else "How close play is to equilibrium", _gaps(summary)),
             ("Players", _players(summary)),
             ("Most profitable deviations", _deviations(record)),
             ("Figures", _figures(figures, failed)),
@@ -163,10 +163,11 @@ def _trend(summary: Summary, kind: str) -> str:
 
 
 def _gaps(summary: Summary) -> str:
-    rows = [
-        [escape(name), summary.gap_in_digits(kind), _trend(summary, kind), summary.distance_in_words(kind)]
-        for kind, name in EQUILIBRIUM_HEADINGS.items()
-    ]
+    rows = []
+    for kind, equilibrium in EQUILIBRIUM_HEADINGS.items():
+        name = summary.gap_name(kind) if summary.varies else equilibrium
+        distance = summary.distance_in_words(kind)
+        rows.append([escape(name), summary.gap_in_digits(kind), _trend(summary, kind), distance])
     rows.append(["Nash gap of the average strategies", number(summary.nash_gap), "–", "–"])
     notes = [
         "The gap is the largest gain per round from deviating, in payoff units; the distance is the total "
@@ -175,9 +176,9 @@ def _gaps(summary: Summary) -> str:
     ]
     notes += summary.notes
     welfare = [f"The total payoff is {number(summary.welfare)} per round."]
-    for kind, ends in summary.welfare_range.items():
+    for which, ends in summary.welfare_range.items():
         if ends is not None:
-            welfare.append(f"{kind.upper()} payoffs range from {number(ends[0])} to {number(ends[1])}.")
+            welfare.append(f"{which.upper()} payoffs range from {number(ends[0])} to {number(ends[1])}.")
     if summary.optimum is not None:
         welfare.append(f"The maximum possible is {number(summary.optimum)}.")
     table = _table(["equilibrium", "gap", "trend", "distance"], rows)

@@ -85,7 +85,7 @@ class Summary:
     players: list[PlayerSummary]
     gap: dict[str, float]
     trends: dict[str, tuple[Trend, ...]]  # of each gap, one per replica
-    nash_gap: float
+    nash_gap: float | None  # None if the game varies over the rounds
     distance: dict[str, float | None]
     distance_bounds: dict[str, tuple[float, float]] | None  # of the distances that were not solved in time
     distance_left_out: str | None
@@ -98,18 +98,8 @@ class Summary:
     missing: dict[str, str] | None  # measures that failed, and why
     replicas: list[dict[str, Any]] | None
     versions: dict[str, str]
+    varies: bool  # whether the game varies over the rounds, so that play is an equilibrium of no single game
     verdict: str = ""
-
-    @property
-    def drawn(self) -> bool:
-        """Whether actions are drawn, so that regrets of play and of the strategies differ."""
-        return self.feedback != "expected"
-
-    @property
-    def seers(self) -> dict[str, str]:
-        """The players that saw the others' draws before they played, with their learners."""
-        seen = {name for one in self.players for name in one.seen_by}
-        return {one.name: one.learner for one in self.players if one.name in seen}
 
     @property
     def trend(self) -> dict[str, str]:
@@ -130,9 +120,25 @@ class Summary:
             for kind, trends in self.trends.items()
         }
 
+    def gap_name(self, kind: EquilibriumKind) -> str:
+        """Return the equilibrium that a gap refers to, or the regret if the game varies."""
+        regret = {"ce": "largest swap regret", "cce": "largest external regret"}
+        return regret[kind] if self.varies else EQUILIBRIA[kind]
+
     def gap_in_digits(self, kind: str) -> str:
         """Return a gap as tables print it: 0 only if it is 0 up to rounding."""
         return "0" if self.trend[kind] == "zero" else number(self.gap[kind], zero=0.0)
+
+    @property
+    def drawn(self) -> bool:
+        """Whether actions are drawn, so that regrets of play and of the strategies differ."""
+        return self.feedback != "expected"
+
+    @property
+    def seers(self) -> dict[str, str]:
+        """The players that saw the others' draws before they played, with their learners."""
+        seen = {name for one in self.players for name in one.seen_by}
+        return {one.name: one.learner for one in self.players if one.name in seen}
 
     def distance_in_words(self, kind: str, written: Callable[[float | None], str] = number) -> str:
         """Return a distance, "ce" or "cce", as a number, or its bounds if it was not solved."""
@@ -207,7 +213,8 @@ def summarise(
         players=players,
         gap={kind: float(_mean(record.gap(kind), record)) for kind in EQUILIBRIA},
         trends={str(kind): found for kind, found in trends.items()},
-        nash_gap=float(_mean(record.nash_gap(), record)),
+        nash_gap=None if game.timed else float(_mean(record.nash_gap(), record)),
+        varies=game.timed,
         distance={kind: _distance(found) for kind, found in bounds.items()},
         distance_bounds=_unsolved(bounds) or None,
         distance_left_out=left_out,
@@ -289,14 +296,20 @@ def _mean_exponent(trends: tuple[Trend, ...]) -> float | None:
 
 
 def _other_measures(record: Record, asked: Sequence[str], missing: dict[str, str]) -> dict[str, float]:
-    others = {
-        name: one
-        for name, one in numbers().items()
-        if one.cheap and name not in SHOWN_ELSEWHERE and (one.needs is None or one.needs.name in record.observers)
-    }
-    chosen = others | {user_files.shown(name): find(name) for name in asked}
-    found = {name: _tried(name, missing, partial(_mean_number, record, one)) for name, one in chosen.items()}
+    """Return the other measures that are a single number: the cheap ones that apply to this run, and those asked for."""
+    others = {name: one for name, one in numbers().items() if one.cheap and name not in SHOWN_ELSEWHERE}
+    found = {name: _tried(name, missing, partial(_if_it_applies, record, one)) for name, one in others.items()}
+    for name in asked:
+        shown = user_files.shown(name)
+        found[shown] = _tried(shown, missing, partial(_mean_number, record, find(name)))
     return {name: value for name, value in found.items() if value is not None}
+
+
+def _if_it_applies(record: Record, measure: Measure) -> float | None:
+    try:
+        return _mean_number(record, measure)
+    except InputError:  # it needs an observer or a payoff table
+        return None
 
 
 def _mean_number(record: Record, measure: Measure) -> float:
@@ -408,5 +421,6 @@ def _with_verdict(summary: Summary) -> Summary:
         worst=max(summary.players, key=lambda one: one.regret["swap"]).name,
         rounds=summary.rounds,
         stopped=summary.stopped,
+        varies=summary.varies,
     )
     return replace(summary, verdict=sentence)

@@ -128,10 +128,10 @@ def _short(value: object) -> str:
 
 def _print_gaps(summary: Summary, console: Console) -> None:
     columns = [("", "left"), ("gap", "right"), ("trend in T", "left"), ("distance", "right")]
-    rows = [
-        [name, summary.gap_in_digits(kind), in_words(summary.trends[kind]), summary.distance_in_words(kind)]
-        for kind, name in EQUILIBRIA.items()
-    ]
+    rows = []
+    for kind in EQUILIBRIA:
+        gap, trend = summary.gap_in_digits(kind), in_words(summary.trends[kind])
+        rows.append([summary.gap_name(kind), gap, trend, summary.distance_in_words(kind)])
     print_table(columns, [*rows, ["Nash gap of the average strategies", number(summary.nash_gap), "", ""]], console)
 
 

@@ -201,7 +201,7 @@ class MeasurePart(Part):
 
     def all_observers(self) -> list[Observer]:
         """Return the observers, including those that the measures need."""
-        needed = [needs for name in self.measures if (needs := find(name).needs) is not None]
+        needed = [one for name in self.measures if (one := find(name).observer) is not None]
         return observers.chosen(list(dict.fromkeys([*map(observers.find, self.observers), *needed])))
 
 

@@ -178,7 +178,7 @@ class Study(Parts):
             for key, value in choice.changes:
                 change(changed, key, value)
         found = complete(changed, self.folder)
-        own = [name for name in self.measures if user_files.is_reference(name) or find_measure(name).needs]
+        own = [name for name in self.measures if user_files.is_reference(name) or find_measure(name).observer]
         measure = found["measure"]
         if own and isinstance(measure, dict):
             measure["measures"] = list(dict.fromkeys([*measure.get("measures", []), *own]))

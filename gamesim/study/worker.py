@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from time import perf_counter
+from typing import Any
 
 from gamesim import user_files
 from gamesim.measure import find
@@ -70,12 +71,14 @@ def _run_batch(scenario: Scenario, jobs: list[Job], measures: Sequence[str]) -> 
     began = perf_counter()
     batch = scenario.model_copy(update={"seed": jobs[0].seed, "replicas": len(jobs)})
     record = batch.simulation().run(scenario.rounds, threads=0)
-    measured = [{user_files.shown(name): _measured(one, name) for name in measures} for one in record]
+    always = scenario.measure.distance == "always"
+    measured = [{user_files.shown(name): _measured(one, name, always=always) for name in measures} for one in record]
     each = (perf_counter() - began) / len(jobs)
     return [Outcome(job.key, found, None, each) for job, found in zip(jobs, measured, strict=True)]
 
 
-def _measured(record: Record, name: str) -> float | None:
-    """Return a measure of one run as a number, or None if it is undefined."""
+def _measured(record: Record, name: str, *, always: bool) -> float | None:
+    """Return a measure of one run as a number, or None if it is undefined; `always` also if it may be slow."""
     measure = find(name)
-    return finite(measure.number(measure.now(record.moments())))
+    options: dict[str, Any] = {"always": always} if "always" in measure.options else {}
+    return finite(measure.number(measure.now(record.moments(), **options)))

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from distributed import LocalCluster  # type: ignore[import-untyped]
+from distributed import LocalCluster
 
 STUDY = Path(__file__).with_suffix(".toml")  # names learners/my_hedge.py: the workers receive its content, not its path
 
@@ -17,7 +17,8 @@ def gamesim(*arguments: str) -> None:
 
 def main() -> None:
     with TemporaryDirectory() as folder:
-        with LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as two:
+        options = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+        with LocalCluster(**options) as two:  # type: ignore[no-untyped-call]
             gamesim("sweep", str(STUDY), "--allow-local-code", "--cluster", two.scheduler_address, "--out", folder)
         gamesim("study", folder, "--csv", f"{folder}/points.csv")
         for point in csv.DictReader(Path(folder, "points.csv").read_text().splitlines()):

@@ -296,7 +296,7 @@ def _mean_exponent(trends: tuple[Trend, ...]) -> float | None:
 
 
 def _other_measures(record: Record, asked: Sequence[str], missing: dict[str, str]) -> dict[str, float]:
-    """Return the other measures that are a single number: the cheap ones that apply to this run, and those asked for."""
+    """Return further measures that are a single number: the cheap ones that apply to this run, and those asked for."""
     others = {name: one for name, one in numbers().items() if one.cheap and name not in SHOWN_ELSEWHERE}
     found = {name: _tried(name, missing, partial(_if_it_applies, record, one)) for name, one in others.items()}
     for name in asked:

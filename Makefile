@@ -1,13 +1,14 @@
 # make demo   sets everything up and runs the main job, with pictures
 # make test   sets everything up and runs every check
 # make docs   sets everything up and builds the documentation
+# make exact  compares small games with exact arithmetic, in about two minutes
 # make generate   rewrites schemas, lists of names, tables and pictures
 # make kills   kills run, compare, study and sweep 200 times each, and checks that nothing is lost
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test docs generate kills
+.PHONY: demo test exact docs generate kills
 
 demo: $(VENV)/demo
 	$(BIN)/gamesim run chicken --out runs/demo --force
@@ -19,6 +20,9 @@ test: $(VENV)/test
 	$(BIN)/ruff format --check .
 	$(BIN)/python tests/check_package.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+
+exact: $(VENV)/test
+	GAMESIM_EXACT=all OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 tests/test_exactness.py
 
 docs: $(VENV)/test
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going -q -b html docs docs/_build

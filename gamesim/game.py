@@ -1,10 +1,7 @@
 """The interface of a game: players, their actions, and the loss of each action."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import cached_property
 from math import prod
 from typing import Any, ClassVar, NamedTuple
@@ -16,19 +13,16 @@ from gamesim.deprecated import Renamed
 from gamesim.engine.compiled import Integers, Vector, kernel, part
 from gamesim.engine.layout import IntegerLayout
 from gamesim.errors import InputError
-from gamesim.formatting import memory
+from gamesim.formatting import amount, memory
 
 __all__ = ["Game", "Table"]
 
-# The limits on the size of a game.
+# The limits on a game that is given as data; those on games that are built from settings are in gamesim.games.limits.
 MOST_PAYOFF_BYTES = 2**33  # for all payoffs of one game
 MOST_TABLE_PLAYERS = 63  # NumPy arrays have at most 64 axes, and one is the player whose payoff it is
-MOST_PLAYERS = 10**6  # in any game
 LARGEST_PAYOFF = 1e150  # in absolute value, so that products and squares of payoffs stay finite
 
 Arrays = Mapping[str, np.ndarray[Any, Any]]  # the arrays that define a game, by name
-
-_allowed_table_bytes = ContextVar("allowed_table_bytes", default=MOST_PAYOFF_BYTES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +60,7 @@ class Game:
     actions: tuple[tuple[str, ...], ...]
 
     kernel: ClassVar[Callable[[Integers, Vector, Vector, Vector, Vector], None]]
+    timed: ClassVar[bool] = False  # whether the kernel reads the round, from 0, in the first entry of its scratch
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
@@ -438,22 +433,42 @@ class Table(Game):
         >>> Table.from_payoffs([[[0, 2, 4]], [[1, 3, 9]]]).losses.tolist()
         [[[1.0, 0.0, -1.0]], [[1.0, 0.5, -1.0]]]
         """
-        shape = (-1, *[1] * len(self.players))
-        scale = np.where(self.scale > 0, self.scale, 1.0).reshape(shape)
-        result: NDArray[np.float64] = np.clip((self.middle.reshape(shape) - self.payoffs) / scale, -1, 1)
-        return result
+        return as_losses(self.payoffs, self.middle, self.scale)
 
     def kernel_arrays(self) -> tuple[Integers, Vector, int]:  # noqa: D102
-        own_last = [np.moveaxis(table, player, -1).ravel() for player, table in enumerate(self.losses)]
-        scratch = 0 if len(self.players) <= 2 else self.cells // min(self.sizes)
-        return _SIZES.pack(players=len(self.players), sizes=self.sizes), np.concatenate(own_last), scratch
+        return self._kernel_arrays
+
+    @cached_property
+    def _kernel_arrays(self) -> tuple[Integers, Vector, int]:
+        return table_kernel_arrays(as_losses(self.payoffs, self.middle, self.scale))
+
+
+def as_losses(payoffs: NDArray[np.float64], middle: Vector, scale: Vector) -> NDArray[np.float64]:
+    """Return payoffs, with one table per player, as losses in [-1, 1].
+
+    >>> as_losses(np.array([[[0.0, 2.0, 4.0]]]), np.array([2.0]), np.array([2.0])).tolist()
+    [[[1.0, 0.0, -1.0]]]
+    """
+    shape = (-1, *[1] * (payoffs.ndim - 1))
+    divisor = np.where(scale > 0, scale, 1.0).reshape(shape)
+    result: NDArray[np.float64] = middle.reshape(shape) - payoffs
+    result /= divisor
+    return np.clip(result, -1, 1, out=result)
+
+
+def table_kernel_arrays(losses: NDArray[np.float64]) -> tuple[Integers, Vector, int]:
+    """Return the arrays that the kernel of a `Table` reads, given one table of losses per player."""
+    sizes = losses.shape[1:]
+    own_last = [np.moveaxis(table, player, -1).ravel() for player, table in enumerate(losses)]
+    scratch = 0 if len(sizes) <= 2 else losses[0].size // min(sizes)
+    return _SIZES.pack(players=len(sizes), sizes=sizes), np.concatenate(own_last), scratch
 
 
 def _as_tensors(payoffs: Any) -> list[NDArray[np.float64]]:
     """Return one finite array per player, all of one shape with one axis per player."""
     try:
-        tensors = [np.array(tensor, dtype=np.float64) for tensor in payoffs]
-    except (TypeError, ValueError) as error:
+        tensors = [np.asarray(tensor, dtype=np.float64) for tensor in payoffs]
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"payoffs must be one rectangular array of numbers per player ({error})") from None
     count = len(tensors)
     if count == 0:
@@ -478,32 +493,13 @@ def _as_tensors(payoffs: Any) -> list[NDArray[np.float64]]:
     return tensors
 
 
-@contextmanager
-def tables_within(memory: int) -> Iterator[None]:
-    """Limit the memory of payoff tables, in bytes, within this context.
-
-    For callers that build games on behalf of users.
-
-    >>> with tables_within(2**20):  # doctest: +ELLIPSIS
-    ...     refuse_beyond_memory([1000, 1000])
-    Traceback (most recent call last):
-        ...
-    gamesim.errors.InputError: a payoff table for 2 players with 1.0e+6 action profiles needs 15.3 MiB; the limit ...
-    """
-    before = _allowed_table_bytes.set(memory)
-    try:
-        yield
-    finally:
-        _allowed_table_bytes.reset(before)
-
-
 def refuse_beyond_memory(sizes: Sequence[int]) -> None:
     """Raise an InputError if a payoff table of these sizes exceeds the memory limit.
 
     >>> refuse_beyond_memory([2] * 40)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    gamesim.errors.InputError: a payoff table for 40 players with 1.1e+12 action profiles needs 320 TiB; ...
+    gamesim.errors.InputError: a payoff table for 40 players with 1,099,511,627,776 action profiles needs 320 TiB; ...
     """
     if len(sizes) > MOST_TABLE_PLAYERS:
         raise InputError(
@@ -511,10 +507,10 @@ def refuse_beyond_memory(sizes: Sequence[int]) -> None:
             f"or a network game, which needs no table"
         )
     needed = 8 * len(sizes) * prod(sizes)
-    if needed > _allowed_table_bytes.get():
-        profiles = f"{Decimal(prod(sizes)):.2g}".lower()
+    if needed > MOST_PAYOFF_BYTES:
+        profiles = amount(prod(sizes))
         raise InputError(
             f"a payoff table for {len(sizes)} players with {profiles} action profiles needs {memory(needed)}; "
-            f"the limit is {memory(_allowed_table_bytes.get())}: use fewer players or actions, "
+            f"the limit is {memory(MOST_PAYOFF_BYTES)}: use fewer players or actions, "
             f"or a network game, which needs no table"
         )

@@ -1,10 +1,8 @@
 """Read and write records: a record is a folder with a `manifest.json` and one .npy file per array.
 
-Reading a record never executes code.
+The manifest has the checksums of all files, see `gamesim.sealed`. Reading a record never executes code.
 """
 
-import json
-from dataclasses import asdict
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypedDict
@@ -12,12 +10,15 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from gamesim import games, players
+from gamesim import games, sealed
+from gamesim.engine.sums import lengths
 from gamesim.errors import InputError
 from gamesim.game import Game
-from gamesim.learner import Feedback, Learner
+from gamesim.learner import Feedback
+from gamesim.user_learners import described, from_entry
 
 FORMAT = 1
+MANIFEST_FILE = "manifest.json"
 VERSIONS = ("gamesim", "numpy", "scipy", "numba")  # packages whose versions a record keeps
 
 
@@ -38,10 +39,10 @@ class Fields(TypedDict):
 def write(folder: Path, record: Fields) -> None:
     """Write a record's manifest and arrays into an existing folder."""
     game, arrays = record["game"], record["arrays"]
-    for name, part in arrays.items():
-        np.save(folder / f"{name}.npy", part, allow_pickle=False)
-    for name, part in game.arrays().items():
-        np.save(folder / f"game_{name}.npy", part, allow_pickle=False)
+    files = {f"{name}.npy": part for name, part in arrays.items()}
+    files |= {f"game_{name}.npy": part for name, part in game.arrays().items()}
+    for file, part in files.items():
+        np.save(folder / file, part, allow_pickle=False)
     manifest = {
         "format": FORMAT,
         "versions": {name: version(name) for name in VERSIONS},
@@ -61,43 +62,43 @@ def write(folder: Path, record: Fields) -> None:
         "arrays": sorted(arrays),
         "settings": record["settings"],
     }
-    (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
+    sealed.write(folder / MANIFEST_FILE, manifest, files)
 
 
 def read(folder: Path) -> Fields:
-    """Read the record in a folder."""
-    try:
-        manifest = json.loads((folder / "manifest.json").read_text())
-    except FileNotFoundError:
-        raise InputError(f"there is no record at {folder}; a record is a folder with a manifest.json") from None
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{folder / 'manifest.json'} is not valid JSON ({error})") from None
+    """Read the record in a folder, after verifying its checksums."""
+    if not (folder / MANIFEST_FILE).is_file():
+        raise InputError(f"there is no record at {folder}; a record is a folder with a {MANIFEST_FILE}")
+    manifest = sealed.read(folder / MANIFEST_FILE)
     if manifest.get("format") != FORMAT:
-        raise InputError(f"{folder} must have record format {FORMAT}, got {manifest.get('format')}")
+        raise InputError(f"{folder / MANIFEST_FILE} must have format {FORMAT}, got {manifest.get('format')}")
     try:
+        game = _game(folder, manifest["game"])
+        arrays = {name: np.load(folder / f"{name}.npy", allow_pickle=False) for name in manifest["arrays"]}
         return Fields(
-            game=_game(folder, manifest["game"]),
-            learners=tuple(
-                players.make(one["learner"], **one["settings"]) if "learner" in one else one["python"]
-                for one in manifest["players"]
-            ),
+            game=game,
+            learners=tuple(map(from_entry, manifest["players"])),
             rounds=manifest["rounds"],
             seed=manifest["seed"],
             feedback=manifest["feedback"],
             started=tuple(manifest["started"]),
             single=manifest["single"],
-            arrays={name: np.load(folder / f"{name}.npy", allow_pickle=False) for name in manifest["arrays"]},
+            arrays=arrays | _later_sums(arrays, game, manifest["feedback"]),
             settings=manifest["settings"],
         )
-    except (KeyError, OSError, ValueError, TypeError) as error:
+    except Exception as error:  # files without checksums may be damaged, and NumPy's reader then raises anything
         raise InputError(f"{folder} is not a complete record ({type(error).__name__}: {error})") from None
 
 
-def described(learner: Any) -> dict[str, Any]:
-    """Return the manifest entry of a learner: its name and settings, or the name of a user-defined class."""
-    if isinstance(learner, Learner):
-        return {"learner": learner.name, "settings": asdict(learner)}
-    return {"python": learner if isinstance(learner, str) else getattr(learner, "__qualname__", repr(learner))}
+def _later_sums(arrays: dict[str, NDArray[Any]], game: Game, feedback: Feedback) -> dict[str, NDArray[Any]]:
+    """Return the sums that a record of an earlier version lacks, as NaN: they cannot be computed afterwards."""
+    replicas, kept, _ = arrays["checkpoint_average"].shape
+    added = {}
+    for name, length in lengths(game.sizes, drawn=feedback != "expected").items():
+        if name not in arrays:
+            added[name] = added[f"continue_{name}"] = np.full((replicas, length), np.nan)
+            added[f"checkpoint_{name}"] = np.full((replicas, kept, length), np.nan)
+    return added
 
 
 def _game(folder: Path, kept: dict[str, Any]) -> Game:

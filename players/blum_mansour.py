@@ -11,7 +11,8 @@ from gamesim.engine.layout import Layout
 from gamesim.errors import InputError
 from gamesim.learner import Guarantee, Learner, learner_by_name
 from gamesim.players._kernels.reduction import MatrixLearner, reduction
-from gamesim.validation import positive
+from gamesim.players.ftrl import FTRL
+from gamesim.validation import MOST_ROUNDS, positive
 
 NEGLIGIBLE = 1e-120  # products of smaller numbers could be subnormal, hence slow
 
@@ -20,7 +21,6 @@ NEGLIGIBLE = 1e-120  # products of smaller numbers could be subnormal, hence slo
 BOUNDS = {
     "first-order-hedge": ("3 √(d (d + T) ln d / 2)", lambda T, d: 3 * sqrt(d * (d + T) * log(d) / 2)),
     "hedge": ("(d + 2) √(T ln d / 2)", lambda T, d: (d + 2) * sqrt(T * log(d) / 2)),
-    "ftrl": ("2 √(d (d + T) ln d)", lambda T, d: 2 * sqrt(d * (d + T) * log(d))),
     "optimistic-hedge": ("4 √(d (d + T) ln d)", lambda T, d: 4 * sqrt(d * (d + T) * log(d))),
     "adahedge": (
         "2 √(d T ln d) + d (8/3 ln d + 4)",
@@ -86,9 +86,9 @@ class BlumMansour(MatrixLearner):
 
     Parameters
     ----------
-    rows : str, default "first-order-hedge"
-        Name of the external-regret learner that chooses each row of φ. It must learn from the loss of
-        every action. "adahedge" needs no tuning and performs well.
+    rows : str or Learner, default "first-order-hedge"
+        The external-regret learner that chooses each row of φ, by name or with settings. It must learn
+        from the loss of every action. "adahedge" needs no tuning and performs well.
     horizon : int, optional
         Number of rounds that the row learners are tuned to, for row learners with a horizon.
 
@@ -104,6 +104,8 @@ class BlumMansour(MatrixLearner):
 
         sqrt(2 ln d / (1 + Σ p_i))
 
+    Started at a strategy p, the learner starts every row there.
+
     References
     ----------
     Blum and Mansour (2007), "From external to internal regret", Theorem 5.
@@ -116,7 +118,7 @@ class BlumMansour(MatrixLearner):
     array([0.  , 0.25, 0.75])
     """
 
-    rows: str = "first-order-hedge"
+    rows: str | Learner = "first-order-hedge"
     horizon: int | None = None
 
     name = "blum-mansour"
@@ -124,7 +126,7 @@ class BlumMansour(MatrixLearner):
     own_layout = OWN
 
     def __post_init__(self) -> None:
-        positive("horizon", self.horizon)
+        positive("horizon", self.horizon, most=MOST_ROUNDS)
         row_learner(self.rows)
 
     def matrix_settings(self, actions: int) -> Vector:  # noqa: D102
@@ -140,13 +142,37 @@ class BlumMansour(MatrixLearner):
         row = row_learner(self.rows, self.horizon).first_state(own.seen.size)
         own.rows[:] = np.tile(row, own.seen.size)
 
+    def start_at(self, state: Vector, strategy: Vector) -> None:  # noqa: D102
+        d, row = strategy.size, row_learner(self.rows, self.horizon)
+        first = row.first_state(d)
+        row.start_at(first, strategy)
+        parts = self.parts(state, d)
+        self.own_layout.parts(parts.own, *self.own_dimensions(d)).rows[:] = np.tile(first, d)
+        parts.strategy[:] = parts.default[:] = strategy
+
     def guarantee(self) -> Guarantee | None:  # noqa: D102
-        return Guarantee("swap", *BOUNDS[self.rows]) if self.rows in BOUNDS else None
+        row = row_learner(self.rows, self.horizon)
+        if row.reference in BOUNDS and row == type(row)():
+            return Guarantee("swap", *BOUNDS[row.name])
+        if isinstance(row, FTRL):
+            return row.guarantee_of_rows()
+        promise = row.guarantee()
+        bounded = promise is not None and promise.bound_on("external", 1, 2) is not None
+        if promise is None or promise.expected or not bounded:
+            return None
+
+        def bound(rounds: int, actions: int) -> float:
+            return actions * (promise.bound_on("external", rounds, actions) or 0.0)
+
+        return Guarantee("swap", f"d ({promise.formula}), d times the bound of a row", bound)
 
 
-def row_learner(name: str, rounds: int | None = None) -> Learner:
+def row_learner(rows: str | Learner, rounds: int | None = None) -> Learner:
     """Return the learner for rows or nodes; it must learn from the loss of every action."""
-    learner = learner_by_name(name)()
+    try:
+        learner = rows if isinstance(rows, Learner) else learner_by_name(rows)()
+    except InputError as error:
+        raise InputError(f"rows: {error}") from None
     if "expected" not in learner.feedback or learner.informed:
-        raise InputError(f"rows must name a learner that learns from the loss of every action, got {name!r}")
+        raise InputError(f"rows must be a learner that learns from the loss of every action, got {learner.name!r}")
     return learner if rounds is None else learner.with_horizon(rounds)

@@ -32,7 +32,7 @@ def test_a_variant_changes_the_learners_and_nothing_else() -> None:
             "game": {"name": "jordan"},
             "players": [
                 {"learner": "hedge", "perturb": 0.5},
-                {"learner": "fixed", "start": [1, 0]},
+                {"learner": "fixed", "opening": [1, 0]},
                 {"learner": "hedge"},
             ],
         }
@@ -40,7 +40,7 @@ def test_a_variant_changes_the_learners_and_nothing_else() -> None:
     hedge, matching = compare.contenders("hedge:rate=0.2,regret-matching")
     alone = compare.variant(scenario, hedge, None)
     assert alone.players is not None
-    assert [(one.learner, one.settings, one.perturb, one.start) for one in alone.players] == [
+    assert [(one.learner, one.settings, one.perturb, one.opening) for one in alone.players] == [
         ("hedge", {"rate": 0.2}, 0.5, None),
         ("hedge", {"rate": 0.2}, 0.0, [1, 0]),
         ("hedge", {"rate": 0.2}, 0.0, None),
@@ -105,8 +105,9 @@ def test_who_hardly_moved_is_named(capsys: pytest.CaptureFixture[str], tmp_path:
     assert note in page
     for kind in ("ce", "cce"):
         figure = (tmp_path / "out" / f"{kind}-gaps.svg").read_text()
-        assert re.search(r"<title>Of 3 runs, \(hardly moved\) (uniform|wavelet) ends", figure)
-        marked = set(re.findall(r"<!-- (\(hardly moved\) )?(hedge|uniform|wavelet)\b", figure))
+        both = r"\(hardly moved\) (uniform|wavelet) and \(hardly moved\) (uniform|wavelet) end with the smallest"
+        assert re.search(rf"<title>Of 3 runs, {both}", figure)
+        marked = set(re.findall(r"<!-- (\(hardly moved\) )?(hedge|uniform|wavelet)(?=:| -->)", figure))
         assert marked == {("", "hedge"), ("(hardly moved) ", "uniform"), ("(hardly moved) ", "wavelet")}
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert summary["hardly_moved"] == ["uniform", "wavelet"]
@@ -120,7 +121,7 @@ def test_who_hardly_moved_is_named(capsys: pytest.CaptureFixture[str], tmp_path:
 
 def test_the_distance_moved_is_the_mean_over_the_run() -> None:
     """A dominant action is played from the second round on: half of the weight moves there, and stays."""
-    raw = {"rounds": 9, "game": {"name": "prisoners-dilemma"}, "everyone": {"learner": "hedge", "start": [1.0, 0.0]}}
+    raw = {"rounds": 9, "game": {"name": "prisoners-dilemma"}, "everyone": {"learner": "hedge", "opening": [1.0, 0.0]}}
     (one,) = compare.compare(Scenario.from_dict(raw), compare.contenders("best-response"))
     assert one.moved == 0.5 and not one.hardly_moved
     (one,) = compare.compare(Scenario.from_dict({**raw, "replicas": 2}), compare.contenders("uniform"))
@@ -133,9 +134,9 @@ def test_microseconds_count_neither_the_start_nor_what_watches(monkeypatch: pyte
     monkeypatch.setattr("gamesim.simulation.simulation.thread_time", lambda: clock[0])
     advance = loop.advance
 
-    def slow(setup: Any, track: Any, first: int, rounds: int, uniforms: Any) -> None:
+    def slow(setup: Any, track: Any, first: int, rounds: int, uniforms: Any, noise: Any) -> None:
         clock[0] += 0.1 + 0.001 * rounds
-        advance(setup, track, first, rounds, uniforms)
+        advance(setup, track, first, rounds, uniforms, noise)
 
     monkeypatch.setattr(loop, "advance", slow)
     raw = {"rounds": 2000, "game": {"name": "chicken"}, "everyone": {"learner": "hedge"}}

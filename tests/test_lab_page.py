@@ -13,7 +13,7 @@ import pytest
 
 from gamesim.cli.main import main
 from gamesim.formatting import number
-from gamesim.lab.session import cores
+from gamesim.lab.workers import cores
 from gamesim.scenario import Scenario
 from tests.chromium import PROGRAM, Page, wait
 from tests.lab_server import Lab, running_lab
@@ -124,8 +124,9 @@ def test_from_a_cold_start_to_the_numbers_of_the_command_line(
 def held(lab: Lab) -> Iterator[None]:
     """Keep all workers of a lab busy, so that answers are delayed until exit."""
     gate = threading.Event()
-    for _ in range(cores() + 1):
-        lab.workers.rounds.submit(gate.wait)
+    for pool in (lab.workers.turns, lab.workers.commands, lab.workers.builds):
+        for _ in range(cores() + 1):
+            pool.submit(gate.wait)
     try:
         yield
     finally:
@@ -542,7 +543,7 @@ def test_the_layout_does_not_shift(page: Page, lab: Lab) -> None:
 def test_a_lost_connection_is_restored(page: Page, lab: Lab) -> None:
     visit(page, lab, scenario=CHICKEN, speed=61, views=["regrets"])
     for session in list(lab.workers.sessions.values()):
-        session._messages.put_nowait(None)  # as if the page had disconnected: the server closes the connection
+        session._inbox.close()  # as if the page had disconnected: the server closes the connection
     page.until("document.querySelector('#status').textContent.startsWith('connection lost')")
     page.until("document.querySelector('#status').textContent === 'ready'", 60)
     page.until("!document.querySelector('#play').disabled")

@@ -6,7 +6,6 @@ moment. The folder is locked while the run is in progress. A resumed run is bit-
 one.
 """
 
-import json
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -15,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
+from gamesim import sealed
 from gamesim.atomic import finish_killed_write, remove_folder, write_folder
 from gamesim.cli.same_run import differs_in_rounds_only, same_scenario, with_horizons
 from gamesim.errors import InputError
@@ -49,7 +49,7 @@ class UnfinishedRun:
 
     def simulation(self) -> Simulation:
         """Return the simulation in the state in which it stopped."""
-        return self.scenario.simulation() if self.record is None else Simulation.resume(self.record)
+        return self.scenario.simulation() if self.record is None else self.scenario.resumed(self.record)
 
 
 class CheckpointWriter:
@@ -91,8 +91,8 @@ def checkpoints(target: Path, run: UnfinishedRun, interval: float | None) -> Ite
 
     def write(folder: Path) -> None:
         run.scenario.write_parts(folder)
-        settings = json.dumps({"name": run.name, "checkpoint": interval})
-        (folder / SETTINGS_FILE).write_text(settings + "\n", encoding="utf-8")
+        files = [path.name for path in folder.iterdir()]
+        sealed.write(folder / SETTINGS_FILE, {"name": run.name, "checkpoint": interval}, files)
         if run.record is not None:
             kept = folder / f"{CHECKPOINT_PREFIX}{run.rounds:016d}"
             kept.mkdir()
@@ -123,17 +123,17 @@ def _lock(target: Path) -> AbstractContextManager[object]:
     """Lock the checkpoint folder of a run."""
     try:
         lock = try_lock(partial_folder(target) / LOCK_FILE)
-    except sqlite3.OperationalError:  # a file system without locks
+    except sqlite3.DatabaseError:  # a file system without locks, or a damaged lock
         return nullcontext()
     if lock is None:
         raise InputError(f"another process is running {target}; wait until it ends, or choose another folder")
     return closing(lock)
 
 
-def unfinished_run(target: Path) -> UnfinishedRun | None:
+def unfinished_run(target: Path, *, local_code: bool = False) -> UnfinishedRun | None:
     """Return the unfinished run in a folder, or None if the run is complete."""
     refuse_running(target)
-    kept = _kept_run(partial_folder(target))
+    kept = _kept_run(partial_folder(target), local_code=local_code)
     if _keeps_no_state(target):
         if kept is not None:  # a run that replaces the one in the folder
             return kept
@@ -143,8 +143,12 @@ def unfinished_run(target: Path) -> UnfinishedRun | None:
             f"{target} cannot be resumed because the state of a user-defined learner is not saved; "
             "run its scenario again with --force"
         )
-    whole = _written_run(target)
+    if kept is None and _is_run_folder(target) and not _title_and_stopped(target)[1]:
+        return None
+    whole = _written_run(target, local_code=local_code)
     if kept is None and whole is None:
+        if (target / RECORD_FOLDER).is_dir():
+            sealed.read(target / SUMMARY_FILE)  # raises for the file that is missing
         raise InputError(f"{target} is not a run folder; `gamesim run` prints the path of the folder it writes")
     if kept is not None:
         # A run folder with another scenario is an earlier run that this one extends or replaces.
@@ -162,9 +166,11 @@ def shorter_run(target: Path, scenario: Scenario) -> UnfinishedRun | None:
             f"{partial_folder(target)} holds an unfinished run; continue it with `gamesim resume {target}`, "
             f"or start over with --force"
         )
-    if scenario.runs_code or _keeps_no_state(target):
+    if not scenario.can_resume or _keeps_no_state(target):
         return None
-    whole = _written_run(target)
+    if _is_run_folder(target) and _needs_code(target) and not scenario.references:  # another run
+        return None
+    whole = _written_run(target, local_code=bool(scenario.references))
     if whole is None or whole.record is None:
         return None
     same = differs_in_rounds_only(scenario, whole.scenario, whole.record)
@@ -184,34 +190,40 @@ def _is_run_folder(target: Path) -> bool:
 
 def _keeps_no_state(target: Path) -> bool:
     """Whether a folder holds a run with a user-defined learner, whose state a record does not contain."""
-    return _is_run_folder(target) and any(isinstance(player, str) for player in load(target / RECORD_FOLDER).learners)
+    return _is_run_folder(target) and bool(load(target / RECORD_FOLDER).players_without_state)
+
+
+def _needs_code(target: Path) -> bool:
+    """Whether a run folder holds Python files, which the scenario of the run names."""
+    return any(target.glob("*.py"))
 
 
 def _title_and_stopped(target: Path) -> tuple[str, bool]:
     """Return the title of the run in a run folder, and whether it was stopped."""
+    summary = sealed.read(target / SUMMARY_FILE)
     try:
-        summary = json.loads((target / SUMMARY_FILE).read_text(encoding="utf-8"))
         return str(summary["title"]), bool(summary["stopped"])
     except (ValueError, KeyError, TypeError):
         raise InputError(f"{target / SUMMARY_FILE} is not the summary of a run") from None
 
 
-def _written_run(target: Path) -> UnfinishedRun | None:
+def _written_run(target: Path, *, local_code: bool) -> UnfinishedRun | None:
     """Return the run in a run folder."""
     if not _is_run_folder(target):
         return None
     title, _ = _title_and_stopped(target)
-    return UnfinishedRun(read(target / SCENARIO_FILE), title, load(target / RECORD_FOLDER))
+    return UnfinishedRun(read(target / SCENARIO_FILE, local_code=local_code), title, load(target / RECORD_FOLDER))
 
 
-def _kept_run(folder: Path) -> UnfinishedRun | None:
+def _kept_run(folder: Path, *, local_code: bool) -> UnfinishedRun | None:
     """Return the run in a checkpoint folder."""
-    if not (folder / SCENARIO_FILE).is_file():
+    if not folder.is_dir():
         return None
+    settings = sealed.read(folder / SETTINGS_FILE)
     try:
-        settings = json.loads((folder / SETTINGS_FILE).read_text(encoding="utf-8"))
         name, interval = str(settings["name"]), float(settings["checkpoint"])
     except (ValueError, KeyError, TypeError):
         raise InputError(f"{folder / SETTINGS_FILE} is not the settings file of a run with checkpoints") from None
     kept = sorted(folder.glob(f"{CHECKPOINT_PREFIX}*"))
-    return UnfinishedRun(read(folder / SCENARIO_FILE), name, load(kept[-1]) if kept else None, interval)
+    scenario = read(folder / SCENARIO_FILE, local_code=local_code)
+    return UnfinishedRun(scenario, name, load(kept[-1]) if kept else None, interval)

@@ -1,6 +1,7 @@
 """`gamesim figures` and `gamesim convert`: redraw a run, and convert a game to another file format."""
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 from gamesim.cli.arguments import Commands, add_local_code
@@ -28,16 +29,20 @@ def add_convert(commands: Commands) -> None:
 
 
 def _figures(arguments: argparse.Namespace) -> int:
+    from gamesim import sealed
     from gamesim.figures import animate
     from gamesim.record import load
-    from gamesim.report.run_folder import FIGURES_FOLDER, RECORD_FOLDER, REPORT_FILE, write_report
+    from gamesim.report.html import missing_figures
+    from gamesim.report.run_folder import FIGURES_FOLDER, RECORD_FOLDER, REPORT_FILE, SUMMARY_FILE, write_report
     from gamesim.report.summary import summarise
     from gamesim.scenario import read
     from gamesim.scenario.model import SCENARIO_FILE
+    from gamesim.user_learners import restored
 
     folder = Path(arguments.run)
     if not (folder / RECORD_FOLDER).is_dir():
         raise InputError(f"{folder} is not a run folder; `gamesim run` prints the path of the folder it writes")
+    sealed.read(folder / SUMMARY_FILE)  # raises if the scenario is damaged
     record = load(folder / RECORD_FOLDER)
     if arguments.animate:
         print(f"Written to {animate(record, arguments.animate)}")
@@ -45,8 +50,11 @@ def _figures(arguments: argparse.Namespace) -> int:
     scenario = read(folder / SCENARIO_FILE, local_code=arguments.allow_local_code)
     stopped = record.rounds < scenario.rounds
     title = scenario.title or folder.name
-    summary = summarise(record, title=title, distance=scenario.measure.distance, stopped=stopped)
-    write_report(folder, scenario, record, summary)
+    record = replace(record, learners=restored(record.learners, {}))
+    asked = scenario.measure
+    summary = summarise(record, title=title, distance=asked.distance, stopped=stopped, measures=asked.measures)
+    for missing in missing_figures(write_report(folder, scenario, record, summary)):
+        print(missing)
     print(f"Wrote {folder / FIGURES_FOLDER} and {folder / REPORT_FILE}")
     return 0
 

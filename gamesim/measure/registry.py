@@ -13,19 +13,22 @@ schema, and in summary.json.
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, wraps
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gamesim import user_files
 from gamesim.errors import InputError, did_you_mean, unknown
 from gamesim.measure.moments import Moments
+from gamesim.measure.observers import Observer
 
 Value: TypeAlias = float | NDArray[np.float64]
-Per: TypeAlias = Literal["run", "player", "action", "cell"]
+Per: TypeAlias = Literal["run", "player", "action", "cell", "any"]
 Of: TypeAlias = Literal["moment", "stack", "path"]
+MomentFunction: TypeAlias = Callable[..., Any]  # of a moment
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _known: dict[str, "Measure"] = {}
@@ -41,8 +44,8 @@ class Measure:
         The name of the measure.
     unit : str
         The unit of its values.
-    per : {"run", "player", "action", "cell"}
-        Whether it has one number per run, or one per player, action or action profile.
+    per : {"run", "player", "action", "cell", "any"}
+        Whether it has one number per run, or one per player, action or action profile; "any" if it is not known.
     function : callable
         The function that computes it.
     of : {"moment", "stack", "path"}, default "moment"
@@ -52,6 +55,8 @@ class Measure:
         A function that reduces several numbers to one, for studies.
     cheap : bool, default True
         Whether it is fast enough to be computed for every run by default.
+    observer : Observer, optional
+        The observer without which the measure is undefined. Studies and scenarios that ask for the measure add it.
 
     Examples
     --------
@@ -68,6 +73,7 @@ class Measure:
     of: Of = "moment"
     reduce: Callable[[NDArray[np.float64]], float] | None = None
     cheap: bool = True
+    observer: Observer | None = None
 
     @property
     def description(self) -> str:
@@ -89,7 +95,7 @@ class Measure:
         --------
         >>> from gamesim.measure import available
         >>> available()["quantile-regret"].options
-        {'epsilon': True}
+        {'epsilon': True, 'of': False}
         """
         _, *others = inspect.signature(self.function).parameters.values()
         return {one.name: one.default is one.empty for one in others}
@@ -138,7 +144,8 @@ class Measure:
         """
         self._check(options)
         found = self.function(moments if self.of == "path" else moments[-1], **options)
-        return float(found) if self.per == "run" else np.asarray(found)
+        single = self.per == "run" or (self.per == "any" and np.ndim(found) == 0)
+        return float(found) if single else np.asarray(found)
 
     def along(self, moments: Moments, first: int = 0, **options: Any) -> NDArray[np.float64]:
         """Return the measure at each of these moments.
@@ -207,6 +214,8 @@ class Measure:
         """
         if self.per == "run":
             return float(value)
+        if self.per == "any" and self.reduce is None:
+            return _one_number(self.name, value)
         if self.reduce is None:
             raise InputError(f"{self.name} has one number per {self.per} and cannot be reduced to one")
         return float(self.reduce(np.asarray(value)))
@@ -230,6 +239,7 @@ def measure(
     of: Of = "moment",
     reduce: Callable[[NDArray[np.float64]], float] | None = None,
     cheap: bool = True,
+    observer: Observer | None = None,
 ) -> Callable[[Function], Function]:
     """Register a function as a measure, as a decorator.
 
@@ -251,6 +261,8 @@ def measure(
         A function that reduces several numbers to one, for studies.
     cheap : bool, default True
         Whether the function is fast even in large games.
+    observer : Observer, optional
+        The observer without which the measure is undefined.
 
     Returns
     -------
@@ -277,14 +289,15 @@ def measure(
         before = _known.get(name)
         if before is not None and _place(before.function) != _place(function):  # a notebook cell may be run again
             raise InputError(f"a measure named {name!r} already exists: choose another name")
-        _known[name] = Measure(name, unit, per, function, of, reduce, cheap)
+        _known[name] = Measure(name, unit, per, function, of, reduce, cheap, observer)
         return function
 
     return register
 
 
 def _place(function: Callable[..., Any]) -> tuple[str, str]:
-    return function.__module__, function.__qualname__
+    """Return the module and name of a function; a user's file that was edited and run again is the same module."""
+    return function.__module__.partition("@")[0], function.__qualname__
 
 
 def available() -> dict[str, Measure]:
@@ -321,13 +334,14 @@ def numbers() -> dict[str, Measure]:
     return {name: one for name, one in _known.items() if one.gives_a_number}
 
 
-def find(name: str) -> Measure:
-    """Return the measure with this name.
+def find(measure: str | MomentFunction) -> Measure:
+    """Return the measure with this name, or of this function.
 
     Parameters
     ----------
-    name : str
-        The name.
+    measure : str or callable
+        The name, a function of a `Moment`, or the reference of one in a file that was allowed, see
+        `gamesim.user_files`. An observer with one number is a measure, too.
 
     Returns
     -------
@@ -346,6 +360,38 @@ def find(name: str) -> Measure:
         ...
     gamesim.errors.InputError: unknown measure 'ce-gab'; did you mean 'ce-gap'?
     """
-    if name not in _known:
-        raise unknown("measure", name, _known)
-    return _known[name]
+    if isinstance(measure, str) and user_files.is_reference(measure):
+        return _user_defined(user_files.shown(measure), user_files.named(measure))
+    if callable(measure):
+        return Measure(getattr(measure, "__name__", "measure"), "", "any", measure)
+    if measure not in _known:
+        raise unknown("measure", measure, _known)
+    return _known[measure]
+
+
+def _user_defined(name: str, thing: Any) -> Measure:
+    """Return the measure of a function or an observer in a user's file."""
+    if isinstance(thing, Observer):
+        return Measure(name, "", "any", lambda moment: moment.observed(thing.name), observer=thing)
+    if not callable(thing) or isinstance(thing, type):
+        raise InputError(f"{name} is not a measure; expected a function of a Moment, or an observer")
+
+    @wraps(thing)
+    def measured(moment: Any, **options: Any) -> Any:
+        try:
+            return thing(moment, **options)
+        except InputError:
+            raise
+        except Exception as error:
+            raise user_files.failure(f"the measure {name}", f"after {moment.rounds:,} rounds", error) from error
+
+    registered = [one for one in _known.values() if one.function is thing]
+    if registered:
+        return replace(registered[0], name=name, function=measured)
+    return Measure(name, "", "any", measured)
+
+
+def _one_number(name: str, value: Any) -> float:
+    if np.size(value) != 1 or np.asarray(value).dtype.kind not in "biuf":
+        raise InputError(f"{name} must return one number per run, got {value!r:.60}")
+    return float(np.ravel(value)[0])

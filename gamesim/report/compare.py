@@ -1,6 +1,5 @@
 """Run the same scenario once per learner and compare equilibrium gaps and running times."""
 
-import tomllib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -11,17 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from gamesim import players, user_learners
+from gamesim import players, user_files, user_learners
 from gamesim.errors import InputError
 from gamesim.learner import Learner
+from gamesim.players import notation
 from gamesim.record import Record
 from gamesim.report.summary import Summary, summarise
 from gamesim.scenario import Scenario
 from gamesim.simulation import Simulation
 
-HARDLY_MOVED = (
-    0.05  # mean total variation from the initial strategies, over the run, below which a learner has hardly moved
-)
+HARDLY_MOVED = 0.05  # mean total variation from the initial strategies below which a learner has hardly moved
 
 
 @dataclass(frozen=True)
@@ -42,7 +40,7 @@ class Outcome:
     record: Record
     summary: Summary
     seconds: float  # per round
-    moved: float  # mean total variation from the initial strategies
+    moved: float  # mean total variation from the initial strategies, at most
 
     @property
     def hardly_moved(self) -> bool:
@@ -67,33 +65,31 @@ def contenders(text: str, *, local_code: bool = False) -> list[Contender]:
     >>> contenders("hedge:rate=0.1,wavelet")[0]
     Contender(label='hedge:rate=0.1', learner='hedge', settings={'rate': 0.1})
     """
-    chosen = []
-    for label in filter(None, map(str.strip, text.split(","))):
-        learner, *settings = label.split(":")
-        own = bool(settings) and learner.endswith(".py")
-        if own:
-            learner, settings = f"{learner}:{settings[0]}", settings[1:]
-            learner = user_learners.load_reference(learner, Path()) if local_code else learner
-        given = dict(_setting(label, setting) for setting in settings)
-        if own:
-            user_learners.loaded_class(learner)  # raises unless local code is allowed
-        else:
-            players.make(learner, **given)  # raises if the learner or a setting is invalid
-        chosen.append(Contender(label, learner, given))
+    chosen = [
+        contender(label, local_code=local_code) for label in filter(None, map(str.strip, notation.split(text, ",")))
+    ]
     labels = [one.label for one in chosen]
     if not chosen or len(set(labels)) < len(labels):
         raise InputError(f"learners must be a list of distinct learners such as hedge,wavelet, got {text!r}")
     return chosen
 
 
-def _setting(label: str, text: str) -> tuple[str, Any]:
-    key, equals, value = text.partition("=")
-    if not equals:
-        raise InputError(f"settings must have the form learner:setting=value, got {label!r}")
-    try:
-        return key, tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
-        return key, value  # a bare string
+def contender(label: str, *, local_code: bool = False) -> Contender:
+    """Parse a learner such as `hedge:rate=0.1` or, with `local_code`, `mylearner.py:MyHedge:rate=0.1`."""
+    learner, *settings = notation.split(label, ":")
+    if settings and learner.endswith(".py"):
+        learner, settings = f"{learner}:{settings[0]}", settings[1:]
+        if not user_files.is_reference(learner):
+            raise InputError(f"a user-defined learner must be given as FILE.py:CLASS, got {learner!r}")
+    values: dict[str, Any] = {"learner": learner, "settings": notation.settings(settings, label)}
+    if local_code:
+        values = user_files.replaced(values, lambda reference: user_files.allow(reference, Path()))
+    found = Contender(label, **values)
+    if user_files.is_reference(found.learner):
+        user_learners.class_of(found.learner)  # raises unless local code is allowed
+    else:
+        players.make(found.learner, **found.settings)  # raises if the learner or a setting is invalid
+    return found
 
 
 def variant(scenario: Scenario, contender: Contender, against: Contender | None) -> Scenario:
@@ -155,7 +151,7 @@ def compare(
             contender=contender,
             scenario=one,
             record=record,
-            summary=summarise(record, distance=one.measure.distance),
+            summary=summarise(record, distance=one.measure.distance, measures=one.measure.measures),
             seconds=seconds,
             moved=max(_moved(record, i) for i in range(counted)),
         )
@@ -165,11 +161,17 @@ def compare(
 
 
 def _moved(record: Record, i: int) -> float:
-    """Return the mean total variation between a player's strategies and the initial strategy of its learner.
+    """Return a bound on the mean total variation between a player's strategies and the first one of its learner.
 
-    The first round is skipped, because the scenario may prescribe its strategy.
+    The first round is skipped, because the scenario may prescribe its strategy. The trajectory keeps one round in
+    several; since then, a strategy has moved by at most the path between, whose exact length is known.
     """
     player, actions = record.learners[i], record.game.sizes[i]
-    learner = player.start(actions) if isinstance(player, Learner) else player(actions=actions)
-    strategies = record.trajectory[1][i][..., 1:, :]
-    return float(np.abs(strategies - learner.play()).sum(axis=-1).mean() / 2) if strategies.size else 0.0
+    random = np.random.default_rng(0)
+    learner = player.start(actions) if isinstance(player, Learner) else user_learners.running(player, actions, random)
+    rounds, strategies = record.trajectory[0], record.trajectory[1][i][..., 1:, :]
+    path = float(np.mean(record.measure("path-length")[..., i]))
+    if not strategies.size:
+        return path / 2
+    between = (np.diff(rounds).max() - 1) * path / record.rounds
+    return float(np.abs(strategies - np.asarray(learner.play(), dtype=np.float64)).sum(axis=-1).mean() + between) / 2

@@ -6,48 +6,57 @@ security policy forbids loading or running anything.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+import sys
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from html import escape, unescape
 from importlib.resources import files
 from pathlib import Path
+
+import numpy as np
 
 from gamesim.equilibrium import Deviation, polytope
 from gamesim.formatting import number
 from gamesim.learner import PLAIN_REGRETS
 from gamesim.measure.incentives import EquilibriumKind, no_distance
+from gamesim.measure.trend_words import in_words
 from gamesim.record import Record
-from gamesim.report.summary import PLAYERS_SHOWN, Summary
-from gamesim.report.verdict import trend_in_words
+from gamesim.report.summary import PLAYERS_SHOWN, RegretSummary, Summary
+from gamesim.report.verdict import bound_in_words, draws_seen
 
 EQUILIBRIUM_HEADINGS: dict[EquilibriumKind, str] = {"ce": "correlated (CE)", "cce": "coarse correlated (CCE)"}
 # Captions by file name.
 CAPTIONS = {
     "gaps": "Gap: the largest gain per round that a player would obtain by deviating. Distance, if computed: the total "
     "variation from play to the nearest equilibrium. Both are for play up to each round.",
-    "regrets": "How much more each player would have earned in total by always playing one fixed action (external), by "
-    "replacing one action with another (internal), or by any swap of its actions (swap regret).",
+    "regrets": "How much more players would have earned in total by always playing one fixed action (external), by "
+    "replacing one action with another (internal), or by any swap of their actions (swap regret).",
     "profile": "How much more each player would have earned in total by deviations that grow richer with k: at "
     "k = 1, one fixed action (solid) or one action replaced (dashed); at the largest k, any swap of actions.",
-    "strategies": "The probability with which each player plays each action, round by round.",
+    "strategies": "The probabilities with which players play their actions, in the rounds that the record keeps.",
     "triangles": "The mixed strategies of players with three actions as paths: each corner is an action, "
     "and the closer the path is to a corner, the more likely is that action.",
     "tetrahedron": "All joint distributions of two players with two actions each: every corner is an action profile, "
     "the path is the joint distribution of play up to each round, and the regions are the sets of equilibria.",
     "payoff-space": "Mean payoffs per round of both players up to each round, with the feasible payoffs and those of "
     "the equilibria.",
-    "joint": "How often each action profile was played, over all rounds.",
-    "nearest": "How often each action profile was played, and the correlated equilibrium nearest to this distribution.",
+    "joint": "The probability of each action profile, averaged over all rounds.",
+    "nearest": "The probability of each action profile, averaged over all rounds, and the nearest correlated "
+    "equilibrium.",
     "network": "The players and their neighbours, with each player's final strategy.",
     "ce-gaps": "The CE gap of each run up to each round: the largest gain per round from swapping actions.",
     "cce-gaps": "The CCE gap of each run up to each round: the largest gain per round from playing one fixed action.",
 }
 MOST_DEVIATIONS = 5  # listed per kind of equilibrium
-NO_GAIN = 1e-9  # gains in payoff units up to which a deviation counts as unprofitable
 CONTENT_SECURITY_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
-def report_html(record: Record, summary: Summary, figures: Sequence[Path], scenario: str) -> str:
-    """Return the report of a run: its summary, its SVG figures and the scenario as TOML."""
+def report_html(
+    record: Record, summary: Summary, figures: Sequence[Path], scenario: str, failed: Mapping[str, str] | None = None
+) -> str:
+    """Return the report of a run: its summary, its SVG figures and the scenario as TOML.
+
+    `failed` holds the names of figures that could not be drawn, with the reasons.
+    """
     many = "" if summary.replicas is None else f" · mean of {len(summary.replicas)} replicas"
     facts = (
         f"{summary.game} · {len(summary.players):,} player{'' if len(summary.players) == 1 else 's'} · "
@@ -59,10 +68,10 @@ def report_html(record: Record, summary: Summary, figures: Sequence[Path], scena
         facts,
         summary.verdict,
         [
-            ("How close play is to equilibrium", _gaps(summary)),
+            ("Largest regrets" if summary.varies else "How close play is to equilibrium", _gaps(summary)),
             ("Players", _players(summary)),
             ("Most profitable deviations", _deviations(record)),
-            ("Figures", _figures(figures)),
+            ("Figures", _figures(figures, failed)),
             ("Scenario", f"<pre tabindex=0>{escape(scenario.strip())}</pre>" if scenario.strip() else ""),
             ("Reproducing this run", _repeat(summary)),
         ],
@@ -71,23 +80,27 @@ def report_html(record: Record, summary: Summary, figures: Sequence[Path], scena
 
 def comparison_html(title: str, summaries: Mapping[str, Summary], figures: Sequence[Path], note: str = "") -> str:
     """Return the report that compares several runs, by label; `note` follows the verdict."""
-    best = min(summaries, key=lambda label: summaries[label].gap["ce"])
+    least = min(one.gap["ce"] for one in summaries.values())
+    best = [label for label, one in summaries.items() if one.gap["ce"] == least or one.trend["ce"] == "zero"]
     rows = [
         [
             escape(label),
             f"{one.rounds:,}",
-            number(one.gap["ce"]),
+            one.gap_in_digits("ce"),
             _slope(one.slope["ce"]),
-            number(one.gap["cce"]),
+            one.gap_in_digits("cce"),
             _slope(one.slope["cce"]),
-            number(one.distance["ce"]),
-            number(one.distance["cce"]),
+            one.distance_in_words("ce"),
+            one.distance_in_words("cce"),
             number(one.welfare),
         ]
         for label, one in summaries.items()
     ]
     headings = ["run", "rounds", "CE gap", "trend", "CCE gap", "trend", "CE distance", "CCE distance", "total payoff"]
-    verdict = f"{best} ends with the smallest CE gap, {number(summaries[best].gap['ce'])}."
+    who = " and ".join(filter(None, [", ".join(best[:-1]), best[-1]]))
+    mean = "mean " if any(one.replicas is not None for one in summaries.values()) else ""
+    ends = "ends" if len(best) == 1 else "end"
+    verdict = f"{who} {ends} with the smallest {mean}CE gap, {summaries[best[0]].gap_in_digits('ce')}."
     first = next(iter(summaries.values()))
     return _page(
         title,
@@ -131,9 +144,9 @@ def _page(title: str, facts: str, verdict: str, sections: Iterable[tuple[str, st
 """
 
 
-def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1) -> str:
-    """Return a table of HTML cells; the first `words` columns are text, the others numbers."""
-    side = ["" if k < words else ' class="n"' for k in range(len(headings))]
+def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], words: Container[int] = (0,)) -> str:
+    """Return a table of HTML cells; the columns `words` are text, the others numbers."""
+    side = ["" if k in words else ' class="n"' for k in range(len(headings))]
     head = "".join(f'<th scope="col"{side[k]}>{escape(text)}</th>' for k, text in enumerate(headings))
     lines = ["<tr>" + "".join(f"<td{side[k]}>{cell}</td>" for k, cell in enumerate(row)) + "</tr>" for row in rows]
     table = f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n" + "\n".join(lines) + "\n</tbody>\n</table>"
@@ -145,27 +158,27 @@ def _slope(slope: float | None) -> str:
 
 
 def _trend(summary: Summary, kind: str) -> str:
-    words = re.sub(r"\^(-?[0-9.]+)", r"<sup>\1</sup>", trend_in_words(summary.gap_trend(kind)))
+    words = re.sub(r"\^(-?[0-9.]+)", r"<sup>\1</sup>", in_words(summary.trends[kind]))
     return words.replace("-", "−")
 
 
 def _gaps(summary: Summary) -> str:
-    rows = [
-        [escape(name), number(summary.gap[kind]), _trend(summary, kind), number(summary.distance[kind])]
-        for kind, name in EQUILIBRIUM_HEADINGS.items()
-    ]
+    rows = []
+    for kind, equilibrium in EQUILIBRIUM_HEADINGS.items():
+        name = summary.gap_name(kind) if summary.varies else equilibrium
+        distance = summary.distance_in_words(kind)
+        rows.append([escape(name), summary.gap_in_digits(kind), _trend(summary, kind), distance])
     rows.append(["Nash gap of the average strategies", number(summary.nash_gap), "–", "–"])
     notes = [
         "The gap is the largest gain per round from deviating, in payoff units; the distance is the total "
         "variation distance "
         "from play to the nearest equilibrium. A small gap does not imply a small distance."
     ]
-    if summary.distance_left_out:
-        notes.append(f"Distances and welfare ranges are not computed: {summary.distance_left_out}.")
+    notes += summary.notes
     welfare = [f"The total payoff is {number(summary.welfare)} per round."]
-    for kind, ends in summary.welfare_range.items():
+    for which, ends in summary.welfare_range.items():
         if ends is not None:
-            welfare.append(f"{kind.upper()} payoffs range from {number(ends[0])} to {number(ends[1])}.")
+            welfare.append(f"{which.upper()} payoffs range from {number(ends[0])} to {number(ends[1])}.")
     if summary.optimum is not None:
         welfare.append(f"The maximum possible is {number(summary.optimum)}.")
     table = _table(["equilibrium", "gap", "trend", "distance"], rows)
@@ -181,27 +194,58 @@ def _players(summary: Summary) -> str:
     for one in summary.players[:PLAYERS_SHOWN]:
         settings = ", ".join(f"{key} = {value}" for key, value in one.settings.items())
         learner = escape(one.learner) + (f"<br><small>{escape(settings)}</small>" if settings else "")
-        cells = [escape(one.name), learner, number(one.payoff)]
-        for kind in PLAIN_REGRETS:
-            bound = one.bound[kind]
-            promised = "no bound" if bound is None else f"≤ {number(bound / summary.rounds)}"
-            cell = f"{number(one.regret[kind] / summary.rounds)}<br><small>{promised}</small>"
-            if (proved := one.certificate[kind]) is not None:
-                cell += f"<br><small>proved {number(proved / summary.rounds)}</small>"
-            cells.append(cell)
-        rows.append(cells)
-    table = _table(["player", "learner", "payoff", *PLAIN_REGRETS], rows, words=2)
-    more = len(summary.players) - PLAYERS_SHOWN
-    drawn = "" if summary.feedback == "expected" else " Actions are sampled, so the bounds hold up to sampling noise."
-    proves = any(value is not None for one in summary.players[:PLAYERS_SHOWN] for value in one.certificate.values())
+        facts = [escape(one.name), learner, number(one.payoff)]
+        if not summary.drawn:
+            rows.append([*facts, *_regret_cells(one, summary.rounds)])
+            continue
+        for of, part in one.drawn_and_mixed().items():
+            words = bound_in_words(part.bound_holds, one.seen_by if one.guarantee else [])
+            whose = of + (f"<br><small>{escape(words)}</small>" if words else "")
+            rows.append([*facts, whose, *_regret_cells(part, summary.rounds)])
+            facts = ["", "", ""]
+    regret_of = ["regret of"] if summary.drawn else []
+    table = _table(
+        ["player", "learner", "payoff", *regret_of, *PLAIN_REGRETS], rows, words=(0, 1, 3) if summary.drawn else (0, 1)
+    )
+    warning = f"<p><strong>{escape(draws_seen(seers))}</strong></p>\n" if (seers := summary.seers) else ""
+    return f"{table}\n{warning}" + "\n".join(_note(note) for note in _notes_on_players(summary))
+
+
+def _regret_cells(part: RegretSummary, rounds: int) -> list[str]:
+    """Return one cell per kind of regret: the regret per round and its bounds."""
+    cells = []
+    for kind in PLAIN_REGRETS:
+        bound = part.bound[kind]
+        promised = "no bound" if bound is None else f"≤ {number(bound / rounds)}"
+        cell = f"{number(part.regret[kind] / rounds)}<br><small>{promised}</small>"
+        if (proved := part.certificate[kind]) is not None:
+            cell += f"<br><small>proved {number(proved / rounds)}</small>"
+        cells.append(cell)
+    return cells
+
+
+def _notes_on_players(summary: Summary) -> Iterator[str]:
+    proves = any(
+        value is not None
+        for one in summary.players[:PLAYERS_SHOWN]
+        for part in one.drawn_and_mixed().values()
+        for value in part.certificate.values()
+    )
     also = "; proved is the bound that the gradients of this run certify" if proves else ""
-    notes = [
-        "Payoffs and regrets (external, internal, swap) are per round, in payoff units; ≤ is the learner's "
-        f"guarantee{also}.{drawn}"
-    ]
-    if more > 0:
-        notes.append(f"For {more:,} more players, see summary.json.")
-    return table + "\n" + "\n".join(_note(note) for note in notes)
+    if summary.drawn:
+        yield (
+            "Payoffs and regrets (external, internal, swap) are per round, in payoff units: of the drawn actions, and "
+            f"of the strategies that they are drawn from. ≤ is a bound on that regret, in the sense stated{also}."
+        )
+    else:
+        yield (
+            "Payoffs and regrets (external, internal, swap) are per round, in payoff units; ≤ is the learner's "
+            f"guarantee{also}."
+        )
+    if summary.strategies_left_out:
+        yield f"Regrets of the strategies are left out: {summary.strategies_left_out}."
+    if (more := len(summary.players) - PLAYERS_SHOWN) > 0:
+        yield f"For {more:,} more players, see summary.json."
 
 
 def _deviations(record: Record) -> str:
@@ -214,20 +258,35 @@ def _deviations(record: Record) -> str:
     found = [
         one for kind in EQUILIBRIUM_HEADINGS for one in polytope(record.game, kind).deviations(joint, MOST_DEVIATIONS)
     ]
-    rows = [_deviation(one) for one in found if one.gain > NO_GAIN]
+    low, high = record.game.range
+    size = float(max(np.abs(low).max(), np.abs(high).max()))
+    zero = sys.float_info.epsilon * size * (record.rounds + record.game.cells)  # rounding of the sums over cells
+    rows = [_deviation(one) for one in found if one.gain > zero]
+    mean = "" if record.single else f" from the mean joint distribution of {record.replicas} replicas"
     if not rows:
-        return "<p>No player gains by any deviation.</p>"
-    return _table(["player", "instead of", "play", "gain per round"], rows, words=3)
+        return f"<p>Up to rounding, no player gains by any deviation{mean}.</p>"
+    listed = _table(["player", "instead of", "play", "gain per round"], rows, words=(0, 1, 2))
+    return f"{listed}\n{_note(f'Gains by deviating{mean}.')}" if mean else listed
 
 
 def _deviation(one: Deviation) -> list[str]:
     replaced = "<em>any action</em>" if one.recommended is None else escape(one.recommended)
-    return [escape(one.player), replaced, escape(one.to), number(one.gain)]
+    return [escape(one.player), replaced, escape(one.to), number(one.gain, zero=0.0)]
 
 
-def _figures(paths: Sequence[Path]) -> str:
+def _figures(paths: Sequence[Path], failed: Mapping[str, str] | None = None) -> str:
     cards = [_card(path) for path in paths if path.suffix == ".svg"]
-    return '<div class="figures">\n' + "\n".join(cards) + "\n</div>" if cards else ""
+    shown = '<div class="figures">\n' + "\n".join(cards) + "\n</div>" if cards else ""
+    return shown + "".join("\n" + _note(f"{one}.") for one in missing_figures(failed or {}))
+
+
+def missing_figures(failed: Mapping[str, str]) -> list[str]:
+    """Return why figures are missing, in words.
+
+    >>> missing_figures({"nearest": "a linear program was not solved"})
+    ['The figure nearest is not drawn: a linear program was not solved']
+    """
+    return [f"The figure {name} is not drawn: {why}" for name, why in failed.items()]
 
 
 def _card(path: Path) -> str:
@@ -251,9 +310,11 @@ def _card(path: Path) -> str:
 
 
 def _repeat(summary: Summary) -> str:
+    part = f" of the first {summary.rounds:,} rounds, after which this run was stopped," if summary.stopped else ""
     steps = (
-        f"<p>Save the scenario above as <code>scenario.toml</code> and run <code>gamesim run scenario.toml "
-        f"--seed {summary.seed}</code>. With the same versions, the results are bit-for-bit identical.</p>"
+        f"<p>Save the scenario above as <code>scenario.toml</code>, beside the files that it names, and run "
+        f"<code>gamesim run scenario.toml --seed {summary.seed}</code>. With the same versions, on the same kind of "
+        f"processor, the results{part} are bit-for-bit identical.</p>"
     )
     return steps + _versions(summary)
 

@@ -1,13 +1,12 @@
 """Report a comparison of learners in order of rank: as JSON, as a folder and as a table."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from gamesim import figures
+from gamesim import figures, sealed
 from gamesim.formatting import two_digits
 from gamesim.learner import PLAIN_REGRETS
 from gamesim.report.compare import Contender, Outcome
@@ -30,8 +29,6 @@ def as_json(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 def write(outcomes: Sequence[Outcome], title: str, folder: Path) -> None:
     """Write a comparison into an existing folder: summary, figures, report and each scenario as run."""
-    text = json.dumps(as_json(outcomes), allow_nan=False, indent=1)
-    (folder / SUMMARY_FILE).write_text(text + "\n", encoding="utf-8")
     drawn: list[Path] = []
     records = {("(hardly moved) " if one.hardly_moved else "") + one.contender.label: one.record for one in outcomes}
     for kind in EQUILIBRIA:
@@ -43,6 +40,8 @@ def write(outcomes: Sequence[Outcome], title: str, folder: Path) -> None:
         place = folder / f"{rank}-{outcome.contender.learner.rpartition(':')[2]}"
         place.mkdir()
         outcome.scenario.write_parts(place)
+    scenarios = [path.relative_to(folder).as_posix() for path in folder.glob("*/*")]
+    sealed.write(folder / SUMMARY_FILE, as_json(outcomes), scenarios)
 
 
 def show(outcomes: Sequence[Outcome], against: Contender | None, console: Console) -> None:
@@ -53,10 +52,11 @@ def show(outcomes: Sequence[Outcome], against: Contender | None, console: Consol
         summary = outcome.summary
         counted = summary.players[:1] if against is not None else summary.players
         worst = [max(one.regret[kind] for one in counted) / summary.rounds for kind in PLAIN_REGRETS]
-        numbers = [summary.gap["ce"], summary.gap["cce"], summary.distance["ce"], *worst]
+        gaps = [two_digits(summary.gap[kind]) for kind in ("ce", "cce")]
+        moved = summary.distance_in_words("ce", two_digits)
         cost = 1e6 * outcome.seconds
         label = outcome.contender.label.replace(":", ": ")  # so that a long label wraps between its settings
-        rows.append([label, *map(two_digits, numbers), two_digits(cost)])
+        rows.append([label, *gaps, moved, *map(two_digits, worst), two_digits(cost)])
     console.print(describe_run(outcomes[0].summary), style="dim")
     console.print()
     print_table([("learner", "left"), *((name, "right") for name in columns)], rows, console)

@@ -1,10 +1,11 @@
 """Write a run folder: the scenario as run, the record, the summary, the figures and the report."""
 
-import json
 from pathlib import Path
 
+from gamesim import sealed
 from gamesim.atomic import write_files
 from gamesim.record import Record
+from gamesim.record_files import MANIFEST_FILE
 from gamesim.report.html import report_html
 from gamesim.report.summary import Summary
 from gamesim.scenario import Scenario
@@ -16,23 +17,33 @@ REPORT_FILE = "report.html"
 
 
 def write_run(folder: Path, scenario: Scenario, record: Record, summary: Summary) -> None:
-    """Write the scenario, summary and record of a run into an existing folder, without figures."""
+    """Write the scenario, record and summary of a run into a folder, which may hold figures and a report.
+
+    The summary has the checksums of the other files; those of the record's arrays are in its manifest.
+    """
+    drawn = set(folder.iterdir())
     scenario.write_parts(folder)
-    text = json.dumps(summary.as_full_json(), allow_nan=False, ensure_ascii=False, indent=1)
-    (folder / SUMMARY_FILE).write_text(text + "\n", encoding="utf-8")
+    files = [path.name for path in folder.iterdir() if path not in drawn]
     (folder / RECORD_FOLDER).mkdir()
     record.write_parts(folder / RECORD_FOLDER)
+    sealed.write(folder / SUMMARY_FILE, summary.as_full_json(), [*files, f"{RECORD_FOLDER}/{MANIFEST_FILE}"])
 
 
-def write_report(folder: Path, scenario: Scenario, record: Record, summary: Summary) -> None:
-    """Draw the figures of a run and write the report that contains them; each file is written completely or not."""
+def write_report(folder: Path, scenario: Scenario, record: Record, summary: Summary) -> dict[str, str]:
+    """Draw the figures of a run and write the report that contains them; return why figures are missing, by name.
+
+    Each file is written completely or not at all.
+    """
     from gamesim.figures import draw_run  # imports matplotlib, which is slow
+
+    failed: dict[str, str] = {}
 
     def write(new: Path) -> list[Path]:
         (new / FIGURES_FOLDER).mkdir()
-        drawn = draw_run(record, new / FIGURES_FOLDER)
-        page = report_html(record, summary, drawn, scenario.to_toml())
+        drawn = draw_run(record, new / FIGURES_FOLDER, failed)
+        page = report_html(record, summary, drawn, scenario.to_toml(), failed)
         (new / REPORT_FILE).write_text(page, encoding="utf-8")
         return [*drawn, new / REPORT_FILE]
 
     write_files([(folder, write)], force=True)
+    return failed

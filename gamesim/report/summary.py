@@ -2,28 +2,36 @@
 
 A gap is the largest gain from deviating; a distance is the total variation from play to the nearest equilibrium. The
 verdict considers the trend of each gap, because gaps are rarely exactly 0 after finitely many rounds; see
-`gamesim.measure.trend`.
+`gamesim.measure.trend`. Replicas need not agree, so each has its own trend.
 """
 
-from dataclasses import Field, dataclass, fields, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
 from importlib.metadata import version
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
-from gamesim import equilibrium
+from gamesim import equilibrium, user_files
+from gamesim.equilibrium import DistanceBounds
+from gamesim.errors import InputError
+from gamesim.formatting import number
 from gamesim.game import Game
-from gamesim.learner import PLAIN_REGRETS, Learner
-from gamesim.measure import numbers
-from gamesim.measure.incentives import ENTRIES, EquilibriumKind, Incentives, no_distance, written_out
-from gamesim.measure.trend import trend
+from gamesim.learner import PLAIN_REGRETS, Learner, RegretOf
+from gamesim.measure import Measure, find, numbers
+from gamesim.measure import distance as distances
+from gamesim.measure.bounds import Holds, seen_by
+from gamesim.measure.incentives import EquilibriumKind, no_distance
+from gamesim.measure.rounding import gap_rounding
+from gamesim.measure.trend import Trend, trend
 from gamesim.record import Record
 from gamesim.record_files import VERSIONS
-from gamesim.report.verdict import GapTrend, verdict
+from gamesim.report.verdict import verdict
+from gamesim.user_learners import name_of
 
 EQUILIBRIA: dict[EquilibriumKind, str] = {"ce": "correlated equilibrium", "cce": "coarse correlated equilibrium"}
-NO_GAP = 1e-9  # a gap up to this share of the payoff range counts as 0
-QUICK_ENTRIES = 50_000  # entries of the linear programs, over all replicas, up to which they take seconds (measured)
+MIXED = "mixed"  # the trend of replicas that do not agree
 PLAYERS_SHOWN = 16  # in a table; the others are in summary.json
 SHOWN_ELSEWHERE = (  # measures with a separate key in a summary
     {f"{kind}-{what}" for kind in EQUILIBRIA for what in ("gap", "gap-slope", "distance")}
@@ -31,22 +39,37 @@ SHOWN_ELSEWHERE = (  # measures with a separate key in a summary
     | {"nash-gap", "welfare"}
 )
 
+Found = TypeVar("Found")
+
 
 @dataclass(frozen=True)
-class PlayerSummary:
-    """One player: its mean payoff per round, its total regrets, and the guaranteed bounds on them.
+class RegretSummary:
+    """Total regrets of one player, the bounds that are proved for them, and in what sense these hold.
 
     A certificate is the bound that the observed gradients certify for the best deviation in hindsight.
     """
+
+    regret: dict[str, float]
+    bound: dict[str, float | None]
+    bound_holds: Holds | None
+    certificate: dict[str, float | None]
+
+
+@dataclass(frozen=True)
+class PlayerSummary(RegretSummary):
+    """One player: its mean payoff per round, its regrets, and those of its strategies if actions are drawn."""
 
     name: str
     learner: str
     settings: dict[str, Any]
     payoff: float
-    regret: dict[str, float]
-    bound: dict[str, float | None]
-    certificate: dict[str, float | None]
     guarantee: str | None
+    strategies: RegretSummary | None
+    seen_by: list[str]  # opponents that saw the draws before they played
+
+    def drawn_and_mixed(self) -> dict[str, RegretSummary]:
+        """Return the regrets of the draws, and of the strategies if they are in the record."""
+        return {"draws": self} | ({} if self.strategies is None else {"strategies": self.strategies})
 
 
 @dataclass(frozen=True)
@@ -61,26 +84,81 @@ class Summary:
     stopped: bool
     players: list[PlayerSummary]
     gap: dict[str, float]
-    slope: dict[str, float | None]
-    trend: dict[str, str]
-    lately: dict[str, tuple[float, float]]  # the smallest and the largest gap in the last decade of the rounds
-    nash_gap: float
+    trends: dict[str, tuple[Trend, ...]]  # of each gap, one per replica
+    nash_gap: float | None  # None if the game varies over the rounds
     distance: dict[str, float | None]
+    distance_bounds: dict[str, tuple[float, float]] | None  # of the distances that were not solved in time
     distance_left_out: str | None
+    strategies_left_out: str | None  # why the regrets of the strategies are missing
     welfare: float
     welfare_range: dict[str, tuple[float, float] | None]
     optimum: float | None
     payoff_range: tuple[float, float]
     measures: dict[str, float]  # all other measures that are a single number and cheap
+    missing: dict[str, str] | None  # measures that failed, and why
     replicas: list[dict[str, Any]] | None
     versions: dict[str, str]
+    varies: bool  # whether the game varies over the rounds, so that play is an equilibrium of no single game
     verdict: str = ""
 
-    def gap_trend(self, kind: str) -> GapTrend:
-        """Return the trend of a gap, "ce" or "cce"; the trend of a gap that ends at 0 is "zero"."""
-        low, high = self.payoff_range
-        word = "zero" if self.gap[kind] <= NO_GAP * (high - low) else self.trend[kind]
-        return GapTrend(self.gap[kind], word, self.slope[kind], self.lately[kind])
+    @property
+    def trend(self) -> dict[str, str]:
+        """The word for the trend of each gap, or "mixed" if replicas do not agree."""
+        words = {kind: {one.word for one in trends} for kind, trends in self.trends.items()}
+        return {kind: found.pop() if len(found) == 1 else MIXED for kind, found in words.items()}
+
+    @property
+    def slope(self) -> dict[str, float | None]:
+        """The exponent of the power law that each gap follows: the mean over replicas, or None if not all have one."""
+        return {kind: _mean_exponent(trends) for kind, trends in self.trends.items()}
+
+    @property
+    def lately(self) -> dict[str, tuple[float, float]]:
+        """The smallest and the largest gap of any replica, at the checkpoints that its trend describes."""
+        return {
+            kind: (min(one.least for one in trends), max(one.largest for one in trends))
+            for kind, trends in self.trends.items()
+        }
+
+    def gap_name(self, kind: EquilibriumKind) -> str:
+        """Return the equilibrium that a gap refers to, or the regret if the game varies."""
+        regret = {"ce": "largest swap regret", "cce": "largest external regret"}
+        return regret[kind] if self.varies else EQUILIBRIA[kind]
+
+    def gap_in_digits(self, kind: str) -> str:
+        """Return a gap as tables print it: 0 only if it is 0 up to rounding."""
+        return "0" if self.trend[kind] == "zero" else number(self.gap[kind], zero=0.0)
+
+    @property
+    def drawn(self) -> bool:
+        """Whether actions are drawn, so that regrets of play and of the strategies differ."""
+        return self.feedback != "expected"
+
+    @property
+    def seers(self) -> dict[str, str]:
+        """The players that saw the others' draws before they played, with their learners."""
+        seen = {name for one in self.players for name in one.seen_by}
+        return {one.name: one.learner for one in self.players if one.name in seen}
+
+    def distance_in_words(self, kind: str, written: Callable[[float | None], str] = number) -> str:
+        """Return a distance, "ce" or "cce", as a number, or its bounds if it was not solved."""
+        if self.distance_bounds is not None and kind in self.distance_bounds:
+            low, high = self.distance_bounds[kind]
+            return f"between {written(low)} and {written(high)}"
+        return written(self.distance[kind])
+
+    @property
+    def notes(self) -> list[str]:
+        """Return sentences about what was not computed, and why."""
+        notes = []
+        if self.distance_left_out:
+            notes.append(f"Distances and welfare ranges are not computed: {self.distance_left_out}.")
+        if self.distance_bounds:
+            notes.append(
+                "A distance that was not solved in time lies between two certified bounds; in Python, "
+                "record.distance_bounds has a time limit of your choice."
+            )
+        return [*notes, *(f"{name} is not computed: {why}." for name, why in (self.missing or {}).items())]
 
     def as_json(self) -> dict[str, Any]:
         """Return the object that `gamesim run --json` prints, with null for NaN and infinity."""
@@ -95,31 +173,35 @@ class Summary:
             "distance": self.distance,
             "welfare": self.welfare,
         }
-        return _finite_table(result | ({} if self.replicas is None else {"replicas": self.replicas}))
+        others = {"distance_bounds": self.distance_bounds, "replicas": self.replicas}
+        return _finite_table(result | {key: value for key, value in others.items() if value is not None})
 
     def as_full_json(self) -> dict[str, Any]:
         """Return the object of summary.json: all measures."""
-        everything = {field.name: getattr(self, field.name) for field in fields(self)}
-        everything["players"] = [vars(one) for one in self.players]
+        everything = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "trends"}
+        everything["players"] = [asdict(one) for one in self.players]
+        everything |= {"trend": self.trend, "slope": self.slope, "lately": self.lately}
         return _finite_table(
             self.as_json() | {key: everything[key] for key in everything if everything[key] is not None}
         )
 
 
-def summarise(record: Record, *, title: str = "", distance: str = "auto", stopped: bool = False) -> Summary:
-    """Measure a record; `distance` is "auto" (skipped if slow), "always" or "never"."""
+def summarise(
+    record: Record, *, title: str = "", distance: str = "auto", stopped: bool = False, measures: Sequence[str] = ()
+) -> Summary:
+    """Measure a record, with further `measures`; `distance` is "auto" (skipped if slow), "always" or "never"."""
     game = record.game
     left_out = why_left_out(game, record.replicas, distance)
-    distances, welfare_ranges = _nothing_measured(), _nothing_measured()
+    missing: dict[str, str] = {}
+    bounds: dict[str, list[DistanceBounds] | None] = dict.fromkeys(EQUILIBRIA)
+    welfare_ranges: dict[str, tuple[float, float] | None] = dict.fromkeys(EQUILIBRIA)
     if left_out is None:
-        try:  # a measure that fails is reported as missing; the run is not lost
-            distances = {kind: float(_mean(record.distance(kind), record)) for kind in EQUILIBRIA}
-            welfare_ranges = {kind: equilibrium.welfare_range(game, kind) for kind in EQUILIBRIA}
-        except ArithmeticError as error:
-            distances, welfare_ranges = _nothing_measured(), _nothing_measured()
-            left_out = str(error)
-    curve = record.curve
-    trends = {kind: trend(curve.rounds, _mean(curve.gap(kind), record)) for kind in EQUILIBRIA}
+        for kind in EQUILIBRIA:
+            bounds[kind] = _tried(f"{kind}-distance", missing, partial(_bounds, record, kind))
+            ends = partial(equilibrium.welfare_range, game, kind)
+            welfare_ranges[kind] = _tried(f"{kind}-welfare-range", missing, ends)
+    players, strategies_left_out = _players(record)
+    trends = {kind: _trends(record, kind) for kind in EQUILIBRIA}
     low, high = game.range
     summary = Summary(
         title=title,
@@ -128,20 +210,26 @@ def summarise(record: Record, *, title: str = "", distance: str = "auto", stoppe
         seed=record.seed,
         feedback=record.feedback,
         stopped=stopped,
-        players=_players(record),
+        players=players,
         gap={kind: float(_mean(record.gap(kind), record)) for kind in EQUILIBRIA},
-        slope={kind: None if one.power is None else one.power.exponent for kind, one in trends.items()},
-        trend={kind: one.word for kind, one in trends.items()},
-        lately={kind: one.lately for kind, one in trends.items()},
-        nash_gap=float(_mean(record.nash_gap(), record)),
-        distance=distances,
+        trends={str(kind): found for kind, found in trends.items()},
+        nash_gap=None if game.timed else float(_mean(record.nash_gap(), record)),
+        varies=game.timed,
+        distance={kind: _distance(found) for kind, found in bounds.items()},
+        distance_bounds=_unsolved(bounds) or None,
         distance_left_out=left_out,
+        strategies_left_out=strategies_left_out,
         welfare=float(_mean(record.welfare, record)),
         welfare_range=welfare_ranges,
         optimum=equilibrium.optimum(game) if no_distance(game) is None else None,
         payoff_range=(float(low.min()), float(high.max())),
-        measures=_other_measures(record),
-        replicas=None if record.single else [_replica(one, left_out) for one in record],
+        measures=_other_measures(record, measures, missing),
+        missing=missing or None,
+        replicas=None
+        if record.single
+        else [
+            _replica(record[k], k, bounds, {kind: trends[kind][k] for kind in trends}) for k in range(record.replicas)
+        ],
         versions={name: version(name) for name in VERSIONS},
     )
     return _with_verdict(summary)
@@ -153,65 +241,151 @@ def why_left_out(game: Game, replicas: int, distance: str) -> str | None:
         return without
     if distance == "never":
         return 'the scenario sets distance = "never"'
-    work = Incentives(written_out(game), "ce").entries
-    if work > ENTRIES:
-        return f"the linear programs have {work:,} entries, more than the limit of {ENTRIES:,}"
-    if distance == "auto" and work * replicas > QUICK_ENTRIES:
-        return (
-            f'linear programs over {game.cells:,} cells are slow (set distance = "always" in [measure] to solve them)'
-        )
-    return None
+    return distances.why_left_out(game, replicas, always=distance == "always")
 
 
-def _nothing_measured() -> dict[str, Any]:
-    return dict.fromkeys(map(str, EQUILIBRIA))
+def _tried(name: str, missing: dict[str, str], measured: Callable[[], Found]) -> Found | None:
+    """Return a measure, or None if it fails, which is noted: the run is not lost."""
+    try:
+        return measured()
+    except Exception as error:  # also an error in a user-defined measure
+        missing[name] = str(error) or type(error).__name__
+        return None
+
+
+def _bounds(record: Record, kind: EquilibriumKind) -> list[DistanceBounds]:
+    """Return the bounds on the distance of each replica."""
+    return [replica.distance_bounds(kind, always=True) for replica in record]
+
+
+def _distance(bounds: list[DistanceBounds] | None) -> float | None:
+    """Return the mean distance over replicas, or None if it is unknown."""
+    return None if bounds is None else _known(float(np.mean([one.distance for one in bounds])))
+
+
+def _unsolved(bounds: dict[str, list[DistanceBounds] | None]) -> dict[str, tuple[float, float]]:
+    """Return the mean bounds of the distances that were not solved."""
+    return {
+        kind: (float(np.mean([one.lower for one in found])), float(np.mean([one.upper for one in found])))
+        for kind, found in bounds.items()
+        if found is not None and not all(one.solved for one in found)
+    }
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else value
 
 
 def _mean(values: Any, record: Record) -> Any:
     return values if record.single else np.mean(values, axis=0)
 
 
-def _other_measures(record: Record) -> dict[str, float]:
+def _trends(record: Record, kind: EquilibriumKind) -> tuple[Trend, ...]:
+    """Return the trend of a gap in each replica."""
+    rounding = gap_rounding(record.game, record.rounds)
+    return tuple(trend(one.curve.rounds, one.curve.gap(kind), rounding) for one in record)
+
+
+def _exponent(trend: Trend) -> float | None:
+    return None if trend.power is None else trend.power.exponent
+
+
+def _mean_exponent(trends: tuple[Trend, ...]) -> float | None:
+    exponents = [exponent for one in trends if (exponent := _exponent(one)) is not None]
+    return float(np.mean(exponents)) if len(exponents) == len(trends) else None
+
+
+def _other_measures(record: Record, asked: Sequence[str], missing: dict[str, str]) -> dict[str, float]:
+    """Return further measures that are a single number: the cheap ones that apply to this run, and those asked for."""
     others = {name: one for name, one in numbers().items() if one.cheap and name not in SHOWN_ELSEWHERE}
-    return {
-        name: float(np.mean([measure.number(run.measure(name)) for run in record])) for name, measure in others.items()
-    }
+    found = {name: _tried(name, missing, partial(_if_it_applies, record, one)) for name, one in others.items()}
+    for name in asked:
+        shown = user_files.shown(name)
+        found[shown] = _tried(shown, missing, partial(_mean_number, record, find(name)))
+    return {name: value for name, value in found.items() if value is not None}
 
 
-def _players(record: Record) -> list[PlayerSummary]:
+def _if_it_applies(record: Record, measure: Measure) -> float | None:
+    try:
+        return _mean_number(record, measure)
+    except InputError:  # it needs an observer or a payoff table
+        return None
+
+
+def _mean_number(record: Record, measure: Measure) -> float:
+    return float(np.mean([measure.number(measure.now(run.moments())) for run in record]))
+
+
+def _players(record: Record) -> tuple[list[PlayerSummary], str | None]:
+    """Return the players, and why the regrets of their strategies are missing."""
     payoffs = _mean(record.payoffs, record)
-    regrets = {kind: _mean(record.regret(kind), record) for kind in PLAIN_REGRETS}
-    return [
+    of_play = _regrets(record, "play")
+    of_strategies: Sequence[RegretSummary | None] = [None] * len(of_play)
+    left_out = None
+    if record.feedback != "expected":
+        try:
+            of_strategies = _regrets(record, "strategies")
+        except InputError as error:  # a record of an earlier version
+            left_out = str(error)
+    players = [
         PlayerSummary(
+            **vars(of_play[i]),
             name=record.game.players[i],
-            learner=player.name if isinstance(player, Learner) else str(player),
-            settings={field.name: getattr(player, field.name) for field in fields(player) if _is_set(player, field)}
-            if isinstance(player, Learner)
-            else {},
+            learner=name_of(player),
+            settings=_settings(player) if isinstance(player, Learner) else {},
             payoff=float(payoffs[i]),
-            regret={kind: float(regrets[kind][i]) for kind in PLAIN_REGRETS},
-            bound={kind: record.bound(i, kind) for kind in PLAIN_REGRETS},
-            certificate=_certificates(record, i),
             guarantee=str(promise) if isinstance(player, Learner) and (promise := player.guarantee()) else None,
+            strategies=of_strategies[i],
+            seen_by=[record.game.players[one] for one in seen_by(record.learners, i)],
         )
         for i, player in enumerate(record.learners)
     ]
+    return players, left_out
 
 
-def _is_set(player: Learner, field: Field[Any]) -> bool:
-    return bool(getattr(player, field.name) != field.default)
+def _regrets(record: Record, of: RegretOf) -> list[RegretSummary]:
+    """Return the regrets of all players, of play or of the strategies."""
+    regrets = {kind: _mean(record.regret(kind, of=of), record) for kind in PLAIN_REGRETS}
+    certified = of == "strategies" or record.feedback == "expected"  # draws are not certified
+    return [
+        RegretSummary(
+            regret={kind: float(regrets[kind][i]) for kind in PLAIN_REGRETS},
+            bound={kind: record.bound(i, kind, of=of) for kind in PLAIN_REGRETS},
+            bound_holds=record.bound_holds(i, of=of),
+            certificate=_certificates(record, i) if certified and record.single else dict.fromkeys(PLAIN_REGRETS),
+        )
+        for i in range(len(record.learners))
+    ]
+
+
+def _settings(learner: Learner) -> dict[str, Any]:
+    """Return the settings that differ from the defaults, as data."""
+    data = user_files.replaced(learner.settings(), user_files.shown)
+    return {one.name: data[one.name] for one in fields(learner) if getattr(learner, one.name) != one.default}
 
 
 def _certificates(record: Record, i: int) -> dict[str, float | None]:
     """Return the certificate of each kind of regret; a bound on swap regret also bounds the others."""
-    if not record.single or record.feedback != "expected":  # certificates hold for strategies, not for sampled actions
-        return dict.fromkeys(PLAIN_REGRETS)
-    proved = {kind: record.certificate(i, record.best_deviation(i, kind)) for kind in PLAIN_REGRETS}
+    best = {kind: record.best_deviation(i, kind, of="strategies") for kind in PLAIN_REGRETS}
+    proved = {kind: record.certificate(i, phi) for kind, phi in best.items()}
     swap = proved["swap"]
     return {kind: None if swap is None or one is None else min(one, swap) for kind, one in proved.items()}
 
 
-def _replica(record: Record, left_out: str | None) -> dict[str, Any]:
+def _replicas(
+    record: Record,
+    bounds: dict[str, list[DistanceBounds] | None],
+    trends: dict[EquilibriumKind, tuple[Trend, ...]],
+) -> list[dict[str, Any]]:
+    return [_replica(one, k, bounds, {kind: trends[kind][k] for kind in trends}) for k, one in enumerate(record)]
+
+
+def _replica(
+    record: Record,
+    replica: int,
+    bounds: dict[str, list[DistanceBounds] | None],
+    trends: dict[EquilibriumKind, Trend],
+) -> dict[str, Any]:
     return {
         "seed": record.seed,
         "players": [
@@ -219,7 +393,9 @@ def _replica(record: Record, left_out: str | None) -> dict[str, Any]:
             for i, payoff in enumerate(record.payoffs)
         ],
         "gap": {kind: float(record.gap(kind)) for kind in EQUILIBRIA},
-        "distance": {kind: None if left_out else float(record.distance(kind)) for kind in EQUILIBRIA},
+        "trend": {kind: one.word for kind, one in trends.items()},
+        "slope": {kind: _exponent(one) for kind, one in trends.items()},
+        "distance": {kind: found and _known(found[replica].distance) for kind, found in bounds.items()},
         "welfare": float(record.welfare),
     }
 
@@ -240,11 +416,11 @@ def _finite(value: Any) -> Any:
 def _with_verdict(summary: Summary) -> Summary:
     """Return the summary with its verdict."""
     sentence = verdict(
-        summary.gap_trend("ce"),
-        summary.gap_trend("cce"),
+        summary.trends["ce"],
+        summary.trends["cce"],
         worst=max(summary.players, key=lambda one: one.regret["swap"]).name,
         rounds=summary.rounds,
-        replicas=None if summary.replicas is None else len(summary.replicas),
         stopped=summary.stopped,
+        varies=summary.varies,
     )
     return replace(summary, verdict=sentence)

@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from gamesim.scenario.mistakes import Mistake, shown
+from gamesim.formatting import shown
+from gamesim.scenario.mistakes import Mistake
 
 
 def payoff_mistakes(

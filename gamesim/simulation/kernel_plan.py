@@ -1,17 +1,23 @@
 """The data that the compiled loop reads: the addresses of the kernels, and all settings and states, concatenated."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
+from gamesim import user_files
 from gamesim.engine import loop
-from gamesim.engine.compiled import GAME_KERNEL, LEARNER_KERNEL, Vector, address
+from gamesim.engine.compiled import GAME_KERNEL, LEARNER_KERNEL, OBSERVER_KERNEL, Vector, address
+from gamesim.errors import InputError
 from gamesim.game import Game
-from gamesim.learner import Feedback, Learner
+from gamesim.learner import Learner
+from gamesim.measure.observers import Observer
+from gamesim.simulation.protocol import FEEDBACK, Protocol
 
-FEEDBACK: dict[Feedback, int] = {"expected": loop.EXPECTED, "sampled": loop.SAMPLED, "bandit": loop.BANDIT}
+LONGEST = 500  # characters of what Numba says about a kernel
 
 
 class Compiled(NamedTuple):
@@ -22,7 +28,9 @@ class Compiled(NamedTuple):
     scratch: int
 
 
-def compiled(game: Game, learners: Sequence[Any], feedback: Feedback) -> Compiled:
+def compiled(
+    game: Game, learners: Sequence[Any], protocol: Protocol, observers: Sequence[Observer], totals: Sequence[Vector]
+) -> Compiled:
     """Concatenate the players' settings and states, and look up the addresses of the kernels."""
     plan = np.zeros((len(learners), loop.COLUMNS), dtype=np.int64)
     settings: list[Vector] = []
@@ -31,18 +39,65 @@ def compiled(game: Game, learners: Sequence[Any], feedback: Feedback) -> Compile
     for row, learner, actions, end in zip(plan, learners, game.sizes, ends, strict=True):
         row[loop.ACTIONS : loop.ACTIONS_END + 1] = end - actions, end
         if isinstance(learner, Learner):
-            settings.append(learner.kernel_settings(actions))
-            states.append(learner.first_state(actions))
-            row[loop.PLAY] = address(learner.kernels[0], LEARNER_KERNEL)
-            row[loop.OBSERVE] = address(learner.kernels[1], LEARNER_KERNEL)
-            row[loop.INFORMED] = learner.informed
+            with _clearly(learner):
+                settings.append(learner.kernel_settings(actions))
+                states.append(learner.first_state(actions))
+                row[loop.PLAY] = address(learner.kernels[0], LEARNER_KERNEL)
+                row[loop.OBSERVE] = address(learner.kernels[1], LEARNER_KERNEL)
+            if learner.informed:
+                row[loop.INFORMED] = loop.SEES_DRAWS if learner.sees_draws else loop.SEES_STRATEGIES
         else:  # written in Python: runs between the phases of the loop
             settings.append(np.zeros(0))
             states.append(np.zeros(0))
     for parts, at in ((settings, loop.SETTINGS), (states, loop.STATE)):
         part_ends = list(accumulate(map(len, parts)))
         plan[:, at], plan[:, at + 1] = [0, *part_ends[:-1]], part_ends
+    plan[:, loop.FEEDBACK] = [FEEDBACK[one] for one in protocol.feedback]
+    plan[:, loop.DRAWN] = [_wants_draw(*one) for one in zip(learners, states, game.sizes, plan, strict=True)]
     integers, data, scratch = game.kernel_arrays()
-    game_kernel = address(type(game).kernel, GAME_KERNEL)
-    setup = loop.Setup(plan, np.concatenate(settings), game_kernel, integers, data, FEEDBACK[feedback])
+    setup = loop.Setup(
+        plan=plan,
+        settings=np.concatenate(settings),
+        game=address(type(game).kernel, GAME_KERNEL),
+        integers=integers,
+        data=data,
+        feedback=FEEDBACK[protocol.of_run],
+        differs=int(protocol.differs),
+        alternating=int(protocol.order == "alternating"),
+        delay=protocol.delay,
+        timed=int(game.timed),
+        observers=_table(observers, totals),
+    )
     return Compiled(setup, np.concatenate(states), scratch)
+
+
+@contextmanager
+def _clearly(learner: Learner) -> Iterator[None]:
+    """Turn whatever a user-defined learner raises, or Numba about its kernels, into an InputError."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        if not learner.is_user_defined:
+            raise
+        what = user_files.in_a_line(error)
+        raise InputError(f"{learner.name} cannot be compiled or set up: {what[:LONGEST]}") from error
+
+
+def _wants_draw(learner: Any, state: Vector, actions: int, row: NDArray[np.int64]) -> int:
+    """Return where in all states a learner wants its drawn action: in a part of its state named "drawn"; else -1."""
+    if not isinstance(learner, Learner) or "drawn" not in learner.state_layout.names:
+        return -1
+    marked = np.full_like(state, 0.0)
+    learner.parts(marked, actions).drawn[0] = 1.0
+    return int(row[loop.STATE] + marked.argmax())
+
+
+def _table(observers: Sequence[Observer], totals: Sequence[Vector]) -> NDArray[np.int64]:
+    """Return the address of each compiled observer, and its part of all totals."""
+    table = np.zeros((len(observers), 3), dtype=np.int64)
+    for row, one, end, total in zip(table, observers, accumulate(map(len, totals)), totals, strict=True):
+        row[loop.OBSERVER] = address(one.function, OBSERVER_KERNEL) if one.is_compiled else 0
+        row[loop.TOTAL], row[loop.TOTAL_END] = end - len(total), end
+    return table

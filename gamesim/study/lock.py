@@ -12,7 +12,7 @@ def take_lock(path: Path) -> sqlite3.Connection:
     beside = path.with_name(f"{path.name}.lock")
     try:
         lock = try_lock(beside)
-    except sqlite3.OperationalError as error:
+    except sqlite3.DatabaseError as error:
         raise InputError(f"cannot lock {beside}: {error}; choose another folder with --out") from None
     if lock is None:
         raise InputError(f"another sweep is using {path}; wait until it ends, or choose another folder with --out")

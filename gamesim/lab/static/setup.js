@@ -110,9 +110,9 @@ export class Setup {
   useTable(payoffs, actions = this.game.actions, players = this.game.players) {
     const { name } = this.scenario.game;
     const title = name ? `${name}, modified` : this.scenario.title;
-    const fitting = ({ start, ...entry }, i) => {
-      const kept = start?.length === actions[i].length ? { start } : {};
-      return cleaned({ ...entry, ...kept, name: undefined });
+    const fitting = (entry, i) => {
+      const fits = (strategy) => (strategy?.length === actions[i].length ? strategy : undefined);
+      return cleaned({ ...entry, start: fits(entry.start), opening: fits(entry.opening), name: undefined });
     };
     const entries = this.scenario.players.map(fitting);
     this.game = this.table.game = { ...this.game, payoffs, actions, players };
@@ -154,7 +154,6 @@ export class Setup {
     const putBeside = (update) => this.change({}, changed(this.beside, update));
     const putBoth = (update) =>
       this.change({ players: changed(this.scenario.players, update) }, changed(this.beside, update));
-    const start = entry.start ? entry.start.map(plain).join(" ") : "";
     return h(
       "fieldset",
       { class: `player p${i % 6}` },
@@ -169,9 +168,14 @@ export class Setup {
         "details",
         { id: `${id}-more`, open: open.has(`${id}-more`) },
         h("summary", {}, "settings and initial strategy"),
-        this.learnerSettings(`${id}-learner`, entry.learner, entry, put),
+        this.learnerSettings(`${id}-learner`, shown(entry.learner), entry, put),
         this.beside
-          ? this.learnerSettings(`${id}-beside`, `${this.beside[i].learner}, second run`, this.beside[i], putBeside)
+          ? this.learnerSettings(
+              `${id}-beside`,
+              `${shown(this.beside[i].learner)}, second run`,
+              this.beside[i],
+              putBeside,
+            )
           : null,
         this.fields.number(
           `${id}-perturb`,
@@ -180,17 +184,23 @@ export class Setup {
           { least: 0, most: 1 },
           (perturb) => putBoth({ perturb: perturb || undefined }),
         ),
-        this.fields.text(`${id}-start`, "initial strategy (start)", start, "chosen by the learner", (text) => {
-          if (!text) return { use: () => putBoth({ start: undefined }) };
-          const read = text
-            .split(/[\s,;]+/)
-            .filter(Boolean)
-            .map((one) => readNumber(one));
-          const wrong = read.find((one) => one.mistake);
-          return wrong ? { mistake: wrong.mistake } : { use: () => putBoth({ start: read.map((one) => one.value) }) };
-        }),
+        this.strategyPart(`${id}-start`, "the learner starts at (start)", entry, "start", putBoth),
+        this.strategyPart(`${id}-opening`, "first round only (opening)", entry, "opening", putBoth),
       ),
     );
+  }
+
+  strategyPart(id, label, entry, key, put) {
+    const given = Array.isArray(entry[key]) ? entry[key].map(plain).join(" ") : "";
+    return this.fields.text(id, label, given, "chosen by the learner", (text) => {
+      if (!text) return { use: () => put({ [key]: undefined }) };
+      const read = text
+        .split(/[\s,;]+/)
+        .filter(Boolean)
+        .map((one) => readNumber(one));
+      const wrong = read.find((one) => one.mistake);
+      return wrong ? { mistake: wrong.mistake } : { use: () => put({ [key]: read.map((one) => one.value) }) };
+    });
   }
 
   learnerPart(id, who, entry, put) {
@@ -198,12 +208,10 @@ export class Setup {
     const groups = new Map();
     for (const one of this.choices.learners) {
       const kind = /(swap|internal|external) regret/.exec(one.guarantee)?.[1];
-      const group = kind ? `no ${kind} regret` : "no guarantee";
+      const group = kind ? `bounded ${kind} regret` : "no guarantee";
       groups.set(group, [...(groups.get(group) ?? []), one]);
     }
-    const order = ["no swap regret", "no internal regret", "no external regret", "no guarantee"].filter((group) =>
-      groups.has(group),
-    );
+    const order = ["swap", "internal", "external"].map((kind) => `bounded ${kind} regret`);
     return h(
       "div",
       { class: "learner" },
@@ -214,7 +222,7 @@ export class Setup {
           "aria-label": `Learner of ${who}`,
           onchange: (event) => put({ learner: event.target.value, settings: undefined }),
         },
-        order.map((group) =>
+        [...order, "no guarantee"].filter((group) => groups.has(group)).map((group) =>
           h(
             "optgroup",
             { label: group },
@@ -223,7 +231,7 @@ export class Setup {
               return h(
                 "option",
                 { value: one.name, selected: one.name === entry.learner, disabled: !fits },
-                fits ? one.name : `${one.name}: ${needs(one)}`,
+                fits ? shown(one.name) : `${shown(one.name)}: ${needs(one)}`,
               );
             }),
           ),
@@ -310,12 +318,14 @@ export class Setup {
     this.change({ feedback, players: fit(this.scenario.players) }, fit(this.beside));
     this.build(); // the lists of learners depend on the feedback
     const replaced = (who) => `replaced by ${instead} for ${new Intl.ListFormat("en-GB").format(who)}`;
-    this.notify([...unfit].map(([old, who]) => `${old.name} ${needs(old)}: ${replaced(who)}.`).join(" "));
+    this.notify([...unfit].map(([old, who]) => `${shown(old.name)} ${needs(old)}: ${replaced(who)}.`).join(" "));
   }
 }
 
 /** Two default learners for a feedback. */
 const usual = (feedback) => (feedback === "bandit" ? ["exp3-ix", "exp3"] : ["hedge", "wavelet"]);
+/** Return the name of a learner without the hash of a user's file. */
+const shown = (name) => name.replace(/@[0-9a-f]{64}:/, ":");
 const needs = ({ feedback }) => `needs ${feedback.join(" or ")} feedback`;
 const withoutSettings = ({ settings: _, ...entry }) => entry;
 const cleaned = (entry) => Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined));
@@ -323,6 +333,6 @@ const plain = (value) => String(value);
 
 /** Return a one-line summary of a scenario. */
 export function inALine(scenario, beside, game) {
-  const named = (entries) => [...new Set(entries.map((one) => one.learner))].join(", ");
+  const named = (entries) => [...new Set(entries.map((one) => shown(one.learner)))].join(", ");
   return `${game.name}: ${named(scenario.players)}${beside ? ` | ${named(beside)}` : ""}, ${whole(scenario.rounds)} rounds, seed ${scenario.seed ?? 0}`;
 }

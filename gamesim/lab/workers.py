@@ -1,10 +1,11 @@
 """The threads that all pages share, and how the pages share them.
 
-A page takes turns: a turn plays rounds for a slice of time and, when a frame is due, encodes one. A page has at most
-one turn in the queue, so the pages are served in rotation. The compiled loop releases the GIL, which leaves it to the
-event loop and to the encoding. Slices and the intervals between frames grow with the number of pages, so that
-overheads and frames use a fixed share of the machine. Commands do not wait for the turns of other pages: they have a
-separate thread, as do those kinds of work that may take seconds.
+A page takes turns. A turn plays rounds for a slice of time in a thread; the compiled loop releases the GIL, so rounds
+do not delay the event loop. A page has at most one turn in the queue, so the pages are served in rotation. Frames are
+encoded in the event loop: this takes a fraction of a millisecond of Python, which would hold the GIL in any thread.
+Slices and the intervals between frames grow with the number of pages, such that frames use a fixed share of one core.
+Commands do not wait for the turns of other pages: they have separate threads, as do those kinds of work that may take
+seconds.
 """
 
 from concurrent.futures import ThreadPoolExecutor
@@ -63,7 +64,7 @@ class Workers:
     """The threads, the open pages, and what each page is allotted."""
 
     turns: ThreadPoolExecutor = field(default_factory=lambda: _threads(cores(), "turns"))
-    commands: ThreadPoolExecutor = field(default_factory=lambda: _threads(4, "commands"))  # each may wait for the GIL
+    commands: ThreadPoolExecutor = field(default_factory=lambda: _threads(2, "commands"))
     builds: ThreadPoolExecutor = field(default_factory=lambda: _threads(2, "builds"))  # one may be compiling
     programs: ThreadPoolExecutor = field(default_factory=lambda: _threads(1, "programs"))
     reports: ThreadPoolExecutor = field(default_factory=lambda: _threads(1, "reports"))

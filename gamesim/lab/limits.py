@@ -102,6 +102,6 @@ def refuse_beyond(scenario: Scenario) -> None:
     if scenario.delay > DELAY:
         raise InputError(f"delay must be at most {DELAY:,} in the lab, got {scenario.delay:,}; {way}")
     if scenario.measure.distance == "always" and (reason := why_left_out(game)) is not None:
-        raise InputError(f'measure.distance must be "auto" or "never" in the lab: {reason.partition(" (")[0]}; {way}')
+        raise InputError(f'measure.distance must be "auto" or "never" in the lab: {reason.partition(": ")[0]}; {way}')
     if scenario.replicas is not None:
         raise InputError("replicas: the lab runs a single replica; remove replicas, or change the seed")

@@ -112,11 +112,15 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
     """Return the values in a TOML file and its opening comment."""
     try:
         text = path.read_bytes().decode("utf-8-sig")
-        return tomllib.loads(text), opening_comment(text)
+        values = tomllib.loads(text)
+        repr(values)  # raises a ValueError for a hexadecimal integer that Python cannot print in decimal
+        return values, opening_comment(text)
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path} is not valid TOML: {error}") from None
+    except ValueError:  # tomllib passes this one on
+        raise InputError(f"{path} is not valid TOML: an integer has more than 4300 digits") from None
     except RecursionError:
         raise InputError(f"{path} is not valid TOML: its arrays are nested too deeply") from None
     except OSError as error:

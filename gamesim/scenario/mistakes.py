@@ -25,7 +25,7 @@ def message(source: str, mistakes: list[Mistake]) -> str:
 
 def key_at(location: Sequence[str | int]) -> str:
     """Return the location of a value as a key that counts from 1: players[2].settings."""
-    text = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in location)
+    text = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{shortened(part)}" for part in location)
     return text.removeprefix(".")
 
 
@@ -37,5 +37,9 @@ def key_of_setting(key: str, error: InputError, settings: Mapping[str, Any]) -> 
 
 def shown(value: object) -> str:
     """Return a value as messages quote it, shortened if it is long."""
-    text = repr(value)
+    return shortened(repr(value))
+
+
+def shortened(text: str) -> str:
+    """Return a text, shortened if it is long."""
     return text if len(text) <= 60 else text[:57] + "..."

@@ -86,7 +86,7 @@ def _measures(raw: Any) -> tuple[str, ...]:
     if not isinstance(raw, list) or not raw:
         raise InputError(f"measures: expected a list of names from {', '.join(numbers())}, got {raw!r}")
     for name in raw:
-        if name not in numbers():
+        if not isinstance(name, str) or name not in numbers():
             raise InputError(f"measures: {unknown('measure', name, numbers())}")
     return tuple(dict.fromkeys(raw))
 

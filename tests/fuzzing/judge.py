@@ -1,0 +1,61 @@
+"""A process that judges inputs: its working folder holds the files of one input at a time, and nothing else."""
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from gamesim import players
+from gamesim.simulation import Simulation
+from tests.fuzzing.kinds import KINDS
+from tests.fuzzing.oracle import Oracle, Outcome
+from tests.fuzzing.values import Input
+
+
+class Judge:
+    """Judge inputs, from now on, in this process."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        sys.dont_write_bytecode = True
+        _load_kernels()
+        for kind in KINDS.values():
+            if kind.prepare is not None:
+                kind.prepare()
+        self._oracle = Oracle(folder)
+        self._oracle.limit_memory()
+
+    def judge(self, kind: str, given: Input) -> Outcome:
+        """Return what comes of an input."""
+        for name, data in given.items():
+            (self._folder / name).write_bytes(data)
+        readable = KINDS[kind].readable
+        outcome = self._oracle.judge(
+            lambda: KINDS[kind].use(given, self._folder), readable=readable() if readable else None
+        )
+        left = {path.name for path in self._folder.iterdir()}
+        for name in left & set(given):
+            (self._folder / name).unlink()
+        if left != set(given):
+            raise SystemExit(f"the working folder holds {sorted(left)}, expected {sorted(given)}")
+        return outcome
+
+
+@contextmanager
+def new_judge() -> Iterator[Judge]:
+    """Yield a judge whose working folder is the current folder meanwhile."""
+    with tempfile.TemporaryDirectory(prefix="fuzzing-") as scratch:
+        before = Path.cwd()
+        os.chdir(scratch)
+        try:
+            yield Judge(Path(scratch).resolve())
+        finally:
+            os.chdir(before)
+
+
+def _load_kernels() -> None:
+    """Load the kernels of all learners: to compile one takes longer than any input may."""
+    for name, learner in players.available().items():
+        Simulation("chicken", name, feedback=learner.feedback[0], horizon=1).run(1, threads=0)

@@ -1,0 +1,88 @@
+"""Records: folders whose manifest and arrays are mutated, then loaded, measured and resumed."""
+
+import json
+import tempfile
+from functools import cache
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import numpy as np
+
+from gamesim import players
+from gamesim.record import load
+from gamesim.simulation import Simulation
+from tests.fuzzing import arrays, texts, trees, values
+from tests.fuzzing.scenarios import words
+from tests.fuzzing.values import Input, some
+
+ROUNDS = 12
+_MORE_WORDS = ("format", "versions", "kind", "Table", "Polymatrix", "arrays", "started", "single", "random", "python", "state")
+
+_RUNS: tuple[tuple[str, Any, dict[str, Any]], ...] = (
+    ("chicken", "hedge", {}),
+    ("jordan", ["wavelet", "hedge", "fixed"], {"perturb": 0.3}),
+    ("shapley", "regret-matching", {"feedback": "sampled", "replicas": 2}),
+    ("chicken", "exp3", {"feedback": "bandit", "horizon": 100}),
+    ("polymatrix", "uniform", {"seed": 3}),
+    ("rock-paper-scissors", ["wavelet-continuous", "treeswap"], {"horizon": 50}),
+    ("matching-pennies", ["blum-mansour", "squint"], {"checkpoints": 3}),
+)
+
+
+@cache
+def _records() -> list[Input]:
+    """Return the folders of some records."""
+    found = []
+    for game, learners, options in _RUNS:
+        record = Simulation(game, learners, **{"horizon": ROUNDS, **options}).run(ROUNDS, threads=0)
+        with tempfile.TemporaryDirectory() as folder:
+            record.write_parts(Path(folder))
+            found.append({path.name: path.read_bytes() for path in sorted(Path(folder).iterdir())})
+    return found
+
+
+def make(random: Random) -> Input:
+    """Return a record whose manifest or arrays are mutated."""
+    parts = dict(some(random, _records()))
+    for _ in range(1 + int(random.expovariate(1.5))):
+        name = "manifest.json" if random.random() < 0.5 else some(random, list(parts))
+        if name == "manifest.json":
+            parts[name] = _manifest(random, parts.get(name, b"{}"))
+        elif random.random() < 0.1:
+            del parts[name]
+        elif random.random() < 0.1:
+            parts[name] = some(random, _records()).get(name, b"")
+        else:
+            try:
+                parts[name] = arrays.mutated(random, parts[name])
+            except (ValueError, EOFError):  # mutated before, so that it cannot be read
+                parts[name] = texts.flipped(random, parts[name])
+    return parts
+
+
+def _manifest(random: Random, data: bytes) -> bytes:
+    known = (*words(), *_MORE_WORDS)
+    try:
+        tree = json.loads(data)
+    except (ValueError, RecursionError):
+        return texts.flipped(random, data)
+    if random.random() < 0.7:
+        other = json.loads(some(random, _records())["manifest.json"])
+        return json.dumps(trees.mutated(random, tree, known, [other])).encode()
+    if random.random() < 0.3:
+        tree["rounds"] = values.number(random)
+        return json.dumps(tree).encode()
+    return texts.mutated(random, data.decode(), known, ())
+
+
+def use(given: Input, folder: Path) -> None:
+    """Load a record, describe and measure it, and play two more rounds."""
+    record = load(folder)
+    repr(record)
+    for one in (record, record[0]):
+        json.dumps([np.asarray(one.measure(name)).tolist() for name in ("ce-gap", "payoffs", "external-regret")])
+    if one.joint is not None:
+        one.curve.measure("cce-gap")
+    if all(isinstance(learner, players.Learner) for learner in record.learners):
+        Simulation.resume(record).run(2, threads=0)

@@ -241,6 +241,19 @@ class Record(Generic[Number]):
         return self._by_player(self._array("average-strategies"))
 
     @property
+    def last(self) -> list[NDArray[np.float64]]:
+        """Return each player's strategy of the last round, a probability for each action.
+
+        Examples
+        --------
+        >>> import gamesim
+        >>> record = gamesim.simulate("prisoners-dilemma", ["hedge", "uniform"], rounds=200)
+        >>> [strategy.round(3).tolist() for strategy in record.last]
+        [[0.0, 1.0], [0.5, 0.5]]
+        """
+        return self._by_player(self._array("last-strategies"))
+
+    @property
     def trajectory(self) -> tuple[NDArray[np.int64], list[NDArray[np.float64]]]:
         """Return the recorded rounds, and each player's strategies in them.
 

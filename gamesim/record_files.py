@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gamesim import games, players
+from gamesim.engine.sums import lengths
 from gamesim.errors import InputError
 from gamesim.game import Game
 from gamesim.learner import Feedback, Learner
@@ -75,8 +76,9 @@ def read(folder: Path) -> Fields:
     if manifest.get("format") != FORMAT:
         raise InputError(f"{folder} must have record format {FORMAT}, got {manifest.get('format')}")
     try:
+        game = _game(folder, manifest["game"])
         return Fields(
-            game=_game(folder, manifest["game"]),
+            game=game,
             learners=tuple(
                 players.make(one["learner"], **one["settings"]) if "learner" in one else one["python"]
                 for one in manifest["players"]
@@ -86,7 +88,7 @@ def read(folder: Path) -> Fields:
             feedback=manifest["feedback"],
             started=tuple(manifest["started"]),
             single=manifest["single"],
-            arrays={name: np.load(folder / f"{name}.npy", allow_pickle=False) for name in manifest["arrays"]},
+            arrays=_arrays(folder, manifest["arrays"], game),
             settings=manifest["settings"],
         )
     except (KeyError, OSError, ValueError, TypeError) as error:
@@ -98,6 +100,17 @@ def described(learner: Any) -> dict[str, Any]:
     if isinstance(learner, Learner):
         return {"learner": learner.name, "settings": asdict(learner)}
     return {"python": learner if isinstance(learner, str) else getattr(learner, "__qualname__", repr(learner))}
+
+
+def _arrays(folder: Path, names: list[str], game: Game) -> dict[str, NDArray[Any]]:
+    """Read the arrays; sums that an older version did not keep are NaN."""
+    arrays = {name: np.load(folder / f"{name}.npy", allow_pickle=False) for name in names}
+    replicas, checkpoints = len(arrays["average"]), len(arrays["checkpoints"])
+    for name, width in lengths(game.sizes).items():
+        if name not in arrays:
+            arrays[name] = arrays[f"continue_{name}"] = np.full((replicas, width), np.nan)
+            arrays[f"checkpoint_{name}"] = np.full((replicas, checkpoints, width), np.nan)
+    return arrays
 
 
 def _game(folder: Path, kept: dict[str, Any]) -> Game:

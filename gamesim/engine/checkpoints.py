@@ -13,9 +13,10 @@ DECADES = 8  # powers of ten of rounds for which memory is budgeted
 def checkpoint_numbers(sizes: Sequence[int]) -> int:
     """Return the number of floats per checkpoint that limits the grid.
 
-    The average is left out: it is never the largest sum, and including it would change the grids of large games.
+    Only the two sums that can be large count: the others would change the grids of large games by a little.
     """
-    return sum(length for name, length in lengths(sizes).items() if name != "average")
+    length = lengths(sizes)
+    return length["counterfactuals"] + length["joint"]
 
 
 def per_decade(sizes: Sequence[int], wanted: int) -> int:

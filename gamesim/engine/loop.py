@@ -217,8 +217,21 @@ def add_block(setup: Setup, track: Track, rows: int, sums: Sums) -> None:
 
 
 @inlined
+def _add_steps(setup: Setup, track: Track, round: int) -> None:
+    """Add the distance between the strategies of this round and of the previous one, which is still in the block."""
+    now, before = track.strategies[round % BLOCK], track.strategies[(round - 1) % BLOCK]
+    for player in range(setup.plan.shape[0]):
+        step = 0.0
+        for i in range(setup.plan[player, ACTIONS], setup.plan[player, ACTIONS_END]):
+            step += abs(now[i] - before[i])
+        track.sums.path[player] += step
+
+
+@inlined
 def tally(setup: Setup, track: Track, round: int) -> None:
     """Add the round to the sums and the trajectory."""
+    if round > 0:
+        _add_steps(setup, track, round)
     if setup.feedback == EXPECTED:
         rows = round % BLOCK + 1
         if rows == BLOCK:

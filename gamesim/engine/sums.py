@@ -20,6 +20,8 @@ class Sums(NamedTuple):
     average: Vector  # Σ strategies (or counts of drawn actions), concatenated over players
     counterfactuals: Vector  # Σ p ⊗ l, player after player: what the mass on action i would have lost on action j
     joint: Vector  # Σ of the product of strategies (or counts of drawn profiles); empty if too large
+    path: Vector  # Σ |p_t - p_{t-1}|_1 of each player's strategies, exact whatever the trajectory keeps
+    last: Vector  # not a sum: the strategies of the last round, concatenated over players
 
     @classmethod
     def zeros(cls, sizes: Sequence[int]) -> "Sums":
@@ -35,12 +37,14 @@ def lengths(sizes: Sequence[int]) -> dict[str, int]:
     """Return the length of each sum, given the number of actions of each player.
 
     >>> lengths([2, 3])
-    {'average': 5, 'counterfactuals': 13, 'joint': 6}
+    {'average': 5, 'counterfactuals': 13, 'joint': 6, 'path': 2, 'last': 5}
     """
     return {
         "average": sum(sizes),
         "counterfactuals": sum(size * size for size in sizes),
         "joint": _cells_held(sizes),
+        "path": len(sizes),
+        "last": sum(sizes),
     }
 
 

@@ -144,6 +144,18 @@ def average_strategies(moment: Moment) -> Vector:
     return moment.profile
 
 
+@measure("last-strategies", unit=PROBABILITY, per="action")
+def last_strategies(moment: Moment) -> Vector:
+    """Return all players' strategies of the last round, concatenated."""
+    return moment.sums.last
+
+
+@measure("path-length", unit="L1 distance", per="player", reduce=np.max)
+def path_length(moment: Moment) -> Vector:
+    """Return how far each player's strategy moved in all: Σ |p_t - p_{t-1}|_1 over all rounds."""
+    return moment.sums.path
+
+
 @measure("joint", unit=PROBABILITY, per="cell")
 def joint(moment: Moment) -> NDArray[np.float64]:
     """Return the joint distribution of play, one axis per player."""

@@ -33,6 +33,8 @@ class Moment:
         sums.average         = Σ p, concatenated over players
         sums.counterfactuals = Σ p ⊗ l, player after player
         sums.joint           = Σ p_1 ⊗ ... ⊗ p_n, empty if too large to store
+        sums.path            = Σ |p_t - p_{t-1}|_1 of each player's strategies, drawn or not
+        sums.last            = p_t of the last round, concatenated over players
 
     Examples
     --------

@@ -538,11 +538,13 @@ class Simulation(Generic[Number]):
 
     def _advance(self, replica: int, rounds: int) -> None:
         uniforms = self._uniforms(replica, rounds)
+        track = self._tracks[replica]
         began = thread_time()
         if self._python[replica]:
-            self._python[replica].advance(self._setup, self._tracks[replica], self.rounds, rounds, uniforms)
+            self._python[replica].advance(self._setup, track, self.rounds, rounds, uniforms)
         else:
-            loop.advance(self._setup, self._tracks[replica], self.rounds, rounds, uniforms)
+            loop.advance(self._setup, track, self.rounds, rounds, uniforms)
+        track.sums.last[:] = track.strategies[(self.rounds + rounds - 1) % loop.BLOCK]
         self._spent[replica] += thread_time() - began
 
     def _sums(self, track: loop.Track) -> Sums:

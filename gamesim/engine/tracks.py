@@ -39,6 +39,15 @@ def bytes_needed(sizes: Sequence[int], per_decade: int) -> int:
     return 8 * (once + numbers * (1 + checkpoints.DECADES * per_decade))
 
 
+def stride(sizes: Sequence[int], rounds: int) -> int:
+    """Return how many rounds lie between two rows of the trajectory after `rounds` rounds.
+
+    >>> stride([2, 2], 1024), stride([2, 2], 1025), stride([2, 2], 5000)
+    (1, 2, 8)
+    """
+    return 1 << max(0, -(-rounds // _trajectory_rows(sizes)) - 1).bit_length()
+
+
 def _halves_of_joint(sizes: Sequence[int]) -> tuple[int, int]:
     """Return the number of action profiles of each half of the players; 1 if no joint distribution is stored."""
     if not lengths(sizes)["joint"]:

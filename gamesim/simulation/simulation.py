@@ -492,6 +492,11 @@ class Simulation(Generic[Number]):
     def _take_over(self, record: Record[Number]) -> None:
         """Restore the state from a record of the same simulation."""
         arrays = record.arrays
+        states = arrays["continue_state"].shape[-1]
+        if states != self._tracks[0].state.size:
+            raise InputError(
+                f"the learners of this record have a state of {self._tracks[0].state.size} numbers, got {states}"
+            )
         self.rounds = record.rounds
         for replica, track in enumerate(self._tracks):
             for part in CONTINUED:
@@ -499,7 +504,7 @@ class Simulation(Generic[Number]):
             for name, total in track.sums._asdict().items():
                 total[...] = arrays[f"continue_{name}"][replica]
             track.trajectory[: arrays["trajectory"].shape[1]] = arrays["trajectory"][replica]
-            self._random[replica].bit_generator.state = record.settings["random"][replica]
+            _restore(self._random[replica], record.settings["random"][replica])
         moments = [record.moments(replica) for replica in range(self.replicas)]
         for k, rounds in enumerate(arrays["checkpoints"]):
             self._kept.append((int(rounds), [of_replica[k].sums for of_replica in moments]))
@@ -586,6 +591,14 @@ def _chosen_learners(
                 f"choose another learner or feedback"
             )
     return found
+
+
+def _restore(random: np.random.Generator, state: Any) -> None:
+    """Set the state of a random number generator to that in a record."""
+    try:
+        random.bit_generator.state = state
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"the random state in this record is invalid ({type(error).__name__}: {error})") from None
 
 
 @cache

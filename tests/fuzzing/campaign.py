@@ -8,13 +8,14 @@ import os
 import signal
 import sys
 import time
+import traceback
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
 from tests.fuzzing.counts import Counts
 from tests.fuzzing.inputs import made, save
-from tests.fuzzing.judge import new_judge
+from tests.fuzzing.judge import load_kernels, new_judge
 from tests.fuzzing.kinds import KINDS
 from tests.fuzzing.oracle import Outcome
 
@@ -25,6 +26,7 @@ CRASH = Outcome("crash", "the process was killed by a signal, or hung in compile
 
 def campaign(count: int, seed: int, only: Sequence[str], failures: Path) -> Counts:
     """Run inputs 0 to `count` - 1 of a seed, save those that fail, and return the counts."""
+    load_kernels()
     counts = Counts(list(KINDS))
     crashed = -1
     while counts.current < count:
@@ -34,6 +36,8 @@ def campaign(count: int, seed: int, only: Sequence[str], failures: Path) -> Coun
             try:
                 _work(counts, count, seed, only, failures, crashed)
                 code = 0
+            except BaseException:
+                traceback.print_exc()
             finally:
                 sys.stdout.flush()
                 sys.stderr.flush()

@@ -20,7 +20,7 @@ class Judge:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         sys.dont_write_bytecode = True
-        _load_kernels()
+        load_kernels()
         for kind in KINDS.values():
             if kind.prepare is not None:
                 kind.prepare()
@@ -46,7 +46,8 @@ class Judge:
 @contextmanager
 def new_judge() -> Iterator[Judge]:
     """Yield a judge whose working folder is the current folder meanwhile."""
-    with tempfile.TemporaryDirectory(prefix="fuzzing-") as scratch:
+    memory = Path("/dev/shm")  # files in memory, where there is such a folder, spare the disk
+    with tempfile.TemporaryDirectory(prefix="fuzzing-", dir=memory if memory.is_dir() else None) as scratch:
         before = Path.cwd()
         os.chdir(scratch)
         try:
@@ -55,7 +56,7 @@ def new_judge() -> Iterator[Judge]:
             os.chdir(before)
 
 
-def _load_kernels() -> None:
+def load_kernels() -> None:
     """Load the kernels of all learners: to compile one takes longer than any input may."""
     for name, learner in players.available().items():
         Simulation("chicken", name, feedback=learner.feedback[0], horizon=1).run(1, threads=0)

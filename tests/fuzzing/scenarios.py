@@ -253,21 +253,18 @@ def try_point(job: Job, measures: Sequence[str]) -> None:
 def _skip_large_settings(data: bytes) -> None:
     """Leave out games with large integer settings, which are limited elsewhere."""
     try:
-        tree = tomllib.loads(data.decode("utf-8-sig"))
+        large = _has_large_setting(tomllib.loads(data.decode("utf-8-sig")), "", in_settings=False)
     except (ValueError, RecursionError):
         return
-    if _has_large_setting(tree, "", in_game=False):
+    if large:
         raise Skip
 
 
-def _has_large_setting(tree: Any, key: str, *, in_game: bool) -> bool:
-    in_game = in_game or ("game" in key and "settings" in key)
+def _has_large_setting(tree: Any, key: str, *, in_settings: bool) -> bool:
+    in_settings = in_settings or "settings" in key
     if isinstance(tree, Mapping):
-        return any(
-            _has_large_setting(below, f"{key}.{name}", in_game=in_game)
-            for name, below in tree.items()
-            if not (in_game and name == "seed")
-        )
+        return any(_has_large_setting(one, f"{key}.{name}", in_settings=in_settings) for name, one in tree.items())
     if isinstance(tree, list):
-        return any(_has_large_setting(below, key, in_game=in_game) for below in tree)
-    return in_game and isinstance(tree, int) and abs(tree) > LARGEST_SETTING
+        return any(_has_large_setting(one, key, in_settings=in_settings) for one in tree)
+    small = not isinstance(tree, int | float) or tree == 0 or 1e-9 < abs(tree) <= LARGEST_SETTING
+    return in_settings and not (small and not (key.endswith("seed") and tree < 0))

@@ -18,7 +18,10 @@ def mutated(random: Random, tree: Any, words: Sequence[str], others: Sequence[An
         places = _places(root)
         if not places:
             break
-        some(random, _MUTATIONS)(random, places, words, others)
+        try:
+            some(random, _MUTATIONS)(random, places, words, others)
+        except RecursionError:  # too deep to be copied
+            break
     return root[0] if root else {}
 
 
@@ -90,7 +93,7 @@ def _move(random: Random, places: list[Place], words: Sequence[str], others: Seq
 
 def _wrap(random: Random, places: list[Place], words: Sequence[str], others: Sequence[Any]) -> None:
     branch, key = some(random, places)
-    for _ in range(1 if random.random() < 0.9 else some(random, values.DEEP[:2])):
+    for _ in range(1 if random.random() < 0.9 else some(random, (50, 200))):
         branch[key] = [branch[key]] if random.random() < 0.7 else {values.text(random, words[:50]): branch[key]}
 
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from gamesim import games as games
     from gamesim import players as players
     from gamesim.errors import InputError as InputError
+    from gamesim.flows import Flow as Flow
+    from gamesim.flows import flow as flow
     from gamesim.game import Game as Game
     from gamesim.game import Table as Table
     from gamesim.learner import Guarantee as Guarantee
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from gamesim.record import load as load
     from gamesim.scenario import Scenario as Scenario
     from gamesim.simulation import Simulation as Simulation
+    from gamesim.simulation import face as face
     from gamesim.simulation import simulate as simulate
 
 # In a checkout the folders players, games and scenarios are next to this one; in an installed package, inside it.
@@ -32,6 +35,8 @@ if not os.path.isdir(os.path.join(os.path.dirname(__file__), "players")):
 # The module of each name. Names are imported on first use, so that `gamesim --help` loads no numerical library.
 _HOME = {
     "InputError": "errors",
+    "Flow": "flows",
+    "flow": "flows",
     "Game": "game",
     "Table": "game",
     "Guarantee": "learner",
@@ -40,6 +45,7 @@ _HOME = {
     "load": "record",
     "Scenario": "scenario",
     "Simulation": "simulation",
+    "face": "simulation",
     "simulate": "simulation",
 }
 

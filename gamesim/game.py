@@ -66,6 +66,7 @@ class Game:
     actions: tuple[tuple[str, ...], ...]
 
     kernel: ClassVar[Callable[[Integers, Vector, Vector, Vector, Vector], None]]
+    timed: ClassVar[bool] = False  # whether the kernel reads the round, from 0, in the first entry of its scratch
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
@@ -438,15 +439,30 @@ class Table(Game):
         >>> Table.from_payoffs([[[0, 2, 4]], [[1, 3, 9]]]).losses.tolist()
         [[[1.0, 0.0, -1.0]], [[1.0, 0.5, -1.0]]]
         """
-        shape = (-1, *[1] * len(self.players))
-        scale = np.where(self.scale > 0, self.scale, 1.0).reshape(shape)
-        result: NDArray[np.float64] = np.clip((self.middle.reshape(shape) - self.payoffs) / scale, -1, 1)
-        return result
+        return as_losses(self.payoffs, self.middle, self.scale)
 
     def kernel_arrays(self) -> tuple[Integers, Vector, int]:  # noqa: D102
-        own_last = [np.moveaxis(table, player, -1).ravel() for player, table in enumerate(self.losses)]
-        scratch = 0 if len(self.players) <= 2 else self.cells // min(self.sizes)
-        return _SIZES.pack(players=len(self.players), sizes=self.sizes), np.concatenate(own_last), scratch
+        return table_kernel_arrays(self.losses)
+
+
+def as_losses(payoffs: NDArray[np.float64], middle: Vector, scale: Vector) -> NDArray[np.float64]:
+    """Return payoffs, with one table per player, as losses in [-1, 1].
+
+    >>> as_losses(np.array([[[0.0, 2.0, 4.0]]]), np.array([2.0]), np.array([2.0])).tolist()
+    [[[1.0, 0.0, -1.0]]]
+    """
+    shape = (-1, *[1] * (payoffs.ndim - 1))
+    divisor = np.where(scale > 0, scale, 1.0).reshape(shape)
+    result: NDArray[np.float64] = np.clip((middle.reshape(shape) - payoffs) / divisor, -1, 1)
+    return result
+
+
+def table_kernel_arrays(losses: NDArray[np.float64]) -> tuple[Integers, Vector, int]:
+    """Return the arrays that the kernel of a `Table` reads, given one table of losses per player."""
+    sizes = losses.shape[1:]
+    own_last = [np.moveaxis(table, player, -1).ravel() for player, table in enumerate(losses)]
+    scratch = 0 if len(sizes) <= 2 else losses[0].size // min(sizes)
+    return _SIZES.pack(players=len(sizes), sizes=sizes), np.concatenate(own_last), scratch
 
 
 def _as_tensors(payoffs: Any) -> list[NDArray[np.float64]]:

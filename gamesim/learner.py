@@ -1,12 +1,13 @@
 """The interface of a learner: settings, two kernels, and a regret guarantee."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from gamesim import rates
 from gamesim.deprecated import Renamed
 from gamesim.engine.compiled import Vector
 from gamesim.engine.layout import Layout
@@ -15,6 +16,7 @@ from gamesim.errors import InputError, unknown
 __all__ = ["CompiledLearner", "Guarantee", "Learner", "RunningLearner"]
 
 EXAMPLE_ROUNDS = 10_000  # the horizon for displaying the guarantee of a learner whose horizon is unset
+SHOWN_INFORMED = 4  # players named in the message that too many are informed
 
 Kernel = Callable[[Vector, Vector, Vector], None]
 
@@ -23,6 +25,10 @@ PlainRegret: TypeAlias = Literal["external", "internal", "swap"]
 PLAIN_REGRETS: tuple[PlainRegret, ...] = get_args(PlainRegret)
 RegretKind: TypeAlias = Literal["external", "internal", "swap", "quantile", "phi"]
 REGRET_KINDS: tuple[RegretKind, ...] = get_args(RegretKind)
+
+# Whose regret: that of play (of the drawn actions, if actions are drawn) or that of the strategies.
+RegretOf: TypeAlias = Literal["play", "strategies"]
+REGRETS_OF: tuple[RegretOf, ...] = get_args(RegretOf)
 
 Feedback: TypeAlias = Literal["expected", "sampled", "bandit"]
 
@@ -75,7 +81,10 @@ class RunningLearner(Protocol):
 
 @dataclass(frozen=True)
 class Guarantee:
-    """State a regret bound that holds against every sequence of losses in [-1, 1].
+    """State a bound on the regret of a learner's strategies.
+
+    It holds against every sequence of losses in [-1, 1]; the losses of a round may depend on the strategy of that
+    round. The regret of actions drawn from the strategies is a different quantity, see `gamesim.measure.bounds`.
 
     Parameters
     ----------
@@ -86,7 +95,8 @@ class Guarantee:
     bound : callable
         The same bound as a function ``bound(rounds, actions)``: the maximum possible total regret, in units of loss.
     expected : bool, default False
-        Whether the bound holds only in expectation over the learner's random draws, for any fixed comparator action.
+        Whether the bound holds only in expectation over the learner's random draws, for any fixed comparator action and
+        losses that are chosen before the draw. The bound is then on the regret of the draws as well.
 
     Examples
     --------
@@ -202,7 +212,10 @@ class Learner:
     feedback : tuple of str, default ("expected", "sampled")
         The kinds of feedback that the learner supports. Bandit learners observe NaN for actions that were not drawn.
     informed : bool, default False
-        Whether the learner observes the losses of a round before it plays.
+        Whether the learner observes its losses against the other players' strategies of a round before it plays. At
+        most one player of a game may be informed.
+    sees_draws : bool, default False
+        Whether an informed learner observes its losses against the other players' drawn actions instead.
     ordered : bool, default False
         Whether the strategies depend on the order of the actions.
 
@@ -221,6 +234,7 @@ class Learner:
     state_layout: ClassVar[Layout[Any]]  # the names and shapes of the parts of the state
     feedback: ClassVar[tuple[Feedback, ...]] = ("expected", "sampled")  # bandit learners get NaN for actions not drawn
     informed: ClassVar[bool] = False  # whether it observes the losses of a round before it plays
+    sees_draws: ClassVar[bool] = False  # whether these are the losses against the others' drawn actions
     ordered: ClassVar[bool] = False  # whether its play depends on the order of the actions
 
     def kernel_settings(self, actions: int) -> Vector:
@@ -242,7 +256,7 @@ class Learner:
         --------
         >>> from gamesim import players
         >>> players.make("replicator", step=0.1).kernel_settings(actions=4)
-        array([0.1])
+        array([0.1, 0. ])
         """
         return np.array([getattr(self, field.name) for field in fields(self)], dtype=np.float64)
 
@@ -337,8 +351,89 @@ class Learner:
         """
         return None
 
+    def start_at(self, state: Vector, strategy: Vector) -> None:
+        """Change a first state so that the learner starts at a strategy.
+
+        It plays this strategy in round 1 and continues from there; its documentation says how.
+
+        Parameters
+        ----------
+        state : ndarray of float
+            The first state, see `first_state`, which is changed.
+        strategy : ndarray of shape (actions,)
+            The strategy.
+
+        Raises
+        ------
+        InputError
+            If the learner cannot start at this strategy, or at any.
+
+        Examples
+        --------
+        >>> from gamesim import players
+        >>> learner = players.make("regret-matching").start(actions=2)
+        >>> learner.learner.start_at(learner.state, np.array([0.25, 0.75]))
+        >>> learner.play()
+        array([0.25, 0.75])
+        """
+        raise InputError(
+            f"{self.name} cannot start at a given strategy; give an opening, which replaces the strategy of the first "
+            "round only, or choose another learner"
+        )
+
+    def settings(self) -> dict[str, Any]:
+        """Return the settings as data, with learners among them as tables.
+
+        Returns
+        -------
+        dict
+            The settings by name. `gamesim.players.make` takes them.
+
+        Examples
+        --------
+        >>> from gamesim import players
+        >>> players.BlumMansour(rows=players.FTRL(optimistic=True)).settings()["rows"]
+        {'learner': 'ftrl', 'regulariser': 'entropic', 'optimistic': True, 'rate': None}
+        """
+
+        def as_data(value: Any) -> Any:
+            return {"learner": value.name, **value.settings()} if isinstance(value, Learner) else value
+
+        return {field.name: as_data(getattr(self, field.name)) for field in fields(self)}
+
+    def with_payoff_scale(self, scale: float) -> "Learner":
+        """Return a copy with rates per payoff converted to rates per loss.
+
+        Rates of learners among the settings are converted, too.
+
+        Parameters
+        ----------
+        scale : float
+            The payoff that corresponds to a loss of 1, see `Game.scale`.
+
+        Returns
+        -------
+        Learner
+            The copy, or this learner if nothing changes.
+
+        Examples
+        --------
+        >>> from gamesim import players
+        >>> players.make("hedge", rate="0.5 per payoff").with_payoff_scale(3.0)
+        Hedge(rate=1.5)
+        """
+        changes: dict[str, Any] = {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            converted = value.with_payoff_scale(scale) if isinstance(value, Learner) else rates.in_losses(value, scale)
+            if converted != value:
+                changes[field.name] = converted
+        return replace(self, **changes) if changes else self
+
     def with_horizon(self, rounds: int) -> "Learner":
-        """Return a copy with ``horizon=rounds`` if the horizon is unset.
+        """Return a copy that is tuned to a number of rounds.
+
+        An unset horizon is set, and rates that are "tuned" are tuned to it.
 
         Parameters
         ----------
@@ -348,7 +443,7 @@ class Learner:
         Returns
         -------
         Learner
-            The tuned copy, or this learner if it has no horizon or its horizon is set.
+            The tuned copy, or this learner if it has nothing to tune.
 
         Examples
         --------
@@ -358,10 +453,12 @@ class Learner:
         >>> players.make("exp3", horizon=50).with_horizon(rounds=1000)
         Exp3(horizon=50)
         """
-        if getattr(self, "horizon", rounds) is None:
-            changes: dict[str, Any] = {"horizon": rounds}
-            return replace(self, **changes)
-        return self
+        changes: dict[str, Any] = {"horizon": rounds} if getattr(self, "horizon", rounds) is None else {}
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value == rates.TUNED:
+                changes[field.name] = rates.tuned_to(value, rounds)
+        return replace(self, **changes) if changes else self
 
     over = Renamed("with_horizon")
 
@@ -521,7 +618,7 @@ class CompiledLearner:
                 f"loss must have one entry for each of {self.actions} actions, got an array of shape {vector.shape}"
             )
         unseen = np.isnan(vector)
-        if unseen.any() and "bandit" not in self.learner.feedback:
+        if unseen.any() and ("bandit" not in self.learner.feedback or self.learner.informed):
             raise InputError(f"{self.learner.name} needs the loss of every action, got NaN for some")
         if (np.abs(vector[~unseen]) > 1).any():
             raise InputError(f"losses must lie in [-1, 1], got {vector[~unseen][np.abs(vector[~unseen]).argmax()]}")
@@ -538,6 +635,29 @@ def default_guarantee(learner: type[Learner]) -> Guarantee | None:
     expected external regret ≤ 2 √(2 d T ln d)
     """
     return learner().with_horizon(EXAMPLE_ROUNDS).guarantee()
+
+
+def several_informed(learners: Sequence[Any], names: Sequence[str]) -> str | None:
+    """Return why these learners cannot play one game, or None if at most one of them is informed.
+
+    >>> from gamesim import players
+    >>> several_informed([players.make("hedge"), players.make("adversary")], ["Row", "Column"]) is None
+    True
+    >>> several_informed([players.make("adversary")] * 2, ["Row", "Column"])  # doctest: +ELLIPSIS
+    'at most one player may observe the others before it plays, got 2: Row (adversary), Column (adversary); ...'
+    """
+    found = [
+        f"{name} ({one.name})"
+        for name, one in zip(names, learners, strict=True)
+        if isinstance(one, Learner) and one.informed
+    ]
+    if len(found) < 2:
+        return None
+    listed = ", ".join(found[:SHOWN_INFORMED]) + (", …" if len(found) > SHOWN_INFORMED else "")
+    return (
+        f"at most one player may observe the others before it plays, got {len(found)}: {listed}; "
+        "choose another learner for all but one of them"
+    )
 
 
 def learner_by_name(name: str) -> type[Learner]:

@@ -20,13 +20,14 @@ from gamesim.deprecated import Renamed
 from gamesim.engine.sums import Sums
 from gamesim.errors import InputError, unknown
 from gamesim.game import Game
-from gamesim.learner import Feedback, Learner, PlainRegret, RegretKind
-from gamesim.measure import regrets
+from gamesim.learner import Feedback, Learner, PlainRegret, RegretKind, RegretOf
+from gamesim.measure import bounds, regrets
+from gamesim.measure.bounds import DELTA, Holds
 from gamesim.measure.builtin import Deviations, gap_name, regret_options
 from gamesim.measure.curves import Curve
 from gamesim.measure.incentives import EquilibriumKind, checked_kind
-from gamesim.measure.moments import Moments
-from gamesim.measure.registry import find
+from gamesim.measure.moments import Moments, Weights
+from gamesim.measure.registry import MomentFunction, find
 
 # The type of a measure with one number per run: a float for one run, an array for replicas, Any if unknown.
 if TYPE_CHECKING:
@@ -155,27 +156,83 @@ class Record(Generic[Number]):
         """
 
         last = len(self._grid) - 1
+        empty = np.zeros((last + 1, 0))  # a sum that runs with this feedback do not need
 
         def sums_at(k: int) -> Sums:
-            if k == last:
-                return Sums(*(self.arrays[name][replica] for name in Sums._fields))
-            return Sums(*(self.arrays[f"checkpoint_{name}"][replica, k] for name in Sums._fields))
+            return Sums(*(sum_at(name, k) if name in self.arrays else empty[k] for name in Sums._fields))
+
+        def sum_at(name: str, k: int) -> NDArray[np.float64]:
+            found: NDArray[np.float64] = (
+                self.arrays[name][replica] if k == last else self.arrays[f"checkpoint_{name}"][replica, k]
+            )
+            return found
 
         def stacked(name: str) -> NDArray[np.float64]:
+            if name not in self.arrays:
+                return empty
             earlier = self.arrays[f"checkpoint_{name}"][replica, :last]
             return np.concatenate([earlier, self.arrays[name][replica, None]])
 
-        return Moments(self.game, self._grid, sums_at, stacked)
+        return Moments(self.game, self._grid, sums_at, stacked, self.settings.get("observers", {}))
 
-    def measure(self, name: str, **options: Any) -> Number | NDArray[np.float64]:
-        """Return a measure by name.
+    @property
+    def observers(self) -> list[str]:
+        """Return the names of the observers of the run.
+
+        Examples
+        --------
+        >>> import gamesim
+        >>> gamesim.simulate("chicken", "hedge", rounds=10, observers=["dynamic-regret"]).observers
+        ['dynamic-regret']
+        """
+        return list(self.settings.get("observers", {}))
+
+    def observed(self, name: str) -> NDArray[np.float64]:
+        """Return the total of an observer.
+
+        Parameters
+        ----------
+        name : str
+            The name of the observer.
+
+        Returns
+        -------
+        ndarray of float
+            The total after the last round. With replicas it has a leading axis.
+
+        Raises
+        ------
+        InputError
+            If the run has no such observer.
+
+        See Also
+        --------
+        gamesim.measure.observers : How to write an observer.
+
+        Examples
+        --------
+        >>> import gamesim
+        >>> record = gamesim.simulate("chicken", ["hedge", "uniform"], rounds=50, observers=["dynamic-regret"])
+        >>> record.observed("dynamic-regret").round(1).tolist()  # per player, in units of loss
+        [1.4, 1.9]
+        """
+        found = [self.moments(replica)[-1].observed(name) for replica in range(self.replicas)]
+        return found[0] if self.single else np.array(found)
+
+    def measure(
+        self, measure: str | MomentFunction, *, weights: Weights | None = None, **options: Any
+    ) -> Number | NDArray[np.float64]:
+        """Return a measure, built in or your own.
 
         `gamesim.measure.available` lists the names.
 
         Parameters
         ----------
-        name : str
-            The name of the measure, for example ``"ce-gap"``.
+        measure : str or callable
+            The name of the measure, for example ``"ce-gap"``, or a function of a `Moment`.
+        weights : {"linear", "quadratic"}, optional
+            Weights of the rounds, if the run has the observer "linear-weights" or "quadratic-weights". By default all
+            rounds have the same weight.
         **options
             The options of the measure, if it has any.
 
@@ -198,9 +255,12 @@ class Record(Generic[Number]):
         0.121
         >>> record.measure("quantile-regret", epsilon=1.0).round(1).tolist()
         [-196.7, -96.7]
+        >>> round(record.measure(lambda moment: moment.sums.last[0]), 3)  # the last probability of the first action
+        0.0
         """
-        measure = find(name)
-        found = [measure.now(self.moments(replica), **options) for replica in range(self.replicas)]
+        chosen = find(measure)
+        moments = [self.moments(replica) for replica in range(self.replicas)]
+        found = [chosen.now(one if weights is None else one.weighted(weights), **options) for one in moments]
         return cast(Number, found[0] if self.single else np.array(found))
 
     def _number(self, name: str) -> Number:
@@ -300,7 +360,12 @@ class Record(Generic[Number]):
         return self._number("welfare")
 
     def regret(
-        self, kind: RegretKind, *, epsilon: float | None = None, phi: Deviations | None = None
+        self,
+        kind: RegretKind,
+        *,
+        of: RegretOf = "play",
+        epsilon: float | None = None,
+        phi: Deviations | None = None,
     ) -> NDArray[np.float64]:
         """Return each player's total regret.
 
@@ -309,6 +374,9 @@ class Record(Generic[Number]):
         kind : {"external", "internal", "swap", "quantile", "phi"}
             The deviations to compare with. External regret compares with the best fixed action, internal regret with
             the best replacement of one action by another, and swap regret with the best replacement of every action.
+        of : {"play", "strategies"}, default "play"
+            Whether the regret is of the drawn actions, if actions are drawn, or of the strategies that they are drawn
+            from. The losses are the same. With expected feedback both are the same.
         epsilon : float, optional
             For quantile regret only: the share of actions, in (0, 1]. The regret is against the ⌈epsilon · d⌉-th best
             of d actions.
@@ -329,6 +397,7 @@ class Record(Generic[Number]):
         See Also
         --------
         gamesim.measure.regrets : The formulas.
+        Record.bound : The bound on each of these regrets.
 
         Examples
         --------
@@ -340,17 +409,22 @@ class Record(Generic[Number]):
         [-196.7, -96.7]
         >>> record.regret("phi", phi=[[0, 1], [1, 0]]).round(1).tolist()  # against always switching
         [-193.5, 0.0]
+        >>> record = gamesim.simulate("commitment", "hedge", rounds=200, feedback="sampled")
+        >>> [record.regret("external", of=of).round(1).tolist() for of in ("play", "strategies")]
+        [[5.0, 3.0], [3.3, 2.1]]
         """
-        options = regret_options(kind, epsilon, phi)
+        options = regret_options(kind, of, epsilon, phi)
         return self._array(f"{kind}-regret", **options)
 
-    def profile(self, player: int | str) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def profile(self, player: int | str, *, of: RegretOf = "play") -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the regret profile of one player.
 
         Parameters
         ----------
         player : int or str
             The index or the name of the player.
+        of : {"play", "strategies"}, default "play"
+            Whether the regrets are of the drawn actions, if actions are drawn, or of the strategies.
 
         Returns
         -------
@@ -384,13 +458,24 @@ class Record(Generic[Number]):
         if isinstance(player, str) and player not in names:
             raise unknown("player", player, names)
         i = names.index(player) if isinstance(player, str) else player
-        found = [regrets.profile(self.moments(replica)[-1].matrices[i]) for replica in range(self.replicas)]
+        found = [regrets.profile(self.moments(replica)[-1].matrices_of(of)[i]) for replica in range(self.replicas)]
         together, alone = np.moveaxis(np.array(found[0] if self.single else found), -2, 0)
         scale = self.game.scale[i]
         return scale * together, scale * alone
 
-    def bound(self, player: int, kind: PlainRegret, rounds: int | None = None) -> float | None:
-        """Return the bound that a learner's guarantee implies on its total regret.
+    def bound(
+        self,
+        player: int,
+        kind: PlainRegret,
+        rounds: int | None = None,
+        *,
+        of: RegretOf = "play",
+        delta: float = DELTA,
+    ) -> float | None:
+        """Return the bound that is proved for a player's total regret.
+
+        It bounds ``regret(kind, of=of)`` in the sense that `bound_holds` states. For actions drawn from the strategies
+        of a learner whose guarantee holds surely, it is exceeded with a probability of at most `delta`.
 
         Parameters
         ----------
@@ -400,15 +485,26 @@ class Record(Generic[Number]):
             The kind of regret.
         rounds : int, optional
             The number of rounds. By default all rounds of the run.
+        of : {"play", "strategies"}, default "play"
+            Whether the regret is of the drawn actions, if actions are drawn, or of the strategies.
+        delta : float, default 0.01
+            The probability with which the regret of drawn actions may exceed the bound, in (0, 1).
 
         Returns
         -------
         float or None
-            The maximum possible total regret, in payoff units, or None if the guarantee implies no bound.
+            The bound on the total regret, in payoff units, or None if nothing is proved: the learner's guarantee
+            implies no bound on this kind of regret, or an opponent saw the draws before it played.
+
+        Raises
+        ------
+        InputError
+            If `of` is unknown or `delta` lies outside (0, 1).
 
         See Also
         --------
         Guarantee.bound_on : How a bound on one kind of regret implies bounds on others.
+        gamesim.measure.bounds : How a bound on the regret of strategies implies one on that of draws.
 
         Examples
         --------
@@ -422,19 +518,64 @@ class Record(Generic[Number]):
         101.7
         >>> gamesim.simulate("shapley", "hedge", rounds=200).bound(0, "swap") is None
         True
+        >>> drawn = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=200, feedback="sampled")
+        >>> [round(drawn.bound(0, "external", of=of), 1) for of in ("strategies", "play")]
+        [50.8, 115.2]
         """
-        learner = self.learners[player]
-        promise = learner.guarantee() if isinstance(learner, Learner) else None
-        if promise is None:
-            return None
-        at = self.rounds if rounds is None else rounds
-        losses = promise.bound_on(kind, at, self.game.sizes[player], self.started[player])
+        if self.settings.get("placed", [False] * len(self.learners))[player] or self.settings.get("protocol"):
+            return None  # proved for the learner's own start, and for losses observed after each round
+        losses = bounds.bound(
+            self.learners,
+            player,
+            kind,
+            self.rounds if rounds is None else rounds,
+            self.game.sizes[player],
+            started=self.started[player],
+            feedback=self.feedback,
+            of=of,
+            delta=delta,
+        )
         return None if losses is None else float(losses * self.game.scale[player])
 
-    def certificate(self, player: int, phi: ArrayLike) -> float | None:
-        """Return the bound on a player's total regret that the learner certifies.
+    def bound_holds(self, player: int, *, of: RegretOf = "play") -> Holds | None:
+        """Return in what sense `bound` holds for a player.
 
-        Some learners can prove a bound against a given deviation from the gradients of their run.
+        Parameters
+        ----------
+        player : int
+            The index of the player.
+        of : {"play", "strategies"}, default "play"
+            Whether the regret is of the drawn actions, if actions are drawn, or of the strategies.
+
+        Returns
+        -------
+        {"surely", "with high probability", "in expectation"} or None
+            Surely means in every run. With high probability means with probability at least 1 - delta. In expectation
+            means that the bound is on the mean over runs of the regret against any fixed deviation, so a single run
+            may exceed it. None means that nothing is proved.
+
+        Raises
+        ------
+        InputError
+            If `of` is unknown.
+
+        Examples
+        --------
+        >>> import gamesim
+        >>> record = gamesim.simulate("matching-pennies", ["hedge", "adversary"], rounds=100, feedback="sampled")
+        >>> record.bound_holds(0, of="strategies"), record.bound_holds(0)
+        ('surely', 'with high probability')
+        >>> record = gamesim.simulate("matching-pennies", ["hedge", "clairvoyant"], rounds=100, feedback="sampled")
+        >>> record.bound_holds(0, of="strategies"), record.bound_holds(0)
+        ('surely', None)
+        """
+        return bounds.bound_holds(self.learners, player, self.feedback, of)
+
+    def certificate(self, player: int, phi: ArrayLike) -> float | None:
+        """Return the certified bound on the total regret of a player's strategies.
+
+        Some learners can prove a bound against a given deviation from the gradients of their run. It holds surely for
+        ``regret("phi", phi=phi, of="strategies")``. If actions are drawn, it does not bound the regret of the draws.
 
         Parameters
         ----------
@@ -486,7 +627,7 @@ class Record(Generic[Number]):
             losses += max(np.abs(changes - row).sum(axis=1).max() for row in changes)
         return float(losses * self.game.scale[player])
 
-    def best_deviation(self, player: int, kind: PlainRegret) -> NDArray[np.float64]:
+    def best_deviation(self, player: int, kind: PlainRegret, *, of: RegretOf = "play") -> NDArray[np.float64]:
         """Return the deviation that a player's regret is measured against.
 
         Parameters
@@ -495,6 +636,8 @@ class Record(Generic[Number]):
             The index of the player.
         kind : {"external", "internal", "swap"}
             The kind of regret.
+        of : {"play", "strategies"}, default "play"
+            Whether the regret is of the drawn actions, if actions are drawn, or of the strategies.
 
         Returns
         -------
@@ -517,7 +660,7 @@ class Record(Generic[Number]):
         """
         if not self.single:
             raise InputError("best deviations need a record of a single run: use record[replica]")
-        return regrets.best_deviation(self.moments()[-1].matrices[player], kind)
+        return regrets.best_deviation(self.moments()[-1].matrices_of(of)[player], kind)
 
     def gap(self, kind: EquilibriumKind) -> Number:
         """Return the CE or CCE gap.

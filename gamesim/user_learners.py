@@ -25,8 +25,8 @@ class UserLearner:
     learner_class: type[Any]
     settings: Mapping[str, Any] = field(default_factory=dict)
 
-    def __call__(self, actions: int) -> RunningLearner:  # noqa: D102
-        running: RunningLearner = self.learner_class(actions=actions, **self.settings)
+    def __call__(self, actions: int, **given: Any) -> RunningLearner:  # noqa: D102
+        running: RunningLearner = self.learner_class(actions=actions, **given, **self.settings)
         return running
 
     def __repr__(self) -> str:
@@ -41,15 +41,20 @@ def as_input_error(player: str, learner: object, when: str, error: Exception) ->
     """
     made_by = learner.learner_class if isinstance(learner, UserLearner) else learner
     name = getattr(made_by, "__name__", type(made_by).__name__)
+    return failure(f"{player}'s learner {name}", when, error)
+
+
+def failure(what: str, when: str, error: Exception) -> InputError:
+    """Return the InputError for an exception in a user's code, with the line of the file."""
     frames = list(extract_tb(error.__traceback__))
-    while frames and Path(__file__).parent in Path(frames[0].filename).parents:  # these lead to the learner
+    while frames and Path(__file__).parent in Path(frames[0].filename).parents:  # these lead to the user's code
         del frames[0]
     where = ""
     if frames:  # the user's lines come first, then those of the libraries that they call
         last = next(frame for frame in reversed(frames) if frame.filename == frames[0].filename)
         where = f"{Path(last.filename).name}, line {last.lineno}, in {last.name}: "
     cause = f"{type(error).__name__}: {error}".removesuffix(": ")
-    return InputError(f"{player}'s learner {name} failed {when}: {where}{cause}")
+    return InputError(f"{what} failed {when}: {where}{cause}")
 
 
 def is_reference(learner: object) -> bool:

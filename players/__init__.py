@@ -13,14 +13,18 @@ from typing import TYPE_CHECKING, Any, overload
 from gamesim.deprecated import warn
 from gamesim.errors import InputError, unknown, unknown_setting
 from gamesim.learner import Learner
+from gamesim.players import notation
 from gamesim.players.adahedge import AdaHedge as AdaHedge
 from gamesim.players.adanormal_hedge import AdaNormalHedge as AdaNormalHedge
 from gamesim.players.adversary import Adversary as Adversary
 from gamesim.players.best_response import BestResponse as BestResponse
 from gamesim.players.blum_mansour import BlumMansour as BlumMansour
+from gamesim.players.clairvoyant import Clairvoyant as Clairvoyant
 from gamesim.players.coin_betting import CoinBetting as CoinBetting
+from gamesim.players.discounted_regret_matching import DiscountedRegretMatching as DiscountedRegretMatching
 from gamesim.players.exp3 import Exp3 as Exp3
 from gamesim.players.exp3_ix import Exp3IX as Exp3IX
+from gamesim.players.extragradient_rm_plus import ExtragradientRegretMatchingPlus as ExtragradientRegretMatchingPlus
 from gamesim.players.fictitious_play import FictitiousPlay as FictitiousPlay
 from gamesim.players.first_order_hedge import FirstOrderHedge as FirstOrderHedge
 from gamesim.players.fixed import Fixed as Fixed
@@ -28,15 +32,25 @@ from gamesim.players.ftrl import FTRL as FTRL
 from gamesim.players.gradient import Gradient as Gradient
 from gamesim.players.hedge import Hedge as Hedge
 from gamesim.players.internal_regret_matching import InternalRegretMatching as InternalRegretMatching
+from gamesim.players.logit import Logit as Logit
+from gamesim.players.magnetic_mirror_descent import MagneticMirrorDescent as MagneticMirrorDescent
 from gamesim.players.normal_hedge import NormalHedge as NormalHedge
+from gamesim.players.optimistic_gradient import OptimisticGradient as OptimisticGradient
 from gamesim.players.optimistic_hedge import OptimisticHedge as OptimisticHedge
 from gamesim.players.predictive_rm_plus import PredictiveRegretMatchingPlus as PredictiveRegretMatchingPlus
 from gamesim.players.prior_hedge import PriorHedge as PriorHedge
+from gamesim.players.q_learning import QLearning as QLearning
 from gamesim.players.regret_matching import RegretMatching as RegretMatching
 from gamesim.players.regret_matching_plus import RegretMatchingPlus as RegretMatchingPlus
 from gamesim.players.replicator import Replicator as Replicator
 from gamesim.players.smooth_fictitious_play import SmoothFictitiousPlay as SmoothFictitiousPlay
+from gamesim.players.smooth_predictive_rm_plus import (
+    SmoothPredictiveRegretMatchingPlus as SmoothPredictiveRegretMatchingPlus,
+)
 from gamesim.players.squint import Squint as Squint
+from gamesim.players.stable_predictive_rm_plus import (
+    StablePredictiveRegretMatchingPlus as StablePredictiveRegretMatchingPlus,
+)
 from gamesim.players.stoltz_lugosi import StoltzLugosi as StoltzLugosi
 from gamesim.players.treeswap import TreeSwap as TreeSwap
 from gamesim.players.tsallis_inf import TsallisINF as TsallisINF
@@ -53,7 +67,7 @@ _LEARNERS: dict[str, type[Learner]] = {
     if isinstance(thing, type) and thing.__module__.startswith(__name__)
 }
 
-__all__ = ["make", "available", *_LEARNERS]  # noqa: PLE0604  # all are strings
+__all__ = ["make", "available", "from_text", *_LEARNERS]  # noqa: PLE0604  # all are strings
 
 
 def available() -> dict[str, type[Learner]]:
@@ -106,6 +120,8 @@ def make(name: str, **settings: Any) -> Learner:
     --------
     >>> make("hedge", rate=0.1)
     Hedge(rate=0.1)
+    >>> make("blum-mansour", rows={"learner": "ftrl", "optimistic": True}).rows
+    FTRL(regulariser='entropic', optimistic=True, rate=None)
     """
     from pydantic import ValidationError
 
@@ -116,8 +132,9 @@ def make(name: str, **settings: Any) -> Learner:
     for key in settings:
         if key not in allowed:
             raise unknown_setting(name, key, allowed)
+    given = {key: _with_learner(value) for key, value in settings.items()}
     try:
-        player: Learner = _adapters()[name].validate_python(settings)
+        player: Learner = _adapters()[name].validate_python(given)
     except ValidationError as error:
         first = error.errors()[0]
         if isinstance(cause := first.get("ctx", {}).get("error"), InputError):
@@ -125,6 +142,42 @@ def make(name: str, **settings: Any) -> Learner:
         where = ".".join(map(str, first["loc"]))
         raise InputError(f"{name}: {where}: {first['msg']}, got {first['input']!r}") from None
     return player
+
+
+def from_text(text: str) -> Learner:
+    """Return a learner from its notation on the command line.
+
+    Parameters
+    ----------
+    text : str
+        A name, optionally followed by settings.
+
+    Returns
+    -------
+    Learner
+        The configured learner.
+
+    Raises
+    ------
+    InputError
+        If the text is malformed, or a name or setting is unknown.
+
+    Examples
+    --------
+    >>> from_text("hedge:rate=0.1")
+    Hedge(rate=0.1)
+    >>> from_text("blum-mansour:rows=ftrl(optimistic=true)").rows
+    FTRL(regulariser='entropic', optimistic=True, rate=None)
+    """
+    name, *settings = notation.split(text, ":")
+    return make(name, **notation.settings(settings, text))
+
+
+def _with_learner(value: Any) -> Any:
+    """Return a setting with a table that describes a learner replaced by the learner."""
+    if not isinstance(value, dict) or "learner" not in value:
+        return value
+    return make(value["learner"], **{key: one for key, one in value.items() if key != "learner"})
 
 
 @cache

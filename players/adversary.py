@@ -13,9 +13,14 @@ class Adversary(Learner):
 
     Notes
     -----
-    The adversary observes the loss l of the current round before it plays. Its strategy is uniform on
+    Before it plays, the adversary observes the loss l of each of its actions in expectation over the
+    other players' strategies of the current round, whatever the feedback. Its strategy is uniform on
 
         {i : l_i ≤ min l + 1e-12}
+
+    If actions are drawn, they are drawn afterwards: the adversary does not see them, so the guarantees
+    of the other learners hold against it. `clairvoyant` is the variant that sees them. At most one
+    player of a game may be informed in this way.
 
     In a zero-sum game, this is the worst opponent that a learner can face in a single round. Without
     a game, the adversary is the same as best response. It declares no guarantee.
@@ -36,4 +41,5 @@ class Adversary(Learner):
     name = "adversary"
     kernels = BestResponse.kernels
     state_layout = BestResponse.state_layout
+    feedback = ("expected", "sampled", "bandit")
     informed: ClassVar[bool] = True

@@ -86,9 +86,9 @@ class BlumMansour(MatrixLearner):
 
     Parameters
     ----------
-    rows : str, default "first-order-hedge"
-        Name of the external-regret learner that chooses each row of φ. It must learn from the loss of
-        every action. "adahedge" needs no tuning and performs well.
+    rows : str or Learner, default "first-order-hedge"
+        The external-regret learner that chooses each row of φ, by name or with settings. It must learn
+        from the loss of every action. "adahedge" needs no tuning and performs well.
     horizon : int, optional
         Number of rounds that the row learners are tuned to, for row learners with a horizon.
 
@@ -104,6 +104,8 @@ class BlumMansour(MatrixLearner):
 
         sqrt(2 ln d / (1 + Σ p_i))
 
+    Started at a strategy p, the learner starts every row there.
+
     References
     ----------
     Blum and Mansour (2007), "From external to internal regret", Theorem 5.
@@ -116,7 +118,7 @@ class BlumMansour(MatrixLearner):
     array([0.  , 0.25, 0.75])
     """
 
-    rows: str = "first-order-hedge"
+    rows: str | Learner = "first-order-hedge"
     horizon: int | None = None
 
     name = "blum-mansour"
@@ -140,13 +142,32 @@ class BlumMansour(MatrixLearner):
         row = row_learner(self.rows, self.horizon).first_state(own.seen.size)
         own.rows[:] = np.tile(row, own.seen.size)
 
+    def start_at(self, state: Vector, strategy: Vector) -> None:  # noqa: D102
+        d, row = strategy.size, row_learner(self.rows, self.horizon)
+        first = row.first_state(d)
+        row.start_at(first, strategy)
+        parts = self.parts(state, d)
+        self.own_layout.parts(parts.own, *self.own_dimensions(d)).rows[:] = np.tile(first, d)
+        parts.strategy[:] = parts.default[:] = strategy
+
     def guarantee(self) -> Guarantee | None:  # noqa: D102
-        return Guarantee("swap", *BOUNDS[self.rows]) if self.rows in BOUNDS else None
+        row = row_learner(self.rows, self.horizon)
+        if row.name in BOUNDS and row == type(row)():
+            return Guarantee("swap", *BOUNDS[row.name])
+        promise = row.guarantee()
+        bounded = promise is not None and promise.bound_on("external", 1, 2) is not None
+        if promise is None or promise.expected or not bounded:
+            return None
+
+        def bound(rounds: int, actions: int) -> float:
+            return actions * (promise.bound_on("external", rounds, actions) or 0.0)
+
+        return Guarantee("swap", f"d ({promise.formula}), d times the bound of a row", bound)
 
 
-def row_learner(name: str, rounds: int | None = None) -> Learner:
+def row_learner(rows: str | Learner, rounds: int | None = None) -> Learner:
     """Return the learner for rows or nodes; it must learn from the loss of every action."""
-    learner = learner_by_name(name)()
+    learner = rows if isinstance(rows, Learner) else learner_by_name(rows)()
     if "expected" not in learner.feedback or learner.informed:
-        raise InputError(f"rows must name a learner that learns from the loss of every action, got {name!r}")
+        raise InputError(f"rows must be a learner that learns from the loss of every action, got {learner.name!r}")
     return learner if rounds is None else learner.with_horizon(rounds)

@@ -34,6 +34,8 @@ class FirstOrderHedge(Learner):
 
         ln d / η + Σ η |l|∞² / 2 ≤ 3 √((1 + Λ) ln d / 2)
 
+    Started at a strategy p, the learner sets L = -ln p / η.
+
     References
     ----------
     Auer, Cesa-Bianchi and Gentile (2002), "Adaptive and self-confident on-line learning algorithms",
@@ -55,6 +57,9 @@ class FirstOrderHedge(Learner):
 
     def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
         return Hedge().kernel_settings(actions)
+
+    def start_at(self, state: Vector, strategy: Vector) -> None:  # noqa: D102
+        Hedge().start_at(state, strategy)
 
     def guarantee(self) -> Guarantee:  # noqa: D102
         return Guarantee("external", "3 √((1 + T) ln d / 2)", lambda T, d: 3 * sqrt((1 + T) * log(d) / 2))

@@ -1,7 +1,8 @@
 """Follow the regularised leader, with three regularisers and with or without optimism."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from math import log, sqrt
+from math import inf, log, sqrt
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -10,11 +11,13 @@ from gamesim.engine.compiled import Vector, kernel
 from gamesim.engine.layout import Layout
 from gamesim.errors import InputError
 from gamesim.learner import Guarantee, Learner
+from gamesim.players._kernels.rate import rate_at, rate_guarantee, scale_and_decay, tuned_rate
 from gamesim.players._kernels.simplex import inverse_power, project, recall, softmin
-from gamesim.validation import positive
+from gamesim.rates import RateSetting, parsed
 
 ENTROPIC, EUCLIDEAN, LOG_BARRIER = range(3)
 REGULARISERS = ("entropic", "euclidean", "log-barrier")
+LARGEST_RATE = {"entropic": inf, "euclidean": inf, "log-barrier": 0.25}  # that has a bound
 
 
 class State(NamedTuple):
@@ -25,9 +28,10 @@ class State(NamedTuple):
     hint: Vector  # m, the prediction of the next loss
     point: Vector  # scratch: L + m
     surprises: Vector  # Σ v
+    rounds: Vector
 
 
-STATE = Layout(State, strategy="d", losses="d", hint="d", point="d", surprises="1")
+STATE = Layout(State, strategy="d", losses="d", hint="d", point="d", surprises="1", rounds="1")
 _view = STATE.view
 
 
@@ -36,20 +40,24 @@ class Settings(NamedTuple):
 
     kind: int  # of regulariser
     optimistic: float  # 1 or 0
-    rate: float  # 0 means sqrt(numerator / (first + Σ v))
+    scale: float  # the rate is scale · t^-decay; scale 0 means sqrt(numerator / (first + Σ v))
+    decay: float
     numerator: float
     first: float
 
 
-SETTINGS = Layout(Settings, "", kind="int", optimistic="float", rate="float", numerator="float", first="float")
+SETTINGS = Layout(
+    Settings, "", kind="int", optimistic="float", scale="float", decay="float", numerator="float", first="float"
+)
 _settings_view = SETTINGS.view
 
 
 @kernel
 def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
     d = loss.size
-    kind, optimistic, rate, numerator, first = _settings_view(settings)
-    strategy, losses, hint, point, surprises = _view(state, d)
+    kind, optimistic, scale, decay, numerator, first = _settings_view(settings)
+    strategy, losses, hint, point, surprises, rounds = _view(state, d)
+    rounds[0] += 1
     largest = squares = local = 0.0
     for i in range(d):
         surprise = loss[i] - hint[i]
@@ -60,8 +68,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
         hint[i] = optimistic * loss[i]
         point[i] = losses[i] + hint[i]
     surprises[0] += largest * largest if kind == ENTROPIC else squares if kind == EUCLIDEAN else local
-    if rate == 0:
-        rate = np.sqrt(numerator / (first + surprises[0]))
+    rate = np.sqrt(numerator / (first + surprises[0])) if scale == 0 else rate_at(scale, decay, rounds[0] + 1)
     if kind == ENTROPIC:
         softmin(rate, point, strategy)
     elif kind == EUCLIDEAN:
@@ -82,8 +89,9 @@ class FTRL(Learner):
         The regulariser ψ.
     optimistic : bool, default False
         Whether to use the last loss as a prediction of the next one.
-    rate : float, optional
-        Learning rate, in units of 1 / loss. By default it decreases with the prediction errors.
+    rate : float or str, optional
+        Learning rate, in units of 1 / loss, or a schedule, see `gamesim.rates`.
+        By default it decreases with the prediction errors.
 
     Notes
     -----
@@ -116,6 +124,8 @@ class FTRL(Learner):
 
         2 + d ln T / rate + Σ rate v
 
+    Started at a strategy p, the learner sets L = -ψ'(p) / rate_1.
+
     References
     ----------
     Rakhlin and Sridharan (2013), "Online learning with predictable sequences", section 2.
@@ -136,45 +146,69 @@ class FTRL(Learner):
 
     regulariser: Literal["entropic", "euclidean", "log-barrier"] = "entropic"
     optimistic: bool = False
-    rate: float | None = None
+    rate: RateSetting = None
 
     name = "ftrl"
     kernels = recall, _observe
     state_layout = STATE
 
     def __post_init__(self) -> None:
-        positive("rate", self.rate)
+        parsed("rate", self.rate)
         if self.regulariser not in REGULARISERS:
             raise InputError(f'regulariser must be "entropic", "euclidean" or "log-barrier", got {self.regulariser!r}')
 
     def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
-        kind, surprise = REGULARISERS.index(self.regulariser), 4.0 if self.optimistic else 1.0
+        kind, surprise = REGULARISERS.index(self.regulariser), self._surprise
         numerator, first = ((log(actions), surprise), (0.5, surprise * actions), (4 * actions, 64 * actions))[kind]
+        _, over, times = self._bound()
+        scale, decay = scale_and_decay(
+            self.rate,
+            lambda rounds: tuned_rate(over(rounds, actions), times(actions), rounds, LARGEST_RATE[self.regulariser]),
+        )
         return SETTINGS.pack(
-            kind=kind, optimistic=self.optimistic, rate=self.rate or 0.0, numerator=numerator, first=first
+            kind=kind, optimistic=self.optimistic, scale=scale, decay=decay, numerator=numerator, first=first
         )
 
-    def guarantee(self) -> Guarantee | None:  # noqa: D102, PLR0911  # one bound per regulariser and kind of rate
-        rate, surprise = self.rate, 4 if self.optimistic else 1
+    def start_at(self, state: Vector, strategy: Vector) -> None:  # noqa: D102
+        settings = SETTINGS.parts(self.kernel_settings(strategy.size))
+        rate = settings.scale or sqrt(settings.numerator / settings.first)
+        if settings.kind == LOG_BARRIER and strategy.min() == 0:
+            raise InputError(f"with the log barrier a start must give every action a positive share, got {strategy}")
+        with np.errstate(divide="ignore"):  # an action without mass never returns
+            past = (-np.log(strategy), -strategy, 1 / np.maximum(strategy, 1e-300))[settings.kind] / rate
+        parts = self.parts(state, strategy.size)
+        parts.strategy[:], parts.losses[:] = strategy, past
+
+    @property
+    def _surprise(self) -> float:
+        """The largest squared prediction error of a loss."""
+        return 4.0 if self.optimistic else 1.0
+
+    def _bound(self) -> tuple[str, Callable[[int, int], float], Callable[[int], float]]:
+        """Return the formula, the factor of 1 / rate_T and the factor of Σ rate_t."""
+        surprise = self._surprise
         if self.regulariser == "entropic":
-            if rate is None:
-                formula = "4 √(T ln d)" if self.optimistic else "2 √(T ln d)"
-                return Guarantee("external", formula, lambda T, d: 2 * sqrt(surprise * T * log(d)))
-            formula = "ln d / rate + 2 rate T" if self.optimistic else "ln d / rate + rate T / 2"
-            return Guarantee("external", formula, lambda T, d: log(d) / rate + surprise * rate * T / 2)
+            formula = "ln d / {rate} + 2 {sum}" if self.optimistic else "ln d / {rate} + {sum} / 2"
+            return formula, lambda T, d: log(d), lambda d: surprise / 2
         if self.regulariser == "euclidean":
-            if rate is None:
-                formula = "2 √(2 d T)" if self.optimistic else "√(2 d T)"
-                return Guarantee("external", formula, lambda T, d: sqrt(surprise * 2 * d * T))
-            formula = "1 / (2 rate) + 2 rate d T" if self.optimistic else "1 / (2 rate) + rate d T / 2"
-            return Guarantee("external", formula, lambda T, d: 0.5 / rate + surprise * rate * d * T / 2)
-        if rate is None:
-            return Guarantee(
-                "external",
-                "2 + ln T √(d (16 d + T)) + 8 √(d T)" if self.optimistic else "2 + ln T √(d (64 d + T)) / 2 + 4 √(d T)",
-                lambda T, d: 2 + log(T) * sqrt(d * (64 * d + surprise * T)) / 2 + 4 * sqrt(surprise * d * T),
-            )
-        if rate <= 0.25:
-            formula = "2 + d ln T / rate + 4 rate T" if self.optimistic else "2 + d ln T / rate + rate T"
-            return Guarantee("external", formula, lambda T, d: 2 + d * log(T) / rate + surprise * rate * T)
-        return None
+            formula = "1 / (2 {rate}) + 2 d {sum}" if self.optimistic else "1 / (2 {rate}) + d {sum} / 2"
+            return formula, lambda T, d: 0.5, lambda d: surprise * d / 2
+        formula = "2 + d ln T / {rate} + 4 {sum}" if self.optimistic else "2 + d ln T / {rate} + {sum}"
+        return formula, lambda T, d: d * log(T), lambda d: surprise
+
+    def guarantee(self) -> Guarantee | None:  # noqa: D102
+        surprise = int(self._surprise)
+        if self.rate is not None:
+            largest, extra = LARGEST_RATE[self.regulariser], 2.0 if self.regulariser == "log-barrier" else 0.0
+            return rate_guarantee(self.rate, *self._bound(), extra=extra, largest=largest)
+        if self.regulariser == "entropic":
+            formula = "4 √(T ln d)" if self.optimistic else "2 √(T ln d)"
+            return Guarantee("external", formula, lambda T, d: 2 * sqrt(surprise * T * log(d)))
+        if self.regulariser == "euclidean":
+            formula = "2 √(2 d T)" if self.optimistic else "√(2 d T)"
+            return Guarantee("external", formula, lambda T, d: sqrt(surprise * 2 * d * T))
+        return Guarantee(
+            "external",
+            "2 + ln T √(d (16 d + T)) + 8 √(d T)" if self.optimistic else "2 + ln T √(d (64 d + T)) / 2 + 4 √(d T)",
+            lambda T, d: 2 + log(T) * sqrt(d * (64 * d + surprise * T)) / 2 + 4 * sqrt(surprise * d * T),
+        )

@@ -9,8 +9,9 @@ import numpy as np
 from gamesim.engine.compiled import Vector, kernel
 from gamesim.engine.layout import Layout
 from gamesim.learner import Guarantee, Learner
+from gamesim.players._kernels.rate import rate_at, rate_guarantee, scale_and_decay, tuned_rate
 from gamesim.players._kernels.simplex import project, recall
-from gamesim.validation import positive
+from gamesim.rates import RateSetting, parsed
 
 
 class State(NamedTuple):
@@ -30,9 +31,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
     d = loss.size
     strategy, point, rounds = _view(state, d)
     rounds[0] += 1
-    rate = settings[0]
-    if rate == 0:
-        rate = 1 / np.sqrt(2 * d * rounds[0])
+    rate = 1 / np.sqrt(2 * d * rounds[0]) if settings[0] == 0 else rate_at(settings[0], settings[1], rounds[0])
     for i in range(d):
         point[i] = strategy[i] - rate * loss[i]
     project(point, strategy)
@@ -44,8 +43,9 @@ class Gradient(Learner):
 
     Parameters
     ----------
-    rate : float, optional
-        Step size, in units of probability / loss. By default 1 / sqrt(2 d t) in round t.
+    rate : float or str, optional
+        Step size, in units of probability / loss, or a schedule, see `gamesim.rates`.
+        By default 1 / sqrt(2 d t) in round t.
 
     Notes
     -----
@@ -62,6 +62,8 @@ class Gradient(Learner):
 
         2 / (2 rate_T) + Σ rate_t d / 2
 
+    Started at a strategy, the learner takes its first step from there.
+
     References
     ----------
     Zinkevich (2003), "Online convex programming and generalized infinitesimal gradient ascent",
@@ -75,20 +77,22 @@ class Gradient(Learner):
     array([0. , 0.5, 0.5])
     """
 
-    rate: float | None = None
+    rate: RateSetting = None
 
     name = "gradient"
     kernels = recall, _observe
     state_layout = STATE
 
     def __post_init__(self) -> None:
-        positive("rate", self.rate)
+        parsed("rate", self.rate)
 
     def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
-        return np.array([self.rate or 0.0])
+        return np.array(scale_and_decay(self.rate, lambda rounds: tuned_rate(1.0, actions / 2, rounds)))
 
-    def guarantee(self) -> Guarantee:  # noqa: D102
-        rate = self.rate
-        if rate is None:
+    def start_at(self, state: Vector, strategy: Vector) -> None:  # noqa: D102
+        self.parts(state, strategy.size).strategy[:] = strategy
+
+    def guarantee(self) -> Guarantee | None:  # noqa: D102
+        if self.rate is None:
             return Guarantee("external", "3 √(d T / 2)", lambda T, d: 3 * sqrt(d * T / 2))
-        return Guarantee("external", "1 / rate + rate d T / 2", lambda T, d: 1 / rate + rate * d * T / 2)
+        return rate_guarantee(self.rate, "1 / {rate} + d {sum} / 2", lambda T, d: 1.0, lambda d: d / 2)

@@ -9,8 +9,9 @@ import numpy as np
 from gamesim.engine.compiled import Vector, kernel
 from gamesim.engine.layout import Layout
 from gamesim.learner import Guarantee, Learner
+from gamesim.players._kernels.rate import rate_at, rate_guarantee, scale_and_decay, tuned_rate
 from gamesim.players._kernels.simplex import softmin
-from gamesim.validation import positive
+from gamesim.rates import RateSetting, parsed
 
 
 class State(NamedTuple):
@@ -27,9 +28,10 @@ view = STATE.view
 @kernel
 def _play(settings: Vector, state: Vector, strategy: Vector) -> None:
     weight, losses = view(state, strategy.size)
-    rate = settings[0]
-    if rate == 0:  # anytime: the rate of round t; losses have range 2
+    if settings[0] == 0:  # anytime: the rate of round t; losses have range 2
         rate = np.sqrt(2 * np.log(strategy.size) / (weight[0] + 1))
+    else:
+        rate = rate_at(settings[0], settings[1], weight[0] + 1)
     softmin(rate, losses, strategy)
 
 
@@ -47,8 +49,9 @@ class Hedge(Learner):
 
     Parameters
     ----------
-    rate : float, optional
-        Learning rate, in units of 1 / loss. By default it decreases as 1 / √t and needs no horizon.
+    rate : float or str, optional
+        Learning rate, in units of 1 / loss, or a schedule, see `gamesim.rates`.
+        By default it decreases as 1 / √t and needs no horizon.
 
     Notes
     -----
@@ -61,6 +64,8 @@ class Hedge(Learner):
         rate_t = sqrt(8 ln d / t) / 2
 
     where the division by 2 accounts for losses of range 2.
+
+    Started at a strategy p, the learner sets L = -ln p / rate_1.
 
     References
     ----------
@@ -77,22 +82,27 @@ class Hedge(Learner):
     array([0.155, 0.422, 0.422])
     """
 
-    rate: float | None = None
+    rate: RateSetting = None
 
     name = "hedge"
     kernels = _play, _observe
     state_layout = STATE
 
     def __post_init__(self) -> None:
-        positive("rate", self.rate)
+        parsed("rate", self.rate)
 
     def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
-        return np.array([self.rate or 0.0])
+        return np.array(scale_and_decay(self.rate, lambda rounds: tuned_rate(log(actions), 0.5, rounds)))
 
-    def guarantee(self) -> Guarantee:  # noqa: D102
-        rate = self.rate
-        if rate is None:
+    def start_at(self, state: Vector, strategy: Vector) -> None:  # noqa: D102
+        settings = self.kernel_settings(strategy.size)
+        rate = settings[0] or sqrt(2 * log(strategy.size))
+        with np.errstate(divide="ignore"):  # an action without mass never returns
+            self.parts(state, strategy.size).losses[:] = -np.log(strategy) / rate
+
+    def guarantee(self) -> Guarantee | None:  # noqa: D102
+        if self.rate is None:
             return Guarantee(
                 "external", "2(√(2 T ln d) + √(ln d / 8))", lambda T, d: 2 * (sqrt(2 * T * log(d)) + sqrt(log(d) / 8))
             )
-        return Guarantee("external", "ln d / rate + rate T / 2", lambda T, d: log(d) / rate + rate * T / 2)
+        return rate_guarantee(self.rate, "ln d / {rate} + {sum} / 2", lambda T, d: log(d), lambda d: 0.5)

@@ -84,6 +84,8 @@ class InternalRegretMatching(MatrixLearner):
     It is at most √d times the bound on internal regret, not d times, as would follow from that bound
     alone.
 
+    Started at a strategy p, the learner sets R_jk = p_k, for which p is the fixed point.
+
     References
     ----------
     Hart and Mas-Colell (2000), "A simple adaptive procedure leading to correlated equilibrium", in the
@@ -102,6 +104,12 @@ class InternalRegretMatching(MatrixLearner):
     name = "internal-regret-matching"
     matrix_kernels = _write, _learn
     own_layout = OWN
+
+    def start_at(self, state: Vector, strategy: Vector) -> None:  # noqa: D102
+        d = strategy.size
+        losses = self.own_layout.parts(self.parts(state, d).own, d).losses.reshape(d, d)
+        losses[:] = -strategy
+        np.fill_diagonal(losses, 0.0)
 
     def guarantee(self) -> Guarantee:  # noqa: D102
         return Guarantee("internal", "2 √((d - 1) T)", lambda T, d: 2 * sqrt((d - 1) * T))

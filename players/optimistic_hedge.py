@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from gamesim.engine.compiled import Vector
 from gamesim.learner import Guarantee, Learner
 from gamesim.players.ftrl import FTRL
-from gamesim.validation import positive
+from gamesim.rates import RateSetting, parsed
 
 
 @dataclass(frozen=True)
@@ -14,8 +14,9 @@ class OptimisticHedge(Learner):
 
     Parameters
     ----------
-    rate : float, optional
-        Learning rate, in units of 1 / loss. By default it decreases with the variation of the losses.
+    rate : float or str, optional
+        Learning rate, in units of 1 / loss, or a schedule, see `gamesim.rates`.
+        By default it decreases with the variation of the losses.
 
     Notes
     -----
@@ -29,6 +30,8 @@ class OptimisticHedge(Learner):
 
     which stays high if the play of the others settles. This is `ftrl` with the entropic regulariser
     and optimism.
+
+    Started at a strategy p, the learner sets L = -ln p / rate_1.
 
     References
     ----------
@@ -45,20 +48,23 @@ class OptimisticHedge(Learner):
     array([0.119, 0.881])
     """
 
-    rate: float | None = None
+    rate: RateSetting = None
 
     name = "optimistic-hedge"
     kernels = FTRL.kernels
     state_layout = FTRL.state_layout
 
     def __post_init__(self) -> None:
-        positive("rate", self.rate)
+        parsed("rate", self.rate)
 
     def _ftrl(self) -> FTRL:
         return FTRL("entropic", optimistic=True, rate=self.rate)
 
     def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
         return self._ftrl().kernel_settings(actions)
+
+    def start_at(self, state: Vector, strategy: Vector) -> None:  # noqa: D102
+        self._ftrl().start_at(state, strategy)
 
     def guarantee(self) -> Guarantee | None:  # noqa: D102
         return self._ftrl().guarantee()

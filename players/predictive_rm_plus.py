@@ -19,13 +19,13 @@ class State(NamedTuple):
 
 
 STATE = Layout(State, strategy="d", regrets="d", predicted="d")
-_view = STATE.view
+view = STATE.view
 
 
 @kernel
 def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
     d = loss.size
-    strategy, regrets, predicted = _view(state, d)
+    strategy, regrets, predicted = view(state, d)
     suffered = expected_loss(strategy, loss)
     for i in range(d):
         regret = suffered - loss[i]
@@ -55,6 +55,8 @@ class PredictiveRegretMatchingPlus(Learner):
 
     and small if play settles.
 
+    Started at a strategy p, the learner sets Q = p and r = 0, as after one round.
+
     References
     ----------
     Farina, Kroer and Sandholm (2021), "Faster game solving via predictive Blackwell approachability",
@@ -72,6 +74,10 @@ class PredictiveRegretMatchingPlus(Learner):
     name = "predictive-rm-plus"
     kernels = recall, _observe
     state_layout = STATE
+
+    def start_at(self, state: Vector, strategy: Vector) -> None:  # noqa: D102
+        parts = self.parts(state, strategy.size)
+        parts.strategy[:] = parts.regrets[:] = parts.predicted[:] = strategy
 
     def guarantee(self) -> Guarantee:  # noqa: D102
         return Guarantee("external", "4 √(d T)", lambda T, d: 4 * sqrt(d * T))

@@ -47,6 +47,8 @@ class RegretMatching(Learner):
     and uniform if no regret exceeds 1e-10. With r the regret of a round, <[R]₊, r> = 0, so that |[R]₊|²
     grows by at most |r|² ≤ 4 d per round, which bounds external regret by 2 √(d T).
 
+    Started at a strategy p, the learner sets the regrets to p, as after one round.
+
     References
     ----------
     Hart and Mas-Colell (2000), "A simple adaptive procedure leading to correlated equilibrium",
@@ -65,6 +67,10 @@ class RegretMatching(Learner):
     name = "regret-matching"
     kernels = recall, _observe
     state_layout = STATE
+
+    def start_at(self, state: Vector, strategy: Vector) -> None:  # noqa: D102
+        parts = self.parts(state, strategy.size)
+        parts.strategy[:] = parts.regrets[:] = strategy
 
     def guarantee(self) -> Guarantee:  # noqa: D102
         return Guarantee("external", "2 √(d T)", lambda T, d: 2 * sqrt(d * T))

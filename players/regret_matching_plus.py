@@ -35,6 +35,8 @@ class RegretMatchingPlus(Learner):
     It is uniform if no entry of Q exceeds 1e-10. Q is at least the regret, and |Q|² grows by at most
     4 d per round, which bounds external regret by 2 √(d T).
 
+    Started at a strategy p, the learner sets Q = p, as after one round.
+
     References
     ----------
     Tammelin, Burch, Johanson and Bowling (2015), "Solving heads-up limit Texas hold'em", Lemmas 1-2.
@@ -51,6 +53,10 @@ class RegretMatchingPlus(Learner):
     name = "regret-matching-plus"
     kernels = recall, _observe
     state_layout = STATE
+
+    def start_at(self, state: Vector, strategy: Vector) -> None:  # noqa: D102
+        parts = self.parts(state, strategy.size)
+        parts.strategy[:] = parts.regrets[:] = strategy
 
     def guarantee(self) -> Guarantee:  # noqa: D102
         return Guarantee("external", "2 √(d T)", lambda T, d: 2 * sqrt(d * T))

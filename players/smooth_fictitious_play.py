@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from gamesim.engine.compiled import Vector, kernel
 from gamesim.learner import Learner
 from gamesim.players._kernels.simplex import softmin
@@ -42,6 +44,8 @@ class SmoothFictitiousPlay(Learner):
     For every fixed τ this is linear in T. Regret per round need not vanish, so the learner declares no
     guarantee.
 
+    Started at a strategy p, the learner sets the mean losses to -τ ln p, as after one round.
+
     References
     ----------
     Fudenberg and Levine (1998), "The Theory of Learning in Games", section 4.4.
@@ -60,6 +64,10 @@ class SmoothFictitiousPlay(Learner):
     name = "smooth-fictitious-play"
     kernels = _play, Hedge.kernels[1]  # the same state as Hedge: rounds and cumulative losses
     state_layout = STATE
+
+    def start_at(self, state: Vector, strategy: Vector) -> None:  # noqa: D102
+        with np.errstate(divide="ignore"):  # an action without mass never returns
+            self.parts(state, strategy.size).losses[:] = -self.temperature * np.log(strategy)
 
     def __post_init__(self) -> None:
         positive("temperature", self.temperature)

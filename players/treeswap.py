@@ -105,9 +105,9 @@ class TreeSwap(Learner):
 
     Parameters
     ----------
-    rows : str, default "hedge"
-        Name of the external-regret learner at the nodes of the tree. It must learn from the loss of
-        every action. Hedge is tuned to `base` rounds.
+    rows : str or Learner, default "hedge"
+        The external-regret learner at the nodes of the tree, by name or with settings. It must learn
+        from the loss of every action. By default it is Hedge tuned to `base` rounds.
     base : int, optional
         Number M of blocks that a node plays, and the ratio of the block lengths of successive levels.
     depth : int, optional
@@ -147,7 +147,7 @@ class TreeSwap(Learner):
     array([0.159, 0.841])
     """
 
-    rows: str = "hedge"
+    rows: str | Learner = "hedge"
     base: int | None = None
     depth: int | None = None
     horizon: int | None = None

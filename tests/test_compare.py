@@ -32,7 +32,7 @@ def test_a_variant_changes_the_learners_and_nothing_else() -> None:
             "game": {"name": "jordan"},
             "players": [
                 {"learner": "hedge", "perturb": 0.5},
-                {"learner": "fixed", "start": [1, 0]},
+                {"learner": "fixed", "opening": [1, 0]},
                 {"learner": "hedge"},
             ],
         }
@@ -40,7 +40,7 @@ def test_a_variant_changes_the_learners_and_nothing_else() -> None:
     hedge, matching = compare.contenders("hedge:rate=0.2,regret-matching")
     alone = compare.variant(scenario, hedge, None)
     assert alone.players is not None
-    assert [(one.learner, one.settings, one.perturb, one.start) for one in alone.players] == [
+    assert [(one.learner, one.settings, one.perturb, one.opening) for one in alone.players] == [
         ("hedge", {"rate": 0.2}, 0.5, None),
         ("hedge", {"rate": 0.2}, 0.0, [1, 0]),
         ("hedge", {"rate": 0.2}, 0.0, None),
@@ -120,7 +120,7 @@ def test_who_hardly_moved_is_named(capsys: pytest.CaptureFixture[str], tmp_path:
 
 def test_the_distance_moved_is_the_mean_over_the_run() -> None:
     """A dominant action is played from the second round on: half of the weight moves there, and stays."""
-    raw = {"rounds": 9, "game": {"name": "prisoners-dilemma"}, "everyone": {"learner": "hedge", "start": [1.0, 0.0]}}
+    raw = {"rounds": 9, "game": {"name": "prisoners-dilemma"}, "everyone": {"learner": "hedge", "opening": [1.0, 0.0]}}
     (one,) = compare.compare(Scenario.from_dict(raw), compare.contenders("best-response"))
     assert one.moved == 0.5 and not one.hardly_moved
     (one,) = compare.compare(Scenario.from_dict({**raw, "replicas": 2}), compare.contenders("uniform"))

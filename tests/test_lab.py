@@ -45,7 +45,7 @@ TABLE: dict[str, Any] = {  # neither square nor symmetric, so that a transposed 
     "rounds": 500,
     "seed": 5,
     "game": {"payoffs": [[[1, 0, 3], [0, 2, -1]], [[0, 2, 1], [5, 0, 0.5]]]},
-    "players": [{"learner": "hedge", "perturb": 0.4}, {"learner": "regret-matching", "start": [0.5, 0.25, 0.25]}],
+    "players": [{"learner": "hedge", "perturb": 0.4}, {"learner": "regret-matching", "opening": [0.5, 0.25, 0.25]}],
 }
 THREE = {
     "rounds": 300,
@@ -130,7 +130,7 @@ def test_the_numbers_do_not_depend_on_how_the_rounds_are_requested(lab: Lab) -> 
 
 
 def test_two_runs_side_by_side_share_the_game_and_the_seed(lab: Lab) -> None:
-    beside = [{"learner": "wavelet", "perturb": 0.4}, {"learner": "hedge", "start": [0.5, 0.25, 0.25]}]
+    beside = [{"learner": "wavelet", "perturb": 0.4}, {"learner": "hedge", "opening": [0.5, 0.25, 0.25]}]
     with lab.page() as page:
         page.begin(TABLE, beside)
         assert [run["learners"] for run in page.shape["runs"]] == [["hedge", "regret-matching"], ["wavelet", "hedge"]]

@@ -266,7 +266,7 @@ def test_stationary_play_can_be_perturbed(page: Page, lab: Lab) -> None:
         {  # play moves once, from one equilibrium to another
             "rounds": 500,
             "game": {"payoffs": [[[1, 1], [1, 1]], [[2, 2], [2, 2]]]},
-            "players": [{"learner": "hedge", "start": [1, 0]}, {"learner": "hedge"}],
+            "players": [{"learner": "hedge", "opening": [1, 0]}, {"learner": "hedge"}],
         },
     ],
     ids=["moves", "gains", "moved"],

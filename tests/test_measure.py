@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from gamesim import InputError, Simulation, games, simulate
 from gamesim.engine.sums import Sums, lengths
+from gamesim.learner import Feedback
 from gamesim.measure import Moment, Moments, available, measure, numbers
 from gamesim.report.summary import summarise
 from gamesim.study import schema, worker
@@ -142,10 +143,13 @@ def test_every_measure_says_what_it_is() -> None:
         assert one.unit and one.description.startswith("Return ") and one.description.endswith(".")
 
 
-def test_every_sum_is_kept_in_every_form() -> None:
-    record = simulate(GAME, "hedge", 50, replicas=2)
-    sizes = lengths(GAME.sizes)
-    assert tuple(sizes) == Sums._fields
+@pytest.mark.parametrize("feedback", ["expected", "sampled"])
+def test_every_sum_is_kept_in_every_form(feedback: Feedback) -> None:
+    record = simulate(GAME, "hedge", 50, replicas=2, feedback=feedback)
+    sizes = lengths(GAME.sizes, drawn=feedback != "expected")
+    left_out = {"strategy_counterfactuals"} if feedback == "expected" else set()
+    assert set(sizes) == set(Sums._fields) - left_out
+    assert not any(f"{form}{name}" in record.arrays for name in left_out for form in ("", "checkpoint_", "continue_"))
     for name, length in sizes.items():
         assert record.arrays[name].shape == record.arrays[f"continue_{name}"].shape == (2, length)
         assert record.arrays[f"checkpoint_{name}"].shape == (2, len(record.arrays["checkpoints"]), length)

@@ -174,7 +174,7 @@ def test_replicas_are_reported_as_means() -> None:
     record = gamesim.simulate("chicken", "hedge", rounds=50, replicas=3, feedback="sampled")
     reader = Reader(page.report_html(record, report.summarise(record), [], ""))
     assert "mean of 3 replicas" in reader.text
-    assert "up to sampling noise" in reader.text
+    assert "≤ with probability 0.99" in reader.text
 
 
 def test_a_comparison_has_a_row_for_each_run() -> None:

@@ -26,7 +26,7 @@ GAME = Table.from_payoffs([[[0, 4, 1], [2, 0, 3]], [[5, 0, 10], [0, 7, 1]]], nam
 
 def test_bounds_are_in_payoff_units_and_a_given_start_costs_two_losses() -> None:
     learners = [players.make("hedge", rate=0.1), players.make("wavelet")]
-    record = gamesim.simulate(GAME, learners, 200, start=[[0.9, 0.1], None])
+    record = gamesim.simulate(GAME, learners, 200, opening=[[0.9, 0.1], None])
     first, second = report.summarise(record).players
     assert first.bound["external"] == pytest.approx(2 * (log(2) / 0.1 + 0.1 * 200 / 2 + 2))
     promise = learners[1].guarantee()
@@ -92,7 +92,7 @@ def test_a_learner_of_internal_regret_has_bounds_on_external_and_swap_regret() -
 
 @pytest.mark.parametrize("kind", PLAIN_REGRETS)
 def test_a_given_start_adds_what_it_can_cost(kind: PlainRegret) -> None:
-    own, given = (gamesim.simulate(GAME, ["hedge", "wavelet"], 50, start=[None, one]) for one in (None, [0, 0, 1]))
+    own, given = (gamesim.simulate(GAME, ["hedge", "wavelet"], 50, opening=[None, one]) for one in (None, [0, 0, 1]))
     added = (given.bound(1, kind) or 0) - (own.bound(1, kind) or 0)
     assert added == pytest.approx(5 * max(cost_of_a_start(one) for one in maps(kind, 3)))
     state = given.arrays["continue_state"][0, -given.learners[1].first_state(3).size :]
@@ -103,7 +103,7 @@ def test_a_given_start_adds_what_it_can_cost(kind: PlainRegret) -> None:
 
 
 def test_what_is_proved_of_swap_regret_is_proved_of_the_others() -> None:
-    record = gamesim.simulate("shapley", ["hedge", "wavelet-continuous"], 2000, start=[[0.5, 0.3, 0.2], None])
+    record = gamesim.simulate("shapley", ["hedge", "wavelet-continuous"], 2000, opening=[[0.5, 0.3, 0.2], None])
     alone = {kind: record.certificate(1, record.best_deviation(1, kind)) or 0 for kind in PLAIN_REGRETS}
     assert alone["external"] > alone["swap"]
     proved = report.summarise(record).players[1].certificate

@@ -43,7 +43,7 @@ def test_the_simulation_follows_the_scenario() -> None:
         game=asymmetric,
         everyone=None,
         players=[
-            {"learner": "hedge", "settings": {"rate": 0.25}, "start": [0.9, 0.1]},
+            {"learner": "hedge", "settings": {"rate": 0.25}, "opening": [0.9, 0.1]},
             {"learner": "fixed", "settings": {"strategy": [0.5, 0, 0.5]}, "name": "Stone"},
         ],
         measure={"checkpoints": 3},

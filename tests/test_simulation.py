@@ -183,7 +183,7 @@ def test_an_informed_player_best_responds_to_the_current_round() -> None:
 
 
 def test_start_and_perturb_change_the_first_round_only() -> None:
-    record = simulate("shapley", "hedge", 2, start=[[1, 0, 0], None], perturb=[0.0, 0.25], seed=1)
+    record = simulate("shapley", "hedge", 2, opening=[[1, 0, 0], None], perturb=[0.0, 0.25], seed=1)
     _, (row, column) = record.trajectory
     assert row[0].tolist() == [1, 0, 0]
     assert 0 < np.abs(column[0] - 1 / 3).max() <= 0.25

@@ -40,6 +40,7 @@ _MATRIX = types.Array(types.float64, 2, "C")
 _INTEGERS = types.Array(types.int64, 1, "C")
 LEARNER_KERNEL = types.void(_VECTOR, _VECTOR, _VECTOR)  # (settings, state, strategy or loss)
 GAME_KERNEL = types.void(_INTEGERS, _VECTOR, _VECTOR, _VECTOR, _VECTOR)  # (integers, data, scratch, profile, losses)
+OBSERVER_KERNEL = types.void(_VECTOR, types.int64, _VECTOR, _VECTOR)  # (total, round, strategies, losses)
 
 
 def kernel(function: Function) -> Function:
@@ -223,6 +224,19 @@ def call_learner(typing: Any, address: Any, settings: Any, state: Any, vector: A
         return _call(context, builder, LEARNER_KERNEL, given[0], _lent(context, builder, LEARNER_KERNEL, given[1:]))
 
     return types.void(types.int64, *LEARNER_KERNEL.args), generate
+
+
+@instruction
+def call_observer(typing: Any, address: Any, total: Any, round: Any, strategies: Any, losses: Any) -> Any:
+    """Call an observer's kernel by its address, in compiled code."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        total, round, strategies, losses = given[1:]
+        vectors = types.void(_VECTOR, _VECTOR, _VECTOR)
+        lent = _lent(context, builder, vectors, [total, strategies, losses])
+        return _call(context, builder, OBSERVER_KERNEL, given[0], [lent[0], round, *lent[1:]])
+
+    return types.void(types.int64, *OBSERVER_KERNEL.args), generate
 
 
 @instruction

@@ -13,8 +13,19 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gamesim.engine.compiled import Integers, Vector, call_game, call_learner, inlined, kernel, part, row_part
+from gamesim.engine.compiled import (
+    Integers,
+    Vector,
+    call_game,
+    call_learner,
+    call_observer,
+    inlined,
+    kernel,
+    part,
+    row_part,
+)
 from gamesim.engine.sums import Sums
+from gamesim.engine.trajectory import Kept, keep
 
 BLOCK = 8
 EXPECTED, SAMPLED, BANDIT = 0, 1, 2
@@ -22,8 +33,14 @@ EXPECTED, SAMPLED, BANDIT = 0, 1, 2
 # Columns of the plan, which has one row per player.
 PLAY, OBSERVE = 0, 1  # addresses; 0 for a learner written in Python
 SETTINGS, SETTINGS_END, STATE, STATE_END, ACTIONS, ACTIONS_END = 2, 3, 4, 5, 6, 7
-INFORMED = 8
-COLUMNS = 9
+INFORMED = 8  # what the learner observes of a round before it plays: 0, or one of the following
+SEES_STRATEGIES, SEES_DRAWS = 1, 2
+FEEDBACK = 9
+DRAWN = 10  # where in all states the learner wants the action that was drawn for it, or -1
+COLUMNS = 11
+
+# Columns of the table of observers: an address, and the part of all observers' totals.
+OBSERVER, TOTAL, TOTAL_END = 0, 1, 2
 
 
 class Setup(NamedTuple):
@@ -34,7 +51,12 @@ class Setup(NamedTuple):
     game: int
     integers: Integers
     data: Vector
-    feedback: int
+    feedback: int  # of all players; if they differ, one under which actions are drawn
+    differs: int  # 1 if some players observe expected losses although actions are drawn
+    alternating: int  # 1 if players move one after the other
+    delay: int  # in rounds
+    timed: int  # 1 if the game reads the round from the first entry of its scratch array
+    observers: NDArray[np.int64]
 
 
 class Track(NamedTuple):
@@ -48,11 +70,11 @@ class Track(NamedTuple):
     drawn: Integers  # the actions drawn in this round
     profile: Vector  # the drawn actions as strategies
     seen: Vector
+    pending: NDArray[np.float64]  # losses that are not observed yet, one row per round of delay
     sums: Sums
     left: NDArray[np.float64]  # rows of the joint distribution: products of strategies of the first half of the players
     right: NDArray[np.float64]  # and its columns, for the second half
-    trajectory: NDArray[np.float64]
-    stride: Integers  # the trajectory keeps every stride-th round
+    kept: Kept  # the trajectory
 
 
 @inlined
@@ -76,6 +98,14 @@ def play(setup: Setup, track: Track, round: int) -> None:
 
 
 @inlined
+def _evaluate(setup: Setup, track: Track, round: int, profile: Vector, losses: Vector) -> None:
+    """Write the losses of all actions against a profile."""
+    if setup.timed == 1:
+        track.scratch[0] = round
+    call_game(setup.game, setup.integers, setup.data, track.scratch, profile, losses)
+
+
+@inlined
 def _ask(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
     """Compute the losses against the strategies, or against actions drawn from them."""
     profile = track.strategies[round % BLOCK]
@@ -93,22 +123,26 @@ def _ask(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
             track.profile[action] = 1.0
             track.drawn[player] = action - first
         profile = track.profile
-    call_game(setup.game, setup.integers, setup.data, track.scratch, profile, track.losses[round % BLOCK])
+    _evaluate(setup, track, round, profile, track.losses[round % BLOCK])
 
 
 @kernel
 def _inform(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
-    """Let the informed learners observe their losses and play, and compute the losses again."""
+    """Let the informed learner observe its losses against the strategies, or the drawn actions, and play."""
     for player in range(setup.plan.shape[0]):
-        if setup.plan[player, INFORMED] != 0:
+        sees = setup.plan[player, INFORMED]
+        if sees != 0:
+            if sees == SEES_DRAWS:
+                _ask(setup, track, round, uniforms)
+            else:
+                _evaluate(setup, track, round, track.strategies[round % BLOCK], track.losses[round % BLOCK])
             _call(setup, track, player, OBSERVE, track.losses[round % BLOCK])
             _call(setup, track, player, PLAY, track.strategies[round % BLOCK])
-    _ask(setup, track, round, uniforms)
 
 
 @inlined
 def answer(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
-    """Compute the losses of this round; informed learners observe theirs first and then play."""
+    """Compute the losses of this round; an informed learner observes its losses first and then plays."""
     strategies = track.strategies[round % BLOCK]
     if round == 0:
         for i in range(strategies.size):
@@ -121,20 +155,68 @@ def answer(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
             first, end = setup.plan[player, ACTIONS], setup.plan[player, ACTIONS_END]
             for i in range(first, end):
                 strategies[i] = 1.0 / (end - first)
-    _ask(setup, track, round, uniforms)
     if informed > 0:
         _inform(setup, track, round, uniforms)
+    _ask(setup, track, round, uniforms)
 
 
 @inlined
-def observe(setup: Setup, track: Track, round: int) -> None:
-    """Pass each learner the losses of its actions, or under bandit feedback of the drawn action only."""
+def perceive(setup: Setup, track: Track, round: int, noise: Vector) -> bool:
+    """Write what the learners observe of this round, or of an earlier one; return whether they observe anything."""
+    plan, losses = setup.plan, track.losses[round % BLOCK]
+    if setup.differs == 0:
+        for i in range(losses.size):
+            track.seen[i] = losses[i] if setup.feedback != BANDIT or track.profile[i] == 1.0 else np.nan
+    else:
+        _perceive_differently(setup, track, round)
+    for i in range(noise.size):
+        track.seen[i] += noise[i]
+    for player in range(plan.shape[0]):
+        if plan[player, DRAWN] >= 0:
+            track.state[plan[player, DRAWN]] = track.drawn[player]
+    if setup.delay > 0:
+        row = round % setup.delay
+        for i in range(losses.size):
+            track.seen[i], track.pending[row, i] = track.pending[row, i], track.seen[i]
+    return round >= setup.delay
+
+
+@kernel
+def _perceive_differently(setup: Setup, track: Track, round: int) -> None:
+    """Write what learners with different feedback observe."""
     losses = track.losses[round % BLOCK]
-    for i in range(losses.size):
-        track.seen[i] = losses[i] if setup.feedback != BANDIT or track.profile[i] == 1.0 else np.nan
+    _evaluate(setup, track, round, track.strategies[round % BLOCK], track.seen)
+    for player in range(setup.plan.shape[0]):
+        feedback = setup.plan[player, FEEDBACK]
+        for i in range(setup.plan[player, ACTIONS], setup.plan[player, ACTIONS_END]):
+            if feedback != EXPECTED:
+                track.seen[i] = losses[i] if feedback == SAMPLED or track.profile[i] == 1.0 else np.nan
+
+
+@inlined
+def observe(setup: Setup, track: Track) -> None:
+    """Pass each learner what `perceive` wrote."""
     for player in range(setup.plan.shape[0]):
         if setup.plan[player, OBSERVE] != 0 and setup.plan[player, INFORMED] == 0:
             _call(setup, track, player, OBSERVE, track.seen)
+
+
+@inlined
+def move(setup: Setup, track: Track, round: int, player: int) -> None:
+    """Let one player observe the losses against the current strategies in `profile`, and play its next one there."""
+    if player == 0:
+        for i in range(track.profile.size):
+            track.profile[i] = track.strategies[round % BLOCK, i]
+    _evaluate(setup, track, round, track.profile, track.seen)
+    if setup.plan[player, OBSERVE] != 0:
+        _call(setup, track, player, OBSERVE, track.seen)
+        _call(setup, track, player, PLAY, track.profile)
+
+
+@kernel
+def _move_in_turn(setup: Setup, track: Track, round: int) -> None:
+    for player in range(setup.plan.shape[0]):
+        move(setup, track, round, player)
 
 
 @inlined
@@ -196,19 +278,20 @@ def _multiply_out(
 
 @kernel
 def add_block(setup: Setup, track: Track, rows: int, sums: Sums) -> None:
-    """Add the first rows of the current block to the sums; sampled feedback needs no such step."""
-    if setup.feedback != EXPECTED:
-        return
+    """Add the first rows of the current block to the sums of strategies: to all sums, unless actions are drawn."""
     strategies, losses, plan = track.strategies, track.losses, setup.plan
-    average, counterfactuals, joint = sums.average, sums.counterfactuals, sums.joint
-    for t in range(rows):
-        for i in range(average.size):
-            average[i] += strategies[t, i]
+    average, joint = sums.average, sums.joint
+    counterfactuals = sums.counterfactuals if setup.feedback == EXPECTED else sums.strategy_counterfactuals
     at = 0
     for player in range(plan.shape[0]):
         first, size = plan[player, ACTIONS], plan[player, ACTIONS_END] - plan[player, ACTIONS]
         _add_outer(strategies, first, losses, first, rows, counterfactuals, at, size, size)
         at += size * size
+    if setup.feedback != EXPECTED:
+        return
+    for t in range(rows):
+        for i in range(average.size):
+            average[i] += strategies[t, i]
     if joint.size > 0:
         players = plan.shape[0]
         _multiply_out(strategies, rows, plan, 0, players // 2, track.left)
@@ -232,11 +315,10 @@ def tally(setup: Setup, track: Track, round: int) -> None:
     """Add the round to the sums and the trajectory."""
     if round > 0:
         _add_steps(setup, track, round)
-    if setup.feedback == EXPECTED:
-        rows = round % BLOCK + 1
-        if rows == BLOCK:
-            add_block(setup, track, rows, track.sums)
-    else:
+    rows = round % BLOCK + 1
+    if rows == BLOCK:
+        add_block(setup, track, rows, track.sums)
+    if setup.feedback != EXPECTED:
         at, cell = 0, 0
         for player in range(setup.plan.shape[0]):
             first, end = setup.plan[player, ACTIONS], setup.plan[player, ACTIONS_END]
@@ -248,24 +330,41 @@ def tally(setup: Setup, track: Track, round: int) -> None:
             cell = cell * size + action
         if track.sums.joint.size > 0:
             track.sums.joint[cell] += 1.0
+    keep(track.kept, round, track.strategies[round % BLOCK])
 
-    capacity = track.trajectory.shape[0]
-    if round == capacity * track.stride[0]:  # full: keep every other round from now on
-        for k in range(capacity // 2):
-            for i in range(track.sums.average.size):
-                track.trajectory[k, i] = track.trajectory[2 * k, i]
-        track.stride[0] *= 2
-    if round % track.stride[0] == 0:
-        for i in range(track.sums.average.size):
-            track.trajectory[round // track.stride[0], i] = track.strategies[round % BLOCK, i]
+
+@inlined
+def watch(setup: Setup, track: Track, round: int) -> None:
+    """Let the compiled observers add this round to their totals."""
+    table = setup.observers
+    for k in range(table.shape[0]):
+        if table[k, OBSERVER] != 0:
+            total = part(track.sums.observed, table[k, TOTAL], table[k, TOTAL_END])
+            call_observer(
+                table[k, OBSERVER], total, round, track.strategies[round % BLOCK], track.losses[round % BLOCK]
+            )
 
 
 @kernel
-def advance(setup: Setup, track: Track, first: int, rounds: int, uniforms: NDArray[np.float64]) -> None:
-    """Run `rounds` rounds from round `first` on; with sampled feedback `uniforms` has one row per round."""
+def advance(
+    setup: Setup,
+    track: Track,
+    first: int,
+    rounds: int,
+    uniforms: NDArray[np.float64],
+    noise: NDArray[np.float64],
+) -> None:
+    """Run `rounds` rounds from round `first` on.
+
+    If actions are drawn, `uniforms` has one row per round, and `noise` has one if losses are noisy.
+    """
     for round in range(first, first + rounds):
         row = uniforms[(round - first) % uniforms.shape[0]]
         play(setup, track, round)
         answer(setup, track, round, row)
-        observe(setup, track, round)
+        if setup.alternating == 1:
+            _move_in_turn(setup, track, round)
+        elif perceive(setup, track, round, noise[(round - first) % noise.shape[0]]):
+            observe(setup, track)
         tally(setup, track, round)
+        watch(setup, track, round)

@@ -1,7 +1,7 @@
 """The sums over rounds from which all measures are computed.
 
 A further sum needs a field of `Sums`, its length in `lengths`, and code in the loop that adds to it. Checkpoints,
-records and measures iterate over all fields.
+records and measures iterate over all fields. A sum that `lengths` leaves out is empty and not stored.
 """
 
 from collections.abc import Sequence
@@ -22,30 +22,43 @@ class Sums(NamedTuple):
     joint: Vector  # Σ of the product of strategies (or counts of drawn profiles); empty if too large
     path: Vector  # Σ |p_t - p_{t-1}|_1 of each player's strategies, exact whatever the trajectory keeps
     last: Vector  # not a sum: the strategies of the last round, concatenated over players
+    observed: Vector  # the totals of all observers; empty without any
+    strategy_counterfactuals: Vector  # Σ p ⊗ l of the strategies if actions are drawn, else empty: the same as above
 
     @classmethod
-    def zeros(cls, sizes: Sequence[int]) -> "Sums":
+    def zeros(cls, sizes: Sequence[int], drawn: bool, observed: int = 0) -> "Sums":
         """Return the sums before the first round, for these numbers of actions."""
-        return cls(**{name: np.zeros(length) for name, length in lengths(sizes).items()})
+        held = lengths(sizes, drawn, observed)
+        return cls(**{name: np.zeros(held.get(name, 0)) for name in cls._fields})
 
     def copy(self) -> "Sums":
         """Return a copy with new arrays."""
         return Sums(*(total.copy() for total in self))
 
 
-def lengths(sizes: Sequence[int]) -> dict[str, int]:
-    """Return the length of each sum, given the number of actions of each player.
+def lengths(sizes: Sequence[int], drawn: bool, observed: int = 0) -> dict[str, int]:
+    """Return the length of each sum that is stored.
 
-    >>> lengths([2, 3])
+    It depends on the number of actions of each player, on whether actions are drawn, and on the length of the totals of
+    observers.
+
+    >>> lengths([2, 3], drawn=False)
     {'average': 5, 'counterfactuals': 13, 'joint': 6, 'path': 2, 'last': 5}
+    >>> lengths([2, 3], drawn=True)["strategy_counterfactuals"]
+    13
     """
-    return {
+    held = {
         "average": sum(sizes),
         "counterfactuals": sum(size * size for size in sizes),
         "joint": _cells_held(sizes),
         "path": len(sizes),
         "last": sum(sizes),
     }
+    if drawn:
+        held["strategy_counterfactuals"] = held["counterfactuals"]
+    if observed:
+        held["observed"] = observed
+    return held
 
 
 def _cells_held(sizes: Sequence[int]) -> int:

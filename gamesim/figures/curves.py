@@ -1,6 +1,6 @@
 """Regrets, gaps and distances over the rounds, on logarithmic axes, with fitted slopes."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,6 +29,7 @@ from gamesim.figures.style import (
 )
 from gamesim.formatting import superscript
 from gamesim.learner import PlainRegret
+from gamesim.measure.bounds import HOLDS_IN_WORDS, seen_by
 from gamesim.measure.incentives import EquilibriumKind, no_distance
 from gamesim.measure.trend import CONFIDENCE, Power, power
 from gamesim.record import Record
@@ -167,7 +168,8 @@ def tick(value: float, plain: bool) -> str:
 def regrets(record: Record) -> Figure | None:
     """Plot the external, internal and swap regret of each player.
 
-    Regrets are totals in payoff units, with fitted slopes and declared bounds.
+    Regrets are totals in payoff units, with fitted slopes and declared bounds. If actions are drawn, both are of the
+    draws.
 
     Parameters
     ----------
@@ -198,8 +200,7 @@ def regrets(record: Record) -> Figure | None:
         for bound, owners in _bounds(record, kind, curve.rounds):
             look = palette(owners[0]) | {"linewidth": 0.9} | ({"color": SHARED} if len(owners) > 1 else {})
             handles += panel.plot(curve.rounds, bound, **look, marker="_", markevery=4)
-            whose = ", ".join(short(record.game.players[i], 9) for i in owners)
-            labels.append("declared bound" if len(owners) == len(record.learners) else f"bound of {whose}")
+            labels.append(bound_label(record, owners))
         panel.set_title(f"{kind} regret\n({meaning})")
         explain(panel, handles, labels)
     limits = [log_axes(panel, curve.rounds, "total regret (payoff units)") for panel in panels]
@@ -210,7 +211,17 @@ def regrets(record: Record) -> Figure | None:
     for panel in panels[1:]:
         panel.set_ylabel("")
     _say_regrets(figure, record, [fitted for _, fitted in drawn])  # the last panel's
+    if any(seen_by(record.learners, i) for i in range(len(record.learners))):
+        add_note(figure, "An opponent saw the drawn actions before it played, so no bound on this regret applies.")
     return figure
+
+
+def bound_label(record: Record, owners: Sequence[int]) -> str:
+    """Return the legend entry of a bound on the regret of play, with whose it is and in what sense it holds."""
+    whose = ", ".join(short(record.game.players[i], 9) for i in owners)
+    holds = record.bound_holds(owners[0])
+    sense = "" if holds in ("surely", None) else f" ({HOLDS_IN_WORDS[holds]})"
+    return ("declared bound" if len(owners) == len(record.learners) else f"bound of {whose}") + sense
 
 
 def _players(record: Record, values: Values) -> tuple[list[Values], list[str]]:

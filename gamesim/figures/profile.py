@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from gamesim.figures.curves import ZERO, band, replicas_first
 from gamesim.figures.style import DARK, FEW, WIDTH, canvas, number, palette, person, rounds_of, short, styled
 from gamesim.learner import Learner
+from gamesim.measure.bounds import HOLDS_IN_WORDS
 from gamesim.record import Record
 
 FAMILIES = ("all but k − 1 actions replaced by one action", "k actions replaced, the others unchanged")
@@ -96,7 +97,9 @@ def _panel(panel: Axes, record: Record, i: int) -> None:
         ends = [k[0], k[-1]] if kind == "swap" else [k[0] - 0.15, k[0] + 0.15]
         if bound <= 6 * top:  # a much larger bound would flatten everything else
             panel.plot(ends, [bound] * 2, color="black", linewidth=1.2, label="declared bound")
-            title += f"\nguarantee: {kind} regret ≤ {number(bound)}"
+            holds = record.bound_holds(i)
+            sense = "" if holds in ("surely", None) else f"\n{HOLDS_IN_WORDS[holds]}"
+            title += f"\nguarantee: {kind} regret ≤ {number(bound)}{sense}"
     panel.set_title(title)
     panel.axhline(0, color=DARK, linewidth=0.6)
     _cut_off(panel, k, [family.mean(axis=0) for family in families])

@@ -23,7 +23,9 @@ from gamesim.engine.loop import BLOCK
 from gamesim.game import Game
 from gamesim.learner import PLAIN_REGRETS, Learner
 from gamesim.measure import find
+from gamesim.measure.bounds import bound
 from gamesim.record import Record
+from gamesim.simulation import Simulation
 
 Numbers = NDArray[np.float32]
 
@@ -110,14 +112,27 @@ def _measured(record: Record[float]) -> Iterator[list[np.float32] | NDArray[np.f
         yield pair(value) if isinstance(value, float) else value
 
 
-def bounds(player: Any, actions: int, scale: float, started: bool, rounds: int) -> dict[str, Any] | None:
-    """Return the guaranteed regret bound of a learner over the rounds of a run, in payoff units."""
-    promise = player.guarantee() if isinstance(player, Learner) else None
+def bounds(simulation: Simulation, player: int, started: bool, rounds: int) -> dict[str, Any] | None:
+    """Return the bound on the regret of a player's play over the rounds of a run, in payoff units."""
+    learner, game = simulation.learners[player], simulation.game
+    promise = learner.guarantee() if isinstance(learner, Learner) else None
     if promise is None:
         return None
     at = np.unique(np.round(np.geomspace(1, rounds, BOUND_POINTS)).astype(np.int64))
-    values = [float(scale * (promise.bound_on(promise.regret, int(t), actions, started) or 0.0)) for t in at]
-    if not np.isfinite(values).all():
+    found = [
+        bound(
+            simulation.learners,
+            player,
+            promise.regret,
+            int(t),
+            game.sizes[player],
+            started=started,
+            feedback=simulation.feedback,
+        )
+        for t in at
+    ]
+    values = [float(game.scale[player] * value) for value in found if value is not None]
+    if len(values) < len(at) or not np.isfinite(values).all():
         return None
     return {"regret": promise.regret, "rounds": at.tolist(), "values": values}
 

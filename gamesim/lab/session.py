@@ -91,19 +91,18 @@ class Run:
 
     def data(self) -> dict[str, Any]:
         """Return the description of a run sent before its first round."""
-        chosen = zip(self.simulation.learners, self.game.sizes, self.game.scale, self._started(), strict=True)
         return {
             "learners": [player.name for player in self.simulation.learners],
             "guarantees": [str(player.guarantee() or "no guarantee") for player in self.simulation.learners],
             "bounds": [
-                frames.bounds(player, size, scale, started, self.scenario.rounds)
-                for player, size, scale, started in chosen
+                frames.bounds(self.simulation, i, started, self.scenario.rounds)
+                for i, started in enumerate(self._started())
             ],
         }
 
     def _started(self) -> list[bool]:
         """Return, for each player, whether its initial strategy is given or perturbed."""
-        return [one.start is not None or one.perturb > 0 for one in self.scenario.player_parts]
+        return [one.opening is not None or one.perturb > 0 for one in self.scenario.player_parts]
 
 
 class Session:

@@ -6,6 +6,7 @@ law fits it.
 """
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,14 +14,15 @@ from numpy.typing import ArrayLike, NDArray
 
 from gamesim.engine.compiled import Vector
 from gamesim.errors import InputError, unknown
-from gamesim.game import Game
-from gamesim.learner import REGRET_KINDS, RegretKind
+from gamesim.game import Game, Table
+from gamesim.learner import REGRET_KINDS, RegretKind, RegretOf
 from gamesim.measure import regrets
 from gamesim.measure.distance import distance
 from gamesim.measure.incentives import EQUILIBRIUM_KINDS, EquilibriumKind, no_distance
-from gamesim.measure.moments import Moment, Moments
+from gamesim.measure.moments import Moment, Moments, counterfactuals
 from gamesim.measure.registry import Value, measure
 from gamesim.measure.trend import power
+from gamesim.validation import strategy
 
 PAYOFF, PAYOFF_PER_ROUND = "payoff units", "payoff units per round"
 PROBABILITY = "probability"
@@ -47,11 +49,7 @@ def cce_gap(moment: Moment | Moments) -> Value:
 @measure("nash-gap", unit=PAYOFF_PER_ROUND)
 def nash_gap(moment: Moment) -> float:
     """Return the Nash gap: the largest gain per round by deviating from the average strategies."""
-    game, ends = moment.game, np.cumsum(moment.game.sizes)[:-1]
-    losses = np.split(game.expected_losses(moment.profile), ends)
-    played = np.split(moment.profile, ends)
-    gains = [strategy @ loss - loss.min() for strategy, loss in zip(played, losses, strict=True)]
-    return max(0.0, float((np.array(gains) * game.scale).max()))
+    return max(0.0, float(_gains(moment.game, moment.profile).max()))
 
 
 @measure("ce-gap-share", unit="share of the payoff range", of="stack")
@@ -91,33 +89,33 @@ def cce_distance(moment: Moment) -> float:
 
 
 @measure("external-regret", unit=PAYOFF, per="player", reduce=np.max)
-def external_regret(moment: Moment) -> Vector:
+def external_regret(moment: Moment, of: RegretOf = "play") -> Vector:
     """Return each player's total regret against its best fixed action."""
-    return _regret(moment, regrets.external)
+    return _regret(moment, regrets.external, of)
 
 
 @measure("internal-regret", unit=PAYOFF, per="player", reduce=np.max)
-def internal_regret(moment: Moment) -> Vector:
+def internal_regret(moment: Moment, of: RegretOf = "play") -> Vector:
     """Return each player's total regret against the best replacement of one action by another."""
-    return _regret(moment, regrets.internal)
+    return _regret(moment, regrets.internal, of)
 
 
 @measure("swap-regret", unit=PAYOFF, per="player", reduce=np.max)
-def swap_regret(moment: Moment) -> Vector:
+def swap_regret(moment: Moment, of: RegretOf = "play") -> Vector:
     """Return each player's total regret against the best replacement of every action."""
-    return _regret(moment, regrets.swap)
+    return _regret(moment, regrets.swap, of)
 
 
 @measure("quantile-regret", unit=PAYOFF, per="player")
-def quantile_regret(moment: Moment, epsilon: float) -> Vector:
+def quantile_regret(moment: Moment, epsilon: float, of: RegretOf = "play") -> Vector:
     """Return each player's total regret against the ⌈epsilon · d⌉-th best of its d actions."""
-    return np.array([regrets.quantile(matrix, epsilon) for matrix in moment.matrices]) * moment.game.scale
+    return np.array([regrets.quantile(matrix, epsilon) for matrix in moment.matrices_of(of)]) * moment.game.scale
 
 
 @measure("phi-regret", unit=PAYOFF, per="player")
-def phi_regret(moment: Moment, phi: Deviations) -> Vector:
+def phi_regret(moment: Moment, phi: Deviations, of: RegretOf = "play") -> Vector:
     """Return each player's total regret against the deviation phi, one matrix for all players or one each."""
-    matrices = moment.matrices
+    matrices = moment.matrices_of(of)
     maps = [phi] * len(matrices) if np.ndim(phi[0]) == 1 else phi
     if len(maps) != len(matrices):
         raise InputError(f"phi must be one matrix, or one for each of {len(matrices)} players, got {len(maps)}")
@@ -142,6 +140,59 @@ def welfare(moment: Moment) -> float:
 def average_strategies(moment: Moment) -> Vector:
     """Return all players' average strategies, concatenated."""
     return moment.profile
+
+
+@measure("last-nash-gap", unit=PAYOFF)
+def last_nash_gap(moment: Moment) -> float:
+    """Return the Nash gap of the last round: the largest gain by deviating from its strategies."""
+    return max(0.0, float(_gains(moment.game, moment.sums.last).max()))
+
+
+@measure("last-duality-gap", unit=PAYOFF)
+def last_duality_gap(moment: Moment) -> float:
+    """Return the sum of all players' gains by deviating from the strategies of the last round."""
+    return max(0.0, float(_gains(moment.game, moment.sums.last).sum()))
+
+
+@measure("duality-gap", unit=PAYOFF_PER_ROUND)
+def duality_gap(moment: Moment) -> float:
+    """Return the sum of all players' gains per round by deviating from the average strategies."""
+    return max(0.0, float(_gains(moment.game, moment.profile).sum()))
+
+
+@measure("last-kl", unit="nats")
+def last_kl(moment: Moment, profile: Sequence[ArrayLike]) -> float:
+    """Return the divergence Σ KL(profile, strategies of the last round) of a given profile."""
+    return _divergence(moment, profile)
+
+
+@measure("last-kl-to-equilibrium", unit="nats", cheap=False)
+def last_kl_to_equilibrium(moment: Moment) -> float:
+    """Return the divergence from the last strategies of the Nash equilibrium for which it is smallest."""
+    return min(_divergence(moment, profile) for profile in _equilibria(moment.game))
+
+
+@measure("dynamic-regret", unit=PAYOFF, per="player", reduce=np.max)
+def dynamic_regret(moment: Moment) -> Vector:
+    """Return each player's total regret against the best action of every round; needs the observer of this name."""
+    return moment.observed("dynamic-regret") * moment.game.scale
+
+
+@measure("alternating-regret", unit=PAYOFF, per="player", reduce=np.max)
+def alternating_regret(moment: Moment) -> Vector:
+    """Return each player's regret with every loss shared by two rounds' strategies; needs the observer of this name."""
+    totals = moment.observed("alternating-regret")[: len(moment.game.sizes)]
+    best = np.array([matrix.sum(axis=0).min() for matrix in moment.matrices])
+    return (totals - best) * moment.game.scale
+
+
+@measure("price-of-anarchy", unit="ratio")
+def price_of_anarchy(moment: Moment) -> float:
+    """Return the largest welfare of any action profile divided by the welfare of play; NaN if not positive."""
+    if not isinstance(moment.game, Table):
+        raise InputError(f"price-of-anarchy needs a payoff table, which {moment.game.name} does not have")
+    best, found = float(moment.game.payoffs.sum(axis=0).max()), welfare(moment)
+    return best / found if best > 0 and found > 0 else float("nan")
 
 
 @measure("last-strategies", unit=PROBABILITY, per="action")
@@ -175,32 +226,66 @@ def gap_name(kind: EquilibriumKind) -> str:
     return f"{kind}-gap"
 
 
-def regret_options(kind: RegretKind, epsilon: float | None, phi: Deviations | None) -> dict[str, Any]:
+def regret_options(kind: RegretKind, of: RegretOf, epsilon: float | None, phi: Deviations | None) -> dict[str, Any]:
     """Return the options of the measure for a kind of regret, or raise an InputError if they do not fit."""
     if kind not in REGRET_KINDS:
         raise unknown("regret", kind, REGRET_KINDS)
     if (kind == "quantile") != (epsilon is not None) or (kind == "phi") != (phi is not None):
         raise InputError("quantile regret needs epsilon=..., phi regret needs phi=..., and other regrets take neither")
-    return {name: value for name, value in (("epsilon", epsilon), ("phi", phi)) if value is not None}
+    given = {"of": of, "epsilon": epsilon, "phi": phi}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 # Internals.
 
 
-def _of_each_player(game: Game, counterfactuals: Vector, of_matrices: OfMatrices) -> NDArray[np.float64]:
+def _gains(game: Game, profile: Vector) -> Vector:
+    """Return what each player gains by a best response to a profile of strategies, concatenated."""
+    ends = np.cumsum(game.sizes)[:-1]
+    losses, played = np.split(game.expected_losses(profile), ends), np.split(profile, ends)
+    gains = [strategy @ loss - loss.min() for strategy, loss in zip(played, losses, strict=True)]
+    return np.array(gains) * game.scale
+
+
+def _divergence(moment: Moment, profile: Sequence[ArrayLike]) -> float:
+    """Return Σ KL(profile, last strategies) over players, in nats; infinite if an action has vanished."""
+    game, total = moment.game, 0.0
+    if len(profile) != len(game.players):
+        raise InputError(f"profile must have one strategy for each of {len(game.players)} players, got {len(profile)}")
+    last = np.split(moment.sums.last, np.cumsum(game.sizes)[:-1])
+    for given, played, size, name in zip(profile, last, game.sizes, game.players, strict=True):
+        target = strategy(given, size, name)
+        support = target > 0
+        with np.errstate(divide="ignore"):
+            total += float((target[support] * (np.log(target[support]) - np.log(played[support]))).sum())
+    return total
+
+
+@lru_cache(maxsize=8)  # the measure is computed at every checkpoint
+def _equilibria(game: Game) -> tuple[tuple[Vector, Vector], ...]:
+    """Return the Nash equilibria of a two-player game."""
+    from gamesim.games.nash import nash_equilibria
+
+    found = nash_equilibria(game)
+    if not found.profiles:
+        raise InputError(f"{game.name}: {found.note}; give an equilibrium to last-kl with profile=...")
+    return found.profiles
+
+
+def _of_each_player(game: Game, total: Vector, of_matrices: OfMatrices) -> NDArray[np.float64]:
     """Apply a function to every player's matrix, batched by size: there may be thousands of players."""
     sizes = np.array(game.sizes)
     starts = np.cumsum(sizes**2) - sizes**2
-    result = np.zeros((*counterfactuals.shape[:-1], len(sizes)))
+    result = np.zeros((*total.shape[:-1], len(sizes)))
     for size in sorted(set(game.sizes)):
         who = np.flatnonzero(sizes == size)
         entries = starts[who, None] + np.arange(size * size)
-        result[..., who] = of_matrices(counterfactuals[..., entries].reshape(*result.shape[:-1], len(who), size, size))
+        result[..., who] = of_matrices(total[..., entries].reshape(*result.shape[:-1], len(who), size, size))
     return result
 
 
-def _regret(moment: Moment | Moments, of_matrices: OfMatrices) -> NDArray[np.float64]:
-    return _of_each_player(moment.game, moment.sums.counterfactuals, of_matrices) * moment.game.scale
+def _regret(moment: Moment | Moments, of_matrices: OfMatrices, of: RegretOf = "play") -> NDArray[np.float64]:
+    return _of_each_player(moment.game, counterfactuals(moment.sums, of), of_matrices) * moment.game.scale
 
 
 def _gap(moment: Moment | Moments, of_matrices: OfMatrices) -> NDArray[np.float64]:

@@ -6,11 +6,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gamesim.learner import RegretKind
+from gamesim.learner import RegretKind, RegretOf
 from gamesim.measure.builtin import Deviations, gap_name, regret_options
 from gamesim.measure.incentives import EquilibriumKind, checked_kind
-from gamesim.measure.moments import Moments
-from gamesim.measure.registry import find
+from gamesim.measure.moments import Moments, Weights
+from gamesim.measure.registry import MomentFunction, find
 
 
 class Curve:
@@ -48,13 +48,17 @@ class Curve:
         self.rounds: NDArray[np.int64] = replicas[0].rounds[first:]
         self._replicas, self._first, self._single = replicas, first, single
 
-    def measure(self, name: str, **options: Any) -> NDArray[np.float64]:
-        """Return a measure by name at each checkpoint.
+    def measure(
+        self, measure: str | MomentFunction, *, weights: Weights | None = None, **options: Any
+    ) -> NDArray[np.float64]:
+        """Return a measure, built in or your own, at each checkpoint.
 
         Parameters
         ----------
-        name : str
-            The name of the measure, see `Record.measure`.
+        measure : str or callable
+            The name of the measure, or a function of a `Moment`, see `Record.measure`.
+        weights : {"linear", "quadratic"}, optional
+            Weights of the rounds, see `Record.measure`.
         **options
             The options of the measure, if it has any.
 
@@ -77,12 +81,18 @@ class Curve:
         >>> bool((curve.measure("ce-gap") == curve.gap("ce")).all())
         True
         """
-        measure = find(name)
-        rows = [measure.along(moments, self._first, **options) for moments in self._replicas]
+        chosen = find(measure)
+        replicas = self._replicas if weights is None else [moments.weighted(weights) for moments in self._replicas]
+        rows = [chosen.along(moments, self._first, **options) for moments in replicas]
         return rows[0] if self._single else np.array(rows)
 
     def regret(
-        self, kind: RegretKind, *, epsilon: float | None = None, phi: Deviations | None = None
+        self,
+        kind: RegretKind,
+        *,
+        of: RegretOf = "play",
+        epsilon: float | None = None,
+        phi: Deviations | None = None,
     ) -> NDArray[np.float64]:
         """Return each player's total regret at each checkpoint.
 
@@ -90,6 +100,8 @@ class Curve:
         ----------
         kind : {"external", "internal", "swap", "quantile", "phi"}
             The kind of regret, see `Record.regret`.
+        of : {"play", "strategies"}, default "play"
+            Whether the regret is of the drawn actions, if actions are drawn, or of the strategies.
         epsilon : float, optional
             For quantile regret only: the share of actions, in (0, 1].
         phi : array_like, optional
@@ -112,7 +124,7 @@ class Curve:
         >>> record.curve.regret("external")[-3:].round(1).tolist()  # the second player does not learn
         [[3.3, 59.7], [3.3, 75.7], [3.3, 96.7]]
         """
-        return self.measure(f"{kind}-regret", **regret_options(kind, epsilon, phi))
+        return self.measure(f"{kind}-regret", **regret_options(kind, of, epsilon, phi))
 
     def gap(self, kind: EquilibriumKind) -> NDArray[np.float64]:
         """Return the CE or CCE gap at each checkpoint.

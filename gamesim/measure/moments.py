@@ -1,16 +1,22 @@
 """The moments of a run: sums over its rounds, from which all measures are computed."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import cast, overload
+from typing import Any, Literal, TypeAlias, cast, get_args, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gamesim.engine.compiled import Vector
-from gamesim.engine.sums import Sums
+from gamesim.engine.sums import Sums, lengths
+from gamesim.errors import InputError, unknown
 from gamesim.game import Game
+from gamesim.learner import REGRETS_OF, RegretOf
+from gamesim.measure.observers import BUILT_IN, body
+
+Weights: TypeAlias = Literal["linear", "quadratic"]
+WEIGHTS: tuple[Weights, ...] = get_args(Weights)
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +31,8 @@ class Moment:
         The number of rounds so far.
     sums : Sums
         The sums over these rounds, see Notes.
+    totals : mapping of str to int, optional
+        The names of observers, and the lengths of their totals in ``sums.observed``.
 
     Notes
     -----
@@ -35,6 +43,9 @@ class Moment:
         sums.joint           = Σ p_1 ⊗ ... ⊗ p_n, empty if too large to store
         sums.path            = Σ |p_t - p_{t-1}|_1 of each player's strategies, drawn or not
         sums.last            = p_t of the last round, concatenated over players
+
+    If actions are drawn, `sums.strategy_counterfactuals` holds Σ p ⊗ l with p the strategy that the action was drawn
+    from; otherwise it is empty.
 
     Examples
     --------
@@ -47,8 +58,9 @@ class Moment:
     """
 
     game: Game
-    rounds: int
+    rounds: float  # a sum of weights if they are weighted
     sums: Sums
+    totals: Mapping[str, int] = field(default_factory=dict)
 
     @cached_property
     def matrices(self) -> list[NDArray[np.float64]]:
@@ -62,8 +74,36 @@ class Moment:
         >>> simulation.moments()[-1].matrices[0].round(1).tolist()
         [[1.6, -0.8], [78.4, -39.2]]
         """
+        return self.matrices_of("play")
+
+    def matrices_of(self, of: RegretOf) -> list[NDArray[np.float64]]:
+        """Return each player's counterfactual losses, of play or of the strategies.
+
+        Parameters
+        ----------
+        of : {"play", "strategies"}
+            Whether p in Σ p ⊗ l is the drawn action, if actions are drawn, or the strategy.
+
+        Returns
+        -------
+        list of ndarray of shape (d, d)
+            One matrix per player, in units of loss.
+
+        Raises
+        ------
+        InputError
+            If `of` is unknown, or the run is from a version that did not store the matrices of strategies.
+
+        Examples
+        --------
+        >>> import gamesim
+        >>> record = gamesim.simulate("prisoners-dilemma", ["hedge", "uniform"], rounds=200, feedback="sampled")
+        >>> moment = record.moments()[-1]
+        >>> [moment.matrices_of(of)[1].round(1).tolist() for of in ("play", "strategies")]
+        [[[95.2, 53.6], [98.8, 58.4]], [[97.0, 56.0], [97.0, 56.0]]]
+        """
         ends = np.cumsum(np.square(self.game.sizes))
-        parts = np.split(self.sums.counterfactuals, ends[:-1])
+        parts = np.split(counterfactuals(self.sums, of), ends[:-1])
         return [part.reshape(size, size) for part, size in zip(parts, self.game.sizes, strict=True)]
 
     @property
@@ -97,6 +137,76 @@ class Moment:
         total = self.sums.joint
         return total.reshape(self.game.sizes) / self.rounds if total.size else None
 
+    def observed(self, name: str) -> Vector:
+        """Return the total of an observer.
+
+        Parameters
+        ----------
+        name : str
+            The name of the observer.
+
+        Returns
+        -------
+        ndarray of float
+            The total, without the header of built-in observers.
+
+        Raises
+        ------
+        InputError
+            If the run has no such observer.
+
+        Examples
+        --------
+        >>> import gamesim
+        >>> record = gamesim.simulate("chicken", ["hedge", "uniform"], rounds=50, observers=["dynamic-regret"])
+        >>> record.moments()[-1].observed("dynamic-regret").round(1).tolist()
+        [1.4, 1.9]
+        """
+        if name not in self.totals:
+            hint = f"this run has {', '.join(self.totals)}" if self.totals else f'run it with observers=["{name}"]'
+            raise InputError(f"this run has no observer {name!r}; {hint}")
+        first = 0
+        for one, length in self.totals.items():
+            if one == name:
+                break
+            first += length
+        total = self.sums.observed[first : first + length]
+        return body(total) if name in BUILT_IN else total
+
+    def weighted(self, weights: Weights) -> "Moment":
+        """Return the moment with every round weighted.
+
+        Parameters
+        ----------
+        weights : {"linear", "quadratic"}
+            Whether round t has weight t or t². The run needs the observer "linear-weights" or "quadratic-weights".
+
+        Returns
+        -------
+        Moment
+            A moment of weighted sums, of which all measures can be computed; its rounds are the sum of the weights.
+
+        Raises
+        ------
+        InputError
+            If the run has no such observer.
+
+        Examples
+        --------
+        >>> import gamesim
+        >>> record = gamesim.simulate("chicken", "hedge", rounds=4, perturb=0.5, observers=["linear-weights"])
+        >>> record.moments()[-1].weighted("linear").rounds
+        10.0
+        """
+        if weights not in WEIGHTS:
+            raise unknown("weights", weights, WEIGHTS)
+        held = lengths(self.game.sizes, drawn=False)
+        total = self.observed(f"{weights}-weights")
+        ends = np.cumsum([1, held["average"], held["counterfactuals"]])
+        weight, average, matrices, joint = np.split(total, ends)
+        sums = self.sums._replace(average=average, counterfactuals=matrices, joint=joint, observed=np.zeros(0))
+        return Moment(self.game, float(weight[0]), sums)
+
 
 class Moments(Sequence[Moment]):
     """Hold the moments of a run at its checkpoints and after its last round.
@@ -114,6 +224,8 @@ class Moments(Sequence[Moment]):
         A function that returns the sums at a moment, given its index.
     stacked : callable, optional
         A function that returns one sum at all moments, given its name.
+    totals : mapping of str to int, optional
+        The names of observers, and the lengths of their totals.
 
     Examples
     --------
@@ -128,13 +240,15 @@ class Moments(Sequence[Moment]):
     def __init__(
         self,
         game: Game,
-        rounds: NDArray[np.int64],
+        rounds: NDArray[Any],
         sums_at: Callable[[int], Sums],
         stacked: Callable[[str], NDArray[np.float64]] | None = None,
+        totals: Mapping[str, int] | None = None,
     ) -> None:
         self.game = game
         self.rounds = rounds
         self._sums_at = sums_at  # returns the sums at one moment, given its index
+        self.totals = totals or {}
         self._stacked = stacked or self._stack  # returns one sum at all moments, given its name
 
     def _stack(self, name: str) -> NDArray[np.float64]:
@@ -153,10 +267,37 @@ class Moments(Sequence[Moment]):
         if isinstance(at, slice):
             chosen = range(len(self))[at]
             return Moments(
-                self.game, self.rounds[at], lambda k: self._sums_at(chosen[k]), lambda name: self._stacked(name)[at]
+                self.game,
+                self.rounds[at],
+                lambda k: self._sums_at(chosen[k]),
+                lambda name: self._stacked(name)[at],
+                self.totals,
             )
         k = range(len(self))[at]
-        return Moment(self.game, int(self.rounds[k]), self._sums_at(k))
+        return Moment(self.game, int(self.rounds[k]), self._sums_at(k), self.totals)
+
+    def weighted(self, weights: Weights) -> "Moments":
+        """Return the moments with every round weighted, see `Moment.weighted`.
+
+        Parameters
+        ----------
+        weights : {"linear", "quadratic"}
+            Whether round t has weight t or t².
+
+        Returns
+        -------
+        Moments
+            The moments of weighted sums.
+
+        Examples
+        --------
+        >>> import gamesim
+        >>> record = gamesim.simulate("chicken", "hedge", rounds=4, perturb=0.5, observers=["linear-weights"])
+        >>> record.moments().weighted("linear").rounds.tolist()
+        [1.0, 3.0, 6.0, 10.0]
+        """
+        found = [one.weighted(weights) for one in self]
+        return Moments(self.game, np.array([one.rounds for one in found]), lambda k: found[k].sums)
 
     @property
     def sums(self) -> Sums:
@@ -171,6 +312,21 @@ class Moments(Sequence[Moment]):
         [[0.5, 0.5, 0.5, 0.5], [3.9, 196.1, 100.0, 100.0]]
         """
         return cast(Sums, _OneByOne(self._stacked))
+
+
+def counterfactuals(sums: Sums, of: RegretOf) -> NDArray[np.float64]:
+    """Return the sums Σ p ⊗ l of play, or of the strategies; they differ if actions are drawn."""
+    if of not in REGRETS_OF:
+        raise unknown("regret of", of, REGRETS_OF)
+    strategies = sums.strategy_counterfactuals
+    if of == "play" or strategies.shape[-1] == 0:
+        return sums.counterfactuals
+    if np.isnan(strategies).any():
+        raise InputError(
+            "the regret of the strategies is not in this record, which an earlier version of gamesim began; "
+            "repeat the run to obtain it"
+        )
+    return strategies
 
 
 class _OneByOne:

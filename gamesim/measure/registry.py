@@ -24,8 +24,9 @@ from gamesim.errors import InputError, did_you_mean, unknown
 from gamesim.measure.moments import Moments
 
 Value: TypeAlias = float | NDArray[np.float64]
-Per: TypeAlias = Literal["run", "player", "action", "cell"]
+Per: TypeAlias = Literal["run", "player", "action", "cell", "any"]
 Of: TypeAlias = Literal["moment", "stack", "path"]
+MomentFunction: TypeAlias = Callable[..., Any]  # of a moment
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _known: dict[str, "Measure"] = {}
@@ -41,8 +42,8 @@ class Measure:
         The name of the measure.
     unit : str
         The unit of its values.
-    per : {"run", "player", "action", "cell"}
-        Whether it has one number per run, or one per player, action or action profile.
+    per : {"run", "player", "action", "cell", "any"}
+        Whether it has one number per run, or one per player, action or action profile; "any" if it is not known.
     function : callable
         The function that computes it.
     of : {"moment", "stack", "path"}, default "moment"
@@ -89,7 +90,7 @@ class Measure:
         --------
         >>> from gamesim.measure import available
         >>> available()["quantile-regret"].options
-        {'epsilon': True}
+        {'epsilon': True, 'of': False}
         """
         _, *others = inspect.signature(self.function).parameters.values()
         return {one.name: one.default is one.empty for one in others}
@@ -138,7 +139,8 @@ class Measure:
         """
         self._check(options)
         found = self.function(moments if self.of == "path" else moments[-1], **options)
-        return float(found) if self.per == "run" else np.asarray(found)
+        single = self.per == "run" or (self.per == "any" and np.ndim(found) == 0)
+        return float(found) if single else np.asarray(found)
 
     def along(self, moments: Moments, first: int = 0, **options: Any) -> NDArray[np.float64]:
         """Return the measure at each of these moments.
@@ -321,13 +323,13 @@ def numbers() -> dict[str, Measure]:
     return {name: one for name, one in _known.items() if one.gives_a_number}
 
 
-def find(name: str) -> Measure:
-    """Return the measure with this name.
+def find(measure: str | MomentFunction) -> Measure:
+    """Return the measure with this name, or of this function.
 
     Parameters
     ----------
-    name : str
-        The name.
+    measure : str or callable
+        The name, or a function of a `Moment`.
 
     Returns
     -------
@@ -346,6 +348,8 @@ def find(name: str) -> Measure:
         ...
     gamesim.errors.InputError: unknown measure 'ce-gab'; did you mean 'ce-gap'?
     """
-    if name not in _known:
-        raise unknown("measure", name, _known)
-    return _known[name]
+    if callable(measure):
+        return Measure(getattr(measure, "__name__", "measure"), "", "any", measure)
+    if measure not in _known:
+        raise unknown("measure", measure, _known)
+    return _known[measure]

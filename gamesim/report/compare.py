@@ -1,6 +1,5 @@
 """Run the same scenario once per learner and compare equilibrium gaps and running times."""
 
-import tomllib
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -13,6 +12,7 @@ import numpy as np
 from gamesim import players, user_learners
 from gamesim.errors import InputError
 from gamesim.learner import Learner
+from gamesim.players import notation
 from gamesim.record import Record
 from gamesim.report.summary import Summary, summarise
 from gamesim.scenario import Scenario
@@ -67,13 +67,13 @@ def contenders(text: str, *, local_code: bool = False) -> list[Contender]:
     Contender(label='hedge:rate=0.1', learner='hedge', settings={'rate': 0.1})
     """
     chosen = []
-    for label in filter(None, map(str.strip, text.split(","))):
-        learner, *settings = label.split(":")
+    for label in filter(None, map(str.strip, notation.split(text, ","))):
+        learner, *settings = notation.split(label, ":")
         own = bool(settings) and learner.endswith(".py")
         if own:
             learner, settings = f"{learner}:{settings[0]}", settings[1:]
             learner = user_learners.load_reference(learner, Path()) if local_code else learner
-        given = dict(_setting(label, setting) for setting in settings)
+        given = notation.settings(settings, label)
         if own:
             user_learners.loaded_class(learner)  # raises unless local code is allowed
         else:
@@ -83,16 +83,6 @@ def contenders(text: str, *, local_code: bool = False) -> list[Contender]:
     if not chosen or len(set(labels)) < len(labels):
         raise InputError(f"learners must be a list of distinct learners such as hedge,wavelet, got {text!r}")
     return chosen
-
-
-def _setting(label: str, text: str) -> tuple[str, Any]:
-    key, equals, value = text.partition("=")
-    if not equals:
-        raise InputError(f"settings must have the form learner:setting=value, got {label!r}")
-    try:
-        return key, tomllib.loads(f"value = {value}")["value"]
-    except tomllib.TOMLDecodeError:
-        return key, value  # a bare string
 
 
 def variant(scenario: Scenario, contender: Contender, against: Contender | None) -> Scenario:

@@ -6,7 +6,7 @@ security policy forbids loading or running anything.
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from html import escape, unescape
 from importlib.resources import files
 from pathlib import Path
@@ -16,8 +16,8 @@ from gamesim.formatting import number
 from gamesim.learner import PLAIN_REGRETS
 from gamesim.measure.incentives import EquilibriumKind, no_distance
 from gamesim.record import Record
-from gamesim.report.summary import PLAYERS_SHOWN, Summary
-from gamesim.report.verdict import trend_in_words
+from gamesim.report.summary import PLAYERS_SHOWN, RegretSummary, Summary
+from gamesim.report.verdict import bound_in_words, draws_seen, trend_in_words
 
 EQUILIBRIUM_HEADINGS: dict[EquilibriumKind, str] = {"ce": "correlated (CE)", "cce": "coarse correlated (CCE)"}
 # Captions by file name.
@@ -131,9 +131,9 @@ def _page(title: str, facts: str, verdict: str, sections: Iterable[tuple[str, st
 """
 
 
-def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], words: int = 1) -> str:
-    """Return a table of HTML cells; the first `words` columns are text, the others numbers."""
-    side = ["" if k < words else ' class="n"' for k in range(len(headings))]
+def _table(headings: Sequence[str], rows: Sequence[Sequence[str]], words: Container[int] = (0,)) -> str:
+    """Return a table of HTML cells; the columns `words` are text, the others numbers."""
+    side = ["" if k in words else ' class="n"' for k in range(len(headings))]
     head = "".join(f'<th scope="col"{side[k]}>{escape(text)}</th>' for k, text in enumerate(headings))
     lines = ["<tr>" + "".join(f"<td{side[k]}>{cell}</td>" for k, cell in enumerate(row)) + "</tr>" for row in rows]
     table = f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n" + "\n".join(lines) + "\n</tbody>\n</table>"
@@ -181,27 +181,58 @@ def _players(summary: Summary) -> str:
     for one in summary.players[:PLAYERS_SHOWN]:
         settings = ", ".join(f"{key} = {value}" for key, value in one.settings.items())
         learner = escape(one.learner) + (f"<br><small>{escape(settings)}</small>" if settings else "")
-        cells = [escape(one.name), learner, number(one.payoff)]
-        for kind in PLAIN_REGRETS:
-            bound = one.bound[kind]
-            promised = "no bound" if bound is None else f"≤ {number(bound / summary.rounds)}"
-            cell = f"{number(one.regret[kind] / summary.rounds)}<br><small>{promised}</small>"
-            if (proved := one.certificate[kind]) is not None:
-                cell += f"<br><small>proved {number(proved / summary.rounds)}</small>"
-            cells.append(cell)
-        rows.append(cells)
-    table = _table(["player", "learner", "payoff", *PLAIN_REGRETS], rows, words=2)
-    more = len(summary.players) - PLAYERS_SHOWN
-    drawn = "" if summary.feedback == "expected" else " Actions are sampled, so the bounds hold up to sampling noise."
-    proves = any(value is not None for one in summary.players[:PLAYERS_SHOWN] for value in one.certificate.values())
+        facts = [escape(one.name), learner, number(one.payoff)]
+        if not summary.drawn:
+            rows.append([*facts, *_regret_cells(one, summary.rounds)])
+            continue
+        for of, part in one.drawn_and_mixed().items():
+            words = bound_in_words(part.bound_holds, one.seen_by if one.guarantee else [])
+            whose = of + (f"<br><small>{escape(words)}</small>" if words else "")
+            rows.append([*facts, whose, *_regret_cells(part, summary.rounds)])
+            facts = ["", "", ""]
+    regret_of = ["regret of"] if summary.drawn else []
+    table = _table(
+        ["player", "learner", "payoff", *regret_of, *PLAIN_REGRETS], rows, words=(0, 1, 3) if summary.drawn else (0, 1)
+    )
+    warning = f"<p><strong>{escape(draws_seen(seers))}</strong></p>\n" if (seers := summary.seers) else ""
+    return f"{table}\n{warning}" + "\n".join(_note(note) for note in _notes_on_players(summary))
+
+
+def _regret_cells(part: RegretSummary, rounds: int) -> list[str]:
+    """Return one cell per kind of regret: the regret per round and its bounds."""
+    cells = []
+    for kind in PLAIN_REGRETS:
+        bound = part.bound[kind]
+        promised = "no bound" if bound is None else f"≤ {number(bound / rounds)}"
+        cell = f"{number(part.regret[kind] / rounds)}<br><small>{promised}</small>"
+        if (proved := part.certificate[kind]) is not None:
+            cell += f"<br><small>proved {number(proved / rounds)}</small>"
+        cells.append(cell)
+    return cells
+
+
+def _notes_on_players(summary: Summary) -> Iterator[str]:
+    proves = any(
+        value is not None
+        for one in summary.players[:PLAYERS_SHOWN]
+        for part in one.drawn_and_mixed().values()
+        for value in part.certificate.values()
+    )
     also = "; proved is the bound that the gradients of this run certify" if proves else ""
-    notes = [
-        "Payoffs and regrets (external, internal, swap) are per round, in payoff units; ≤ is the learner's "
-        f"guarantee{also}.{drawn}"
-    ]
-    if more > 0:
-        notes.append(f"For {more:,} more players, see summary.json.")
-    return table + "\n" + "\n".join(_note(note) for note in notes)
+    if summary.drawn:
+        yield (
+            "Payoffs and regrets (external, internal, swap) are per round, in payoff units: of the drawn actions, and "
+            f"of the strategies that they are drawn from. ≤ is a bound on that regret, in the sense stated{also}."
+        )
+    else:
+        yield (
+            "Payoffs and regrets (external, internal, swap) are per round, in payoff units; ≤ is the learner's "
+            f"guarantee{also}."
+        )
+    if summary.strategies_left_out:
+        yield f"Regrets of the strategies are left out: {summary.strategies_left_out}."
+    if (more := len(summary.players) - PLAYERS_SHOWN) > 0:
+        yield f"For {more:,} more players, see summary.json."
 
 
 def _deviations(record: Record) -> str:
@@ -217,7 +248,7 @@ def _deviations(record: Record) -> str:
     rows = [_deviation(one) for one in found if one.gain > NO_GAIN]
     if not rows:
         return "<p>No player gains by any deviation.</p>"
-    return _table(["player", "instead of", "play", "gain per round"], rows, words=3)
+    return _table(["player", "instead of", "play", "gain per round"], rows, words=(0, 1, 2))
 
 
 def _deviation(one: Deviation) -> list[str]:

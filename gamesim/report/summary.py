@@ -5,16 +5,19 @@ verdict considers the trend of each gap, because gaps are rarely exactly 0 after
 `gamesim.measure.trend`.
 """
 
-from dataclasses import Field, dataclass, fields, replace
+from collections.abc import Sequence
+from dataclasses import Field, asdict, dataclass, fields, replace
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
 
 from gamesim import equilibrium
+from gamesim.errors import InputError
 from gamesim.game import Game
-from gamesim.learner import PLAIN_REGRETS, Learner
+from gamesim.learner import PLAIN_REGRETS, Learner, RegretOf
 from gamesim.measure import numbers
+from gamesim.measure.bounds import Holds, seen_by
 from gamesim.measure.incentives import ENTRIES, EquilibriumKind, Incentives, no_distance, written_out
 from gamesim.measure.trend import trend
 from gamesim.record import Record
@@ -33,20 +36,33 @@ SHOWN_ELSEWHERE = (  # measures with a separate key in a summary
 
 
 @dataclass(frozen=True)
-class PlayerSummary:
-    """One player: its mean payoff per round, its total regrets, and the guaranteed bounds on them.
+class RegretSummary:
+    """Total regrets of one player, the bounds that are proved for them, and in what sense these hold.
 
     A certificate is the bound that the observed gradients certify for the best deviation in hindsight.
     """
+
+    regret: dict[str, float]
+    bound: dict[str, float | None]
+    bound_holds: Holds | None
+    certificate: dict[str, float | None]
+
+
+@dataclass(frozen=True)
+class PlayerSummary(RegretSummary):
+    """One player: its mean payoff per round, its regrets, and those of its strategies if actions are drawn."""
 
     name: str
     learner: str
     settings: dict[str, Any]
     payoff: float
-    regret: dict[str, float]
-    bound: dict[str, float | None]
-    certificate: dict[str, float | None]
     guarantee: str | None
+    strategies: RegretSummary | None
+    seen_by: list[str]  # opponents that saw the draws before they played
+
+    def drawn_and_mixed(self) -> dict[str, RegretSummary]:
+        """Return the regrets of the draws, and of the strategies if they are in the record."""
+        return {"draws": self} | ({} if self.strategies is None else {"strategies": self.strategies})
 
 
 @dataclass(frozen=True)
@@ -67,6 +83,7 @@ class Summary:
     nash_gap: float
     distance: dict[str, float | None]
     distance_left_out: str | None
+    strategies_left_out: str | None  # why the regrets of the strategies are missing
     welfare: float
     welfare_range: dict[str, tuple[float, float] | None]
     optimum: float | None
@@ -75,6 +92,17 @@ class Summary:
     replicas: list[dict[str, Any]] | None
     versions: dict[str, str]
     verdict: str = ""
+
+    @property
+    def drawn(self) -> bool:
+        """Whether actions are drawn, so that regrets of play and of the strategies differ."""
+        return self.feedback != "expected"
+
+    @property
+    def seers(self) -> dict[str, str]:
+        """The players that saw the others' draws before they played, with their learners."""
+        seen = {name for one in self.players for name in one.seen_by}
+        return {one.name: one.learner for one in self.players if one.name in seen}
 
     def gap_trend(self, kind: str) -> GapTrend:
         """Return the trend of a gap, "ce" or "cce"; the trend of a gap that ends at 0 is "zero"."""
@@ -100,7 +128,7 @@ class Summary:
     def as_full_json(self) -> dict[str, Any]:
         """Return the object of summary.json: all measures."""
         everything = {field.name: getattr(self, field.name) for field in fields(self)}
-        everything["players"] = [vars(one) for one in self.players]
+        everything["players"] = [asdict(one) for one in self.players]
         return _finite_table(
             self.as_json() | {key: everything[key] for key in everything if everything[key] is not None}
         )
@@ -118,6 +146,7 @@ def summarise(record: Record, *, title: str = "", distance: str = "auto", stoppe
         except ArithmeticError as error:
             distances, welfare_ranges = _nothing_measured(), _nothing_measured()
             left_out = str(error)
+    players, strategies_left_out = _players(record)
     curve = record.curve
     trends = {kind: trend(curve.rounds, _mean(curve.gap(kind), record)) for kind in EQUILIBRIA}
     low, high = game.range
@@ -128,7 +157,7 @@ def summarise(record: Record, *, title: str = "", distance: str = "auto", stoppe
         seed=record.seed,
         feedback=record.feedback,
         stopped=stopped,
-        players=_players(record),
+        players=players,
         gap={kind: float(_mean(record.gap(kind), record)) for kind in EQUILIBRIA},
         slope={kind: None if one.power is None else one.power.exponent for kind, one in trends.items()},
         trend={kind: one.word for kind, one in trends.items()},
@@ -136,6 +165,7 @@ def summarise(record: Record, *, title: str = "", distance: str = "auto", stoppe
         nash_gap=float(_mean(record.nash_gap(), record)),
         distance=distances,
         distance_left_out=left_out,
+        strategies_left_out=strategies_left_out,
         welfare=float(_mean(record.welfare, record)),
         welfare_range=welfare_ranges,
         optimum=equilibrium.optimum(game) if no_distance(game) is None else None,
@@ -178,23 +208,47 @@ def _other_measures(record: Record) -> dict[str, float]:
     }
 
 
-def _players(record: Record) -> list[PlayerSummary]:
+def _players(record: Record) -> tuple[list[PlayerSummary], str | None]:
+    """Return the players, and why the regrets of their strategies are missing."""
     payoffs = _mean(record.payoffs, record)
-    regrets = {kind: _mean(record.regret(kind), record) for kind in PLAIN_REGRETS}
-    return [
+    of_play = _regrets(record, "play")
+    of_strategies: Sequence[RegretSummary | None] = [None] * len(of_play)
+    left_out = None
+    if record.feedback != "expected":
+        try:
+            of_strategies = _regrets(record, "strategies")
+        except InputError as error:  # a record of an earlier version
+            left_out = str(error)
+    players = [
         PlayerSummary(
+            **vars(of_play[i]),
             name=record.game.players[i],
             learner=player.name if isinstance(player, Learner) else str(player),
             settings={field.name: getattr(player, field.name) for field in fields(player) if _is_set(player, field)}
             if isinstance(player, Learner)
             else {},
             payoff=float(payoffs[i]),
-            regret={kind: float(regrets[kind][i]) for kind in PLAIN_REGRETS},
-            bound={kind: record.bound(i, kind) for kind in PLAIN_REGRETS},
-            certificate=_certificates(record, i),
             guarantee=str(promise) if isinstance(player, Learner) and (promise := player.guarantee()) else None,
+            strategies=of_strategies[i],
+            seen_by=[record.game.players[one] for one in seen_by(record.learners, i)],
         )
         for i, player in enumerate(record.learners)
+    ]
+    return players, left_out
+
+
+def _regrets(record: Record, of: RegretOf) -> list[RegretSummary]:
+    """Return the regrets of all players, of play or of the strategies."""
+    regrets = {kind: _mean(record.regret(kind, of=of), record) for kind in PLAIN_REGRETS}
+    certified = of == "strategies" or record.feedback == "expected"  # draws are not certified
+    return [
+        RegretSummary(
+            regret={kind: float(regrets[kind][i]) for kind in PLAIN_REGRETS},
+            bound={kind: record.bound(i, kind, of=of) for kind in PLAIN_REGRETS},
+            bound_holds=record.bound_holds(i, of=of),
+            certificate=_certificates(record, i) if certified and record.single else dict.fromkeys(PLAIN_REGRETS),
+        )
+        for i in range(len(record.learners))
     ]
 
 
@@ -204,9 +258,8 @@ def _is_set(player: Learner, field: Field[Any]) -> bool:
 
 def _certificates(record: Record, i: int) -> dict[str, float | None]:
     """Return the certificate of each kind of regret; a bound on swap regret also bounds the others."""
-    if not record.single or record.feedback != "expected":  # certificates hold for strategies, not for sampled actions
-        return dict.fromkeys(PLAIN_REGRETS)
-    proved = {kind: record.certificate(i, record.best_deviation(i, kind)) for kind in PLAIN_REGRETS}
+    best = {kind: record.best_deviation(i, kind, of="strategies") for kind in PLAIN_REGRETS}
+    proved = {kind: record.certificate(i, phi) for kind, phi in best.items()}
     swap = proved["swap"]
     return {kind: None if swap is None or one is None else min(one, swap) for kind, one in proved.items()}
 

@@ -10,8 +10,8 @@ from rich.text import Text
 
 from gamesim.formatting import number
 from gamesim.learner import PLAIN_REGRETS
-from gamesim.report.summary import EQUILIBRIA, PLAYERS_SHOWN, Summary
-from gamesim.report.verdict import trend_in_words
+from gamesim.report.summary import EQUILIBRIA, PLAYERS_SHOWN, RegretSummary, Summary
+from gamesim.report.verdict import bound_in_words, draws_seen, trend_in_words
 
 
 def show(summary: Summary, console: Console) -> None:
@@ -24,10 +24,11 @@ def show(summary: Summary, console: Console) -> None:
     _print_players(summary, console)
     if len(summary.players) > PLAYERS_SHOWN:
         console.print(f"… and {len(summary.players) - PLAYERS_SHOWN:,} more players; see summary.json", style="dim")
-    drawn = "" if summary.feedback == "expected" else " (up to sampling noise)"
-    proved = any(value is not None for one in summary.players[:PLAYERS_SHOWN] for value in one.certificate.values())
-    also = "; proved is the bound certified by this run" if proved else ""
-    console.print(f"Payoffs and regrets are per round; ≤ is the learner's worst-case bound{drawn}{also}.", style="dim")
+    console.print(_players_note(summary), style="dim")
+    if summary.strategies_left_out:
+        console.print(f"Regrets of the strategies are left out: {summary.strategies_left_out}.", style="dim")
+    if seers := summary.seers:
+        console.print(Text(draws_seen(seers), style="bold"))
     console.print()
     _print_gaps(summary, console)
     if summary.distance_left_out:
@@ -67,23 +68,55 @@ def count(items: int, noun: str) -> str:
     return f"{items:,} {noun}{'' if items == 1 else 's'}"
 
 
+def _players_note(summary: Summary) -> str:
+    """Explain the table of players."""
+    proved = any(
+        value is not None
+        for one in summary.players[:PLAYERS_SHOWN]
+        for part in one.drawn_and_mixed().values()
+        for value in part.certificate.values()
+    )
+    also = "; proved is the bound certified by this run" if proved else ""
+    if summary.drawn:
+        return (
+            "Payoffs and regrets are per round: of the drawn actions, and of the strategies that they are drawn from; "
+            f"≤ is a bound on that regret, in the sense stated{also}."
+        )
+    return f"Payoffs and regrets are per round; ≤ is the learner's worst-case bound{also}."
+
+
 def _print_players(summary: Summary, console: Console) -> None:
-    columns = [("player", "left"), ("learner", "left"), *((name, "right") for name in ("payoff", *PLAIN_REGRETS))]
+    regret_of = [("regret of", "left")] if summary.drawn else []
+    regrets = [(kind, "right") for kind in PLAIN_REGRETS]
+    columns = [("player", "left"), ("learner", "left"), ("payoff", "right"), *regret_of, *regrets]
     rows: list[list[str | Text]] = []
     for one in summary.players[:PLAYERS_SHOWN]:
         learner = Text(one.learner)
         for key, value in one.settings.items():
             learner.append(f"\n{key} {_short(value)}", style="dim")
-        cells = []
-        for kind in PLAIN_REGRETS:
-            cell = Text(number(one.regret[kind] / summary.rounds))
-            bound = one.bound[kind]
-            cell.append("\nno bound" if bound is None else f"\n≤ {number(bound / summary.rounds)}", style="dim")
-            if (proved := one.certificate[kind]) is not None:
-                cell.append(f"\nproved {number(proved / summary.rounds)}", style="dim")
-            cells.append(cell)
-        rows.append([Text(one.name), learner, number(one.payoff), *cells])
+        facts: list[str | Text] = [Text(one.name), learner, number(one.payoff)]
+        if not summary.drawn:
+            rows.append([*facts, *_regret_cells(one, summary.rounds)])
+            continue
+        for of, part in one.drawn_and_mixed().items():
+            words = bound_in_words(part.bound_holds, one.seen_by if one.guarantee else [])
+            whose = Text(of).append(f"\n{words}" if words else "", style="dim")
+            rows.append([*facts, whose, *_regret_cells(part, summary.rounds)])
+            facts = ["", "", ""]
     print_table(columns, rows, console)
+
+
+def _regret_cells(part: RegretSummary, rounds: int) -> list[Text]:
+    """Return one cell per kind of regret: the regret per round and its bounds."""
+    cells = []
+    for kind in PLAIN_REGRETS:
+        cell = Text(number(part.regret[kind] / rounds))
+        bound = part.bound[kind]
+        cell.append("\nno bound" if bound is None else f"\n≤ {number(bound / rounds)}", style="dim")
+        if (proved := part.certificate[kind]) is not None:
+            cell.append(f"\nproved {number(proved / rounds)}", style="dim")
+        cells.append(cell)
+    return cells
 
 
 def _short(value: object) -> str:

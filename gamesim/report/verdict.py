@@ -1,9 +1,11 @@
 """Describe a run in words: the trend of each gap, and a verdict in one sentence."""
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from gamesim.formatting import number
+from gamesim.measure.bounds import HOLDS_IN_WORDS, Holds
 
 SETTLED = ("zero", "falls")  # trends of a gap that is 0 or vanishes in the limit
 
@@ -81,3 +83,29 @@ def _approximate(trend: GapTrend, kind: str) -> str:
     gap = number(trend.gap)
     article = "an" if re.match(r"8|1[18](?![0-9])", gap) else "a"  # eight, eleven and eighteen begin with a vowel
     return f"{article} {gap}-approximate {kind} equilibrium"
+
+
+def bound_in_words(holds: Holds | None, seen_by: Sequence[str]) -> str:
+    """Describe in what sense a bound holds, or that opponents who saw the draws voided it.
+
+    >>> bound_in_words("with high probability", seen_by=[])
+    '≤ with probability 0.99'
+    >>> bound_in_words(None, seen_by=["Column"])
+    'void: seen by Column'
+    """
+    if holds is not None:
+        return f"≤ {HOLDS_IN_WORDS[holds]}"
+    return f"void: seen by {', '.join(seen_by)}" if seen_by else ""
+
+
+def draws_seen(learners: Mapping[str, str]) -> str:
+    """State what an opponent who saw the draws voids, given the learner of each such player.
+
+    >>> draws_seen({"Column": "clairvoyant"}).partition(".")[0]
+    'Column (clairvoyant) saw the drawn actions before it played'
+    """
+    who = " and ".join(f"{name} ({learner})" for name, learner in learners.items())
+    return (
+        f"{who} saw the drawn actions before it played. Bounds on the regret of draws, and bounds in expectation, are "
+        "proved for losses that are chosen before the draw: they do not apply to this run."
+    )

@@ -9,12 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from gamesim.errors import InputError, did_you_mean
 from gamesim.game import Game
-from gamesim.learner import Learner
+from gamesim.learner import Learner, several_informed
 from gamesim.scenario.mistakes import Mistake, Mistakes, key_at, key_of_setting, shown
 from gamesim.scenario.parts import EveryonePart, GamePart, MeasurePart, Part, PlayerPart
 from gamesim.scenario.payoffs import label_mistakes
@@ -94,6 +95,8 @@ def clashes(raw: Mapping[str, Any], game: Game) -> Iterator[Mistake]:
         first_of_size = {size: i for i, size in reversed(list(enumerate(game.sizes)))}
         for i in sorted(first_of_size.values()):
             yield from _misfits("everyone", everyone, game, i, raw)
+        if (clash := several_informed([everyone.make()] * len(game.players), game.players)) is not None:
+            yield "everyone.learner", clash
     if not isinstance(given, list):
         return
     if len(given) != len(game.players):
@@ -104,6 +107,9 @@ def clashes(raw: Mapping[str, Any], game: Game) -> Iterator[Mistake]:
     for i, entry in enumerate(entries):
         if entry:
             yield from _misfits(f"players[{i + 1}]", entry, game, i, raw)
+    called = [(entry and entry.name) or name for entry, name in zip(entries, game.players, strict=True)]
+    if (clash := several_informed([entry and entry.make() for entry in entries], called)) is not None:
+        yield "players", clash
     names = [one.get("name", name) for one, name in zip(given, game.players, strict=True) if isinstance(one, dict)]
     for i, name in enumerate(names):
         if name in names[:i]:
@@ -113,11 +119,10 @@ def clashes(raw: Mapping[str, Any], game: Game) -> Iterator[Mistake]:
 def _misfits(place: str, entry: EveryonePart, game: Game, i: int, raw: Mapping[str, Any]) -> Iterator[Mistake]:
     """Yield the mismatches between one player's table and the game or the feedback."""
     size = game.sizes[i]
-    if entry.start is not None and len(entry.start) != size:
-        yield (
-            f"{place}.start",
-            f"expected {size} probabilities, one per action of {game.players[i]}, got {len(entry.start)}",
-        )
+    for key, strategy in (("start", entry.start), ("opening", entry.opening)):
+        if isinstance(strategy, list) and len(strategy) != size:
+            wanted = f"{size} probabilities, one per action of {game.players[i]}"
+            yield f"{place}.{key}", f"expected {wanted}, got {len(strategy)}"
     player = entry.make()
     if not isinstance(player, Learner):
         return
@@ -129,9 +134,17 @@ def _misfits(place: str, entry: EveryonePart, game: Game, i: int, raw: Mapping[s
         )
     try:
         rounds = raw.get("rounds")
-        (player.with_horizon(rounds) if isinstance(rounds, int) and rounds > 0 else player).kernel_settings(size)
+        tuned = player.with_horizon(rounds) if isinstance(rounds, int) and rounds > 0 else player
+        tuned = tuned.with_payoff_scale(float(game.scale[i]))
+        tuned.kernel_settings(size)
     except InputError as error:
         yield key_of_setting(f"{place}.settings", error, entry.settings), str(error)
+        return
+    if isinstance(entry.start, list) and len(entry.start) == size > 1:
+        try:
+            tuned.start_at(tuned.first_state(size), np.array(entry.start))
+        except InputError as error:
+            yield f"{place}.start", str(error)
 
 
 def _sound(part: type[SoundPart], raw: Any) -> SoundPart | None:

@@ -83,11 +83,15 @@ class EveryonePart(Part):
 
     learner: str = Field(description='the name of a learner, such as "hedge"')
     settings: dict[str, Any] = Field(default_factory=dict, description="a table of the learner's settings")
-    start: list[float] | None = Field(
-        default=None, description="a mixed strategy: one probability per action, summing to 1"
+    start: list[float] | Literal["random", "grid"] | None = Field(
+        default=None,
+        description='a mixed strategy at which the learner starts, "random", or "grid": one profile per replica',
+    )
+    opening: list[float] | None = Field(
+        default=None, description="a mixed strategy for the first round only: one probability per action, summing to 1"
     )
     perturb: float = Field(
-        default=0.0, ge=0, le=1, description="a number from 0 to 1: the share of the first strategy that is random"
+        default=0.0, ge=0, le=1, description="a number from 0 to 1: the random share of the first round's strategy"
     )
 
     @field_validator("learner")
@@ -114,10 +118,10 @@ class EveryonePart(Part):
                 raise Mistakes([(key_of_setting("", error, settings), str(error))]) from None
         return settings
 
-    @field_validator("start")
+    @field_validator("start", "opening")
     @classmethod
-    def _start_is_a_strategy(cls, start: list[float]) -> list[float]:
-        if not start or min(start) < 0 or abs(sum(start) - 1) > 1e-9:
+    def _is_a_strategy(cls, start: list[float] | str) -> list[float] | str:
+        if not isinstance(start, str) and (not start or min(start) < 0 or abs(sum(start) - 1) > 1e-9):
             raise InputError(f"expected non-negative probabilities that sum to 1, got {shown(start)}")
         return start
 

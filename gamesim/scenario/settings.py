@@ -4,13 +4,14 @@ import inspect
 import json
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
-from gamesim import user_learners
-from gamesim.errors import unknown_setting
-from gamesim.scenario.mistakes import Mistake, Mistakes, shown
+from gamesim import players, user_learners
+from gamesim.errors import InputError, unknown, unknown_setting
+from gamesim.learner import Learner
+from gamesim.scenario.mistakes import Mistake, Mistakes, key_of_setting, shown
 
 
 def checked_settings(
@@ -27,6 +28,12 @@ def checked_settings(
         if key not in takes:
             found.append((key, str(unknown_setting(name, key, takes))))
             continue
+        if isinstance(value, dict) and Learner in get_args(takes[key].annotation):
+            try:
+                checked[key] = _checked_learner(value)
+            except Mistakes as mistakes:
+                found += [(f"{key}.{at}" if at else key, why) for at, why in mistakes.found]
+            continue
         try:  # as JSON: strict validation then accepts an array for a tuple, but converts nothing else silently
             kind = Any if takes[key].annotation is inspect.Parameter.empty else takes[key].annotation
             checked[key] = _adapter(kind).validate_json(json.dumps(value, default=str), strict=True)
@@ -39,6 +46,20 @@ def checked_settings(
     if found:
         raise Mistakes(found)
     return checked
+
+
+def _checked_learner(table: Mapping[str, Any]) -> Learner:
+    """Return the learner that a table among the settings describes, or raise all mistakes in it."""
+    known = players.available()
+    name = table.get("learner")
+    if name not in known:
+        raise Mistakes([("learner", str(unknown("learner", str(name), known)) if name else "missing")])
+    settings = {key: value for key, value in table.items() if key != "learner"}
+    checked = checked_settings(name, known[name], settings)
+    try:
+        return known[name](**checked)
+    except InputError as error:
+        raise Mistakes([(key_of_setting("", error, settings), str(error))]) from None
 
 
 def checked_user_settings(reference: str, settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""The strategies of the first round: given, perturbed at random, or left to the learners."""
+"""The strategies of the first round: a given opening, perturbed at random, or left to the learners."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -10,28 +10,39 @@ from gamesim import validation
 from gamesim.engine.compiled import Vector
 from gamesim.errors import InputError
 from gamesim.game import Game
-from gamesim.simulation.python_learners import PythonLearners
+from gamesim.simulation.python_phases import PythonPhases
 
 
 class FirstRound:
-    """The first strategies: `start` gives them, and `perturb` is the share of each that is drawn at random."""
+    """The first strategies: `opening` gives them, and `perturb` is the share of each that is drawn at random."""
 
-    def __init__(self, game: Game, start: Sequence[ArrayLike | None] | None, perturb: Sequence[float] | float) -> None:
+    def __init__(
+        self, game: Game, opening: Sequence[ArrayLike | None] | None, perturb: Sequence[float] | float
+    ) -> None:
         count = len(game.players)
         self._game = game
-        self._given = [None] * count if start is None else list(start)
+        self._given = [None] * count if opening is None else list(opening)
         self._shares = [float(perturb)] * count if isinstance(perturb, int | float) else list(perturb)
         if len(self._given) != count or len(self._shares) != count:
             raise InputError(
-                f"start and perturb must have one entry for each of the {count} players, "
+                f"opening and perturb must have one entry for each of the {count} players, "
                 f"got {len(self._given)} and {len(self._shares)}"
             )
         for share in self._shares:
             if not 0 <= share <= 1:
                 raise InputError(f"perturb must lie in [0, 1], got {share}")
 
-    def strategies(self, learners: Sequence[Any], in_python: PythonLearners, random: np.random.Generator) -> Vector:
-        """Return the players' first strategies, concatenated; NaN leaves the choice to the learner."""
+    def strategies(
+        self,
+        learners: Sequence[Any],
+        in_python: PythonPhases,
+        placed: Sequence[Vector | None],
+        random: np.random.Generator,
+    ) -> Vector:
+        """Return the players' first strategies, concatenated; NaN leaves the choice to the learner.
+
+        `placed` are the strategies at which learners start, None for their own.
+        """
         parts = []
         for i, (size, given, share) in enumerate(zip(self._game.sizes, self._given, self._shares, strict=True)):
             noise = random.dirichlet(
@@ -42,6 +53,8 @@ class FirstRound:
                 continue
             if given is not None:
                 first = validation.strategy(given, size, self._game.players[i])
+            elif (start := placed[i]) is not None:
+                first = start
             elif i in in_python:
                 first = in_python.play(i, 0)
             else:

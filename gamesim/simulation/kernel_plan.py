@@ -5,13 +5,14 @@ from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gamesim.engine import loop
-from gamesim.engine.compiled import GAME_KERNEL, LEARNER_KERNEL, Vector, address
+from gamesim.engine.compiled import GAME_KERNEL, LEARNER_KERNEL, OBSERVER_KERNEL, Vector, address
 from gamesim.game import Game
-from gamesim.learner import Feedback, Learner
-
-FEEDBACK: dict[Feedback, int] = {"expected": loop.EXPECTED, "sampled": loop.SAMPLED, "bandit": loop.BANDIT}
+from gamesim.learner import Learner
+from gamesim.measure.observers import Observer
+from gamesim.simulation.protocol import FEEDBACK, Protocol
 
 
 class Compiled(NamedTuple):
@@ -22,7 +23,9 @@ class Compiled(NamedTuple):
     scratch: int
 
 
-def compiled(game: Game, learners: Sequence[Any], feedback: Feedback) -> Compiled:
+def compiled(
+    game: Game, learners: Sequence[Any], protocol: Protocol, observers: Sequence[Observer], totals: Sequence[Vector]
+) -> Compiled:
     """Concatenate the players' settings and states, and look up the addresses of the kernels."""
     plan = np.zeros((len(learners), loop.COLUMNS), dtype=np.int64)
     settings: list[Vector] = []
@@ -35,14 +38,46 @@ def compiled(game: Game, learners: Sequence[Any], feedback: Feedback) -> Compile
             states.append(learner.first_state(actions))
             row[loop.PLAY] = address(learner.kernels[0], LEARNER_KERNEL)
             row[loop.OBSERVE] = address(learner.kernels[1], LEARNER_KERNEL)
-            row[loop.INFORMED] = learner.informed
+            if learner.informed:
+                row[loop.INFORMED] = loop.SEES_DRAWS if learner.sees_draws else loop.SEES_STRATEGIES
         else:  # written in Python: runs between the phases of the loop
             settings.append(np.zeros(0))
             states.append(np.zeros(0))
     for parts, at in ((settings, loop.SETTINGS), (states, loop.STATE)):
         part_ends = list(accumulate(map(len, parts)))
         plan[:, at], plan[:, at + 1] = [0, *part_ends[:-1]], part_ends
+    plan[:, loop.FEEDBACK] = [FEEDBACK[one] for one in protocol.feedback]
+    plan[:, loop.DRAWN] = [_wants_draw(*one) for one in zip(learners, states, game.sizes, plan, strict=True)]
     integers, data, scratch = game.kernel_arrays()
-    game_kernel = address(type(game).kernel, GAME_KERNEL)
-    setup = loop.Setup(plan, np.concatenate(settings), game_kernel, integers, data, FEEDBACK[feedback])
+    setup = loop.Setup(
+        plan=plan,
+        settings=np.concatenate(settings),
+        game=address(type(game).kernel, GAME_KERNEL),
+        integers=integers,
+        data=data,
+        feedback=FEEDBACK[protocol.of_run],
+        differs=int(protocol.differs),
+        alternating=int(protocol.order == "alternating"),
+        delay=protocol.delay,
+        timed=int(game.timed),
+        observers=_table(observers, totals),
+    )
     return Compiled(setup, np.concatenate(states), scratch)
+
+
+def _wants_draw(learner: Any, state: Vector, actions: int, row: NDArray[np.int64]) -> int:
+    """Return where in all states a learner wants its drawn action: in a part of its state named "drawn"; else -1."""
+    if not isinstance(learner, Learner) or "drawn" not in learner.state_layout.names:
+        return -1
+    marked = np.full_like(state, 0.0)
+    learner.parts(marked, actions).drawn[0] = 1.0
+    return int(row[loop.STATE] + marked.argmax())
+
+
+def _table(observers: Sequence[Observer], totals: Sequence[Vector]) -> NDArray[np.int64]:
+    """Return the address of each compiled observer, and its part of all totals."""
+    table = np.zeros((len(observers), 3), dtype=np.int64)
+    for row, one, end, total in zip(table, observers, accumulate(map(len, totals)), totals, strict=True):
+        row[loop.OBSERVER] = address(one.function, OBSERVER_KERNEL) if one.is_compiled else 0
+        row[loop.TOTAL], row[loop.TOTAL_END] = end - len(total), end
+    return table

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 from os import cpu_count
 from time import perf_counter, thread_time
-from typing import Any, Generic, overload
+from typing import Any, Generic, TypeAlias, TypedDict, Unpack, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,66 +14,96 @@ from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 from gamesim import games, players, validation
 from gamesim.engine import checkpoints as grid
 from gamesim.engine import loop, tracks
+from gamesim.engine.compiled import Vector
 from gamesim.engine.sums import Sums, lengths
-from gamesim.errors import InputError, unknown
+from gamesim.errors import InputError
 from gamesim.game import Game
-from gamesim.learner import Feedback, Learner
+from gamesim.learner import Feedback, Learner, several_informed
 from gamesim.measure.builtin import gap_name
 from gamesim.measure.incentives import EquilibriumKind
 from gamesim.measure.moments import Moments
+from gamesim.measure.observers import Observer, chosen
 from gamesim.measure.registry import Value, find
 from gamesim.record import Number, Record
+from gamesim.record_checks import check_shapes
 from gamesim.simulation.first_round import FirstRound
-from gamesim.simulation.kernel_plan import FEEDBACK, compiled
-from gamesim.simulation.python_learners import PythonLearners
+from gamesim.simulation.kernel_plan import compiled
+from gamesim.simulation.protocol import Order, Protocol
+from gamesim.simulation.python_phases import PythonPhases
+from gamesim.simulation.starts import Start, Starts
+from gamesim.simulation.trajectories import Keep, Trajectories
 
 __all__ = ["Simulation", "simulate"]
 
 SIMULATION_BYTES = 2**33  # the limit on the arrays of one simulation
+Learners: TypeAlias = Sequence[Any] | str | Learner | type  # one per player, or one for all
+
 PIECE = 0.05  # target time, in seconds, between two calls of `progress`
 
 # Besides its sums, the parts of a track needed to resume; the rest is scratch, or already in the record.
-CONTINUED = ("state", "starts", "strategies", "losses", "stride")
+CONTINUED = ("state", "starts", "strategies", "losses", "pending")
+
+
+class Options(TypedDict, total=False):
+    """The options that `simulate` and `Simulation` share, see `simulate`."""
+
+    seed: int
+    feedback: Feedback | Sequence[Feedback]
+    start: Start
+    opening: Sequence[ArrayLike | None] | None
+    perturb: Sequence[float] | float
+    order: Order
+    delay: int
+    noise: float
+    trajectory: Keep
+    observers: Sequence[Observer | str]
+
+
+class AllOptions(Options, total=False):
+    """The options of `Simulation`."""
+
+    horizon: int | None
+    checkpoints: int
 
 
 @overload
 def simulate(
     game: Game | str,
-    learners: Sequence[Any] | str | Learner | type,
+    learners: Learners,
     rounds: int,
     *,
-    seed: int = 0,
-    feedback: Feedback = "expected",
     replicas: None = None,
-    start: Sequence[ArrayLike | None] | None = None,
-    perturb: Sequence[float] | float = 0.0,
+    **options: Unpack[Options],
 ) -> Record[float]: ...
 
 
 @overload
 def simulate(
     game: Game | str,
-    learners: Sequence[Any] | str | Learner | type,
+    learners: Learners,
     rounds: int,
     *,
-    seed: int = 0,
-    feedback: Feedback = "expected",
     replicas: int,
-    start: Sequence[ArrayLike | None] | None = None,
-    perturb: Sequence[float] | float = 0.0,
+    **options: Unpack[Options],
 ) -> Record[NDArray[np.float64]]: ...
 
 
 def simulate(
     game: Game | str,
-    learners: Sequence[Any] | str | Learner | type,
+    learners: Learners,
     rounds: int,
     *,
     seed: int = 0,
-    feedback: Feedback = "expected",
+    feedback: Feedback | Sequence[Feedback] = "expected",
     replicas: int | None = None,
-    start: Sequence[ArrayLike | None] | None = None,
+    start: Start = None,
+    opening: Sequence[ArrayLike | None] | None = None,
     perturb: Sequence[float] | float = 0.0,
+    order: Order = "simultaneous",
+    delay: int = 0,
+    noise: float = 0.0,
+    trajectory: Keep = "thinned",
+    observers: Sequence[Observer | str] = (),
 ) -> Record[Any]:
     """Simulate learners playing a game and return the record.
 
@@ -89,19 +119,41 @@ def simulate(
         The number of rounds, at least 1.
     seed : int, default 0
         Seed of the random number generator.
-    feedback : {"expected", "sampled", "bandit"}, default "expected"
-        What each learner observes after a round: the expected loss of every action against the other players'
+    feedback : {"expected", "sampled", "bandit"} or sequence, default "expected"
+        What each learner, or all, observe after a round: the expected loss of every action against the other players'
         strategies ("expected", full information), the loss of every action against their drawn actions ("sampled"), or
         only the loss of its drawn action ("bandit"). Losses are negated payoffs, rescaled for each player to
-        [-1, 1]; measures are in payoff units.
+        [-1, 1]; measures are in payoff units. With sampled and bandit feedback, measures are of the drawn actions;
+        `Record.regret` and `Record.bound` also cover the strategies that they are drawn from.
     replicas : int, optional
         The number of independent runs; run r has seed ``seed + r``. If given, measures have the replicas along their
         first axis; if None, there is a single run.
-    start : sequence of array_like or None, optional
-        The first strategy of each player; None uses the learner's default.
+    start : sequence of array_like or None, or str, optional
+        The initial condition: the strategy at which each player's learner starts and from which it continues. An entry
+        is one strategy, an array with one strategy per replica, "random" for strategies drawn uniformly from the
+        simplex, or None for the learner's own start. For all players, "random" or "grid", a regular grid of profiles
+        with one per replica. Learners that cannot start at a given strategy refuse.
+    opening : sequence of array_like or None, optional
+        The strategy that each player plays in the first round only, whatever its learner would play; None uses the
+        learner's strategy. The learner does not know of it.
     perturb : float or sequence of float, default 0.0
-        Weight in [0, 1] of a strategy drawn uniformly from the simplex, mixed into each player's first strategy; a
-        scalar applies to all players.
+        Weight in [0, 1] of a strategy drawn uniformly from the simplex, mixed into the strategy of each player in the
+        first round only; a scalar applies to all players.
+    order : {"simultaneous", "alternating"}, default "simultaneous"
+        Whether all players observe a round before anyone moves on, or one after the other: with "alternating", each
+        player observes its losses against the others' newest strategies, so that the second player already faces the
+        next strategy of the first. Measures are of the strategies at the beginning of each round.
+    delay : int, default 0
+        The number of rounds after which losses are observed.
+    noise : float, default 0.0
+        The standard deviation of normal noise that is added to the observed losses, in units of loss. Measures are
+        without noise.
+    trajectory : {"thinned", "every", "windows", "none"} or int, default "thinned"
+        The rounds whose strategies `Record.trajectory` holds: up to 1,024 spread over the run, every one, every k-th,
+        eight consecutive rounds before each checkpoint, or none. Long trajectories are kept on disk.
+    observers : sequence of Observer or str, default ()
+        Sums of your own, to which every round adds, see `gamesim.measure.observers`. Built in are "dynamic-regret",
+        "alternating-regret", "linear-weights" and "quadratic-weights".
 
     Returns
     -------
@@ -111,7 +163,7 @@ def simulate(
     Raises
     ------
     InputError
-        If an argument is invalid, a name is unknown, or a learner does not support the feedback.
+        If an argument is invalid, a name is unknown, a learner does not support the feedback, or several are informed.
 
     See Also
     --------
@@ -131,7 +183,13 @@ def simulate(
         feedback=feedback,
         replicas=replicas,
         start=start,
+        opening=opening,
         perturb=perturb,
+        order=order,
+        delay=delay,
+        noise=noise,
+        trajectory=trajectory,
+        observers=observers,
         horizon=validation.whole_number("rounds", rounds, least=1),
     )
     return simulation.run(rounds)
@@ -151,14 +209,26 @@ class Simulation(Generic[Number]):
         One learner per player, or one for all players, see `simulate`.
     seed : int, default 0
         Seed of the random number generator.
-    feedback : {"expected", "sampled", "bandit"}, default "expected"
+    feedback : {"expected", "sampled", "bandit"} or sequence, default "expected"
         What each learner observes after a round, see `simulate`.
     replicas : int, optional
         The number of independent runs, see `simulate`.
-    start : sequence of array_like or None, optional
-        The first strategy of each player, None for the learner's own.
+    start : sequence of array_like or None, or str, optional
+        The initial condition of each player's learner, see `simulate`.
+    opening : sequence of array_like or None, optional
+        The strategy that each player plays in the first round only, see `simulate`.
     perturb : float or sequence of float, default 0.0
-        The share of the first strategy that is drawn at random, from 0 to 1, for all players or for each.
+        The share of the strategy of the first round that is drawn at random, from 0 to 1, for all players or for each.
+    order : {"simultaneous", "alternating"}, default "simultaneous"
+        Whether all players observe a round before anyone moves on, see `simulate`.
+    delay : int, default 0
+        The number of rounds after which losses are observed.
+    noise : float, default 0.0
+        The standard deviation of noise on the observed losses, in units of loss.
+    trajectory : {"thinned", "every", "windows", "none"} or int, default "thinned"
+        The rounds whose strategies are kept, see `simulate`.
+    observers : sequence of Observer or str, default ()
+        Sums of your own, see `simulate`.
     horizon : int, optional
         The number of rounds to which learners with an unset horizon are tuned.
     checkpoints : int, default 10
@@ -167,7 +237,7 @@ class Simulation(Generic[Number]):
     Raises
     ------
     InputError
-        If an argument is invalid, a name is unknown, or a learner does not support the feedback.
+        If an argument is invalid, a name is unknown, a learner does not support the feedback, or several are informed.
 
     Examples
     --------
@@ -182,68 +252,75 @@ class Simulation(Generic[Number]):
     def __init__(
         self: "Simulation[float]",
         game: Game | str,
-        learners: Sequence[Any] | str | Learner | type,
+        learners: Learners,
         *,
-        seed: int = 0,
-        feedback: Feedback = "expected",
         replicas: None = None,
-        start: Sequence[ArrayLike | None] | None = None,
-        perturb: Sequence[float] | float = 0.0,
-        horizon: int | None = None,
-        checkpoints: int = 10,
+        **options: Unpack[AllOptions],
     ) -> None: ...
 
     @overload
     def __init__(
         self: "Simulation[NDArray[np.float64]]",
         game: Game | str,
-        learners: Sequence[Any] | str | Learner | type,
+        learners: Learners,
         *,
-        seed: int = 0,
-        feedback: Feedback = "expected",
         replicas: int,
-        start: Sequence[ArrayLike | None] | None = None,
-        perturb: Sequence[float] | float = 0.0,
-        horizon: int | None = None,
-        checkpoints: int = 10,
+        **options: Unpack[AllOptions],
     ) -> None: ...
 
     def __init__(
         self,
         game: Game | str,
-        learners: Sequence[Any] | str | Learner | type,
+        learners: Learners,
         *,
         seed: int = 0,
-        feedback: Feedback = "expected",
+        feedback: Feedback | Sequence[Feedback] = "expected",
         replicas: int | None = None,
-        start: Sequence[ArrayLike | None] | None = None,
+        start: Start = None,
+        opening: Sequence[ArrayLike | None] | None = None,
         perturb: Sequence[float] | float = 0.0,
+        order: Order = "simultaneous",
+        delay: int = 0,
+        noise: float = 0.0,
+        trajectory: Keep = "thinned",
+        observers: Sequence[Observer | str] = (),
         horizon: int | None = None,
         checkpoints: int = 10,
     ) -> None:
         self.game = games.make(game) if isinstance(game, str) else game
         self.seed = validation.whole_number("seed", seed, least=0)
-        if feedback not in FEEDBACK:
-            raise unknown("feedback", feedback, FEEDBACK)
-        self.feedback = feedback
+        self.protocol = Protocol.checked(self.game, feedback, order, delay, noise)
+        self.feedback = self.protocol.of_run
         self.single = replicas is None
         self.replicas = 1 if replicas is None else validation.whole_number("replicas", replicas, least=1)
-        self.learners = _chosen_learners(self.game, learners, feedback, horizon)
+        self.learners = _chosen_learners(self.game, learners, self.protocol, horizon)
+        self.observers = chosen(observers)
         self.rounds = 0
         self._spent = [0.0] * self.replicas
         wanted = validation.whole_number("checkpoints", checkpoints, least=1)
-        self._per_decade = grid.per_decade(self.game.sizes, wanted)
-        self._refuse_beyond_memory()
-        self._setup, first_state, scratch = compiled(self.game, self.learners, feedback)
-        self._tracks = [tracks.allocate(self.game.sizes, first_state, scratch) for _ in range(self.replicas)]
-        self._python = [PythonLearners(self.game, self.learners) for _ in self._tracks]
-        first_round = FirstRound(self.game, start, perturb)
+        self._drawn = self.protocol.drawn
+        self._per_decade = grid.per_decade(self.game.sizes, wanted, self._drawn)
+        totals = [one.first(self.game) for one in self.observers]
+        self._trajectories = Trajectories(trajectory, self.game.sizes, self.replicas)
+        self._refuse_beyond_memory(sum(map(len, totals)))
+        self._setup, first_state, scratch = compiled(self.game, self.learners, self.protocol, self.observers, totals)
+        self._tracks = [self._allocate(first_state, scratch, totals) for _ in range(self.replicas)]
+        self._python: list[PythonPhases] = []
+        first_round, starts = FirstRound(self.game, opening, perturb), Starts(self.game, start, self.replicas)
+        self._placed = starts.given()
         self._random: list[np.random.Generator] = []
-        for replica, (track, in_python) in enumerate(zip(self._tracks, self._python, strict=True)):
-            of_first_round, of_draws = map(np.random.PCG64, np.random.SeedSequence(self.seed + replica).spawn(2))
-            random = np.random.Generator(of_first_round)
-            track.starts[:] = first_round.strategies(self.learners, in_python, random)
-            self._random.append(np.random.Generator(of_draws))
+        self._noise: list[np.random.Generator] = []
+        for replica, track in enumerate(self._tracks):
+            seeds = np.random.SeedSequence(self.seed + replica).spawn(5)
+            generators = [np.random.Generator(np.random.PCG64(one)) for one in seeds]
+            of_first_round, of_draws, of_starts, of_noise, _ = generators
+            in_python = PythonPhases(self.game, self.learners, self.observers, self._setup, seeds[-1])
+            self._python.append(in_python)
+            placed = starts.of_replica(replica, of_starts)
+            self._place(track, in_python, placed)
+            track.starts[:] = first_round.strategies(self.learners, in_python, placed, of_first_round)
+            self._random.append(of_draws)
+            self._noise.append(of_noise)
         self._kept: list[tuple[int, list[Sums]]] = []  # the sums of all replicas at each checkpoint
 
     def run(
@@ -285,7 +362,8 @@ class Simulation(Generic[Number]):
         ([1, 2, 3], 3)
         """
         end = self.rounds + validation.whole_number("rounds", rounds, least=1)
-        pace, most = 1, 2**20 // (1 if self.feedback == "expected" else len(self.learners)) + 1
+        self._trajectories.refuse_beyond_limit(end)
+        pace, most = 1, self._most_rounds()
         most_threads = 1 if any(self._python) else min(self.replicas, cpu_count() or 1)
         if threads is None:
             threads = most_threads
@@ -313,7 +391,7 @@ class Simulation(Generic[Number]):
 
         Examples
         --------
-        >>> simulation = Simulation("matching-pennies", ["hedge", "fixed"], start=[[0.9, 0.1], None])
+        >>> simulation = Simulation("matching-pennies", ["hedge", "fixed"], opening=[[0.9, 0.1], None])
         >>> _ = simulation.run(1)
         >>> simulation.record().joint.tolist()
         [[0.45, 0.45], [0.05, 0.05]]
@@ -324,9 +402,8 @@ class Simulation(Generic[Number]):
         }
         for part in CONTINUED:
             arrays[f"continue_{part}"] = np.stack([getattr(track, part) for track in self._tracks])
-        stride = self._tracks[0].stride[0]
-        arrays["trajectory"] = np.stack([track.trajectory[: -(-self.rounds // stride)] for track in self._tracks])
-        arrays["trajectory_rounds"] = 1 + stride * np.arange(arrays["trajectory"].shape[1])
+        arrays |= self._trajectories.arrays(self._tracks)
+        arrays["continue_kept"] = np.stack([track.kept.numbers for track in self._tracks])
         return Record(
             game=self.game,
             learners=tuple(self.learners),
@@ -336,7 +413,15 @@ class Simulation(Generic[Number]):
             started=self._started(),
             single=self.single,
             arrays=arrays,
-            settings={"checkpoints": self._per_decade, "random": [r.bit_generator.state for r in self._random]},
+            settings={
+                "checkpoints": self._per_decade,
+                "placed": self._placed,
+                "protocol": self.protocol.data(),
+                "trajectory": self._trajectories.keep,
+                "observers": {one.name: len(one.first(self.game)) for one in self.observers},
+                "random": [one.bit_generator.state for one in self._random],
+                "noise": [one.bit_generator.state for one in self._noise] if self.protocol.noise else [],
+            },
         )
 
     def moments(self, replica: int = 0) -> Moments:
@@ -362,7 +447,8 @@ class Simulation(Generic[Number]):
         now = self._sums(self._tracks[replica])
         earlier = [(rounds, sums[replica]) for rounds, sums in self._kept if rounds < self.rounds]
         rounds = np.array([*(rounds for rounds, _ in earlier), self.rounds], dtype=np.int64)
-        return Moments(self.game, rounds, lambda k: earlier[k][1] if k < len(earlier) else now)
+        totals = {one.name: len(one.first(self.game)) for one in self.observers}
+        return Moments(self.game, rounds, lambda k: earlier[k][1] if k < len(earlier) else now, totals=totals)
 
     def measure(self, name: str, **options: Any) -> Value:
         """Return a measure of the rounds so far by name, averaged over replicas.
@@ -438,13 +524,17 @@ class Simulation(Generic[Number]):
         return sum(self._spent) / self.replicas
 
     @classmethod
-    def resume(cls, record: Record[Number]) -> "Simulation[Number]":
+    def resume(
+        cls, record: Record[Number], *, observers: Sequence[Observer | str] | None = None
+    ) -> "Simulation[Number]":
         """Return a simulation that continues a record, bit for bit.
 
         Parameters
         ----------
         record : Record
             The record of the rounds so far.
+        observers : sequence of Observer or str, optional
+            The observers of the run, if it has others than the built-in ones: a record holds only their totals.
 
         Returns
         -------
@@ -454,7 +544,7 @@ class Simulation(Generic[Number]):
         Raises
         ------
         InputError
-            If a learner is written in Python: its state is not in the record.
+            If a learner is written in Python, whose state is not in the record, or an observer is missing.
 
         Examples
         --------
@@ -471,13 +561,16 @@ class Simulation(Generic[Number]):
                     f"because its state is not in the record"
                 )
         replicas: Any = None if record.single else record.replicas
+        options: Any = {"feedback": record.feedback} | record.settings.get("protocol", {})
         simulation: Simulation[Number] = cls(
             record.game,
             record.learners,
             seed=record.seed,
-            feedback=record.feedback,
             replicas=replicas,
             checkpoints=record.settings["checkpoints"],
+            trajectory=record.settings.get("trajectory", "thinned"),
+            observers=record.observers if observers is None else observers,
+            **options,
         )
         simulation._take_over(record)
         return simulation
@@ -489,29 +582,86 @@ class Simulation(Generic[Number]):
         firsts = np.cumsum([0, *self.game.sizes[:-1]])
         return tuple(bool(given) for given in ~np.isnan(self._tracks[0].starts[firsts]))
 
+    def _place(self, track: loop.Track, in_python: PythonPhases, placed: Sequence[Vector | None]) -> None:
+        """Let the learners of one replica start at given strategies."""
+        plan = self._setup.plan
+        for player, strategy in enumerate(placed):
+            if strategy is None or strategy.size == 1:
+                continue
+            if player in in_python:
+                in_python.start_at(player, strategy)
+            else:
+                state = track.state[plan[player, loop.STATE] : plan[player, loop.STATE_END]]
+                self.learners[player].start_at(state, strategy)
+
     def _take_over(self, record: Record[Number]) -> None:
         """Restore the state from a record of the same simulation."""
         arrays = record.arrays
-        states = arrays["continue_state"].shape[-1]
-        if states != self._tracks[0].state.size:
-            raise InputError(
-                f"the learners of this record have a state of {self._tracks[0].state.size} numbers, got {states}"
-            )
+        self._refuse_misfits(record)
         self.rounds = record.rounds
         for replica, track in enumerate(self._tracks):
             for part in CONTINUED:
                 getattr(track, part)[...] = arrays[f"continue_{part}"][replica]
-            for name, total in track.sums._asdict().items():
-                total[...] = arrays[f"continue_{name}"][replica]
-            track.trajectory[: arrays["trajectory"].shape[1]] = arrays["trajectory"][replica]
+            for name in self._lengths():
+                getattr(track.sums, name)[...] = arrays[f"continue_{name}"][replica]
+            track.kept.numbers[:] = self._kept_numbers(record, replica)
             _restore(self._random[replica], record.settings["random"][replica])
+            if self.protocol.noise:
+                _restore(self._noise[replica], record.settings["noise"][replica])
+        self._trajectories.take_over(arrays, self._tracks)
+        self._placed = record.settings.get("placed", self._placed)
         moments = [record.moments(replica) for replica in range(self.replicas)]
         for k, rounds in enumerate(arrays["checkpoints"]):
             self._kept.append((int(rounds), [of_replica[k].sums for of_replica in moments]))
 
-    def _refuse_beyond_memory(self) -> None:
+    def _refuse_misfits(self, record: Record[Number]) -> None:
+        """Raise an InputError unless the state in a record is one of this simulation: compiled code relies on it."""
+        track = self._tracks[0]
+        shapes = {f"continue_{part}": (self.replicas, *getattr(track, part).shape) for part in CONTINUED}
+        for name, width in self._lengths().items():
+            shapes[f"continue_{name}"] = (self.replicas, width)
+        check_shapes(record.arrays, shapes)
+        kept = len(record.arrays["trajectory_rounds"])
+        for replica in range(self.replicas):
+            if not self._trajectories.fits(self._kept_numbers(record, replica), track, kept):
+                raise InputError("the trajectory in this record is not one of a run with these settings")
+
+    @staticmethod
+    def _kept_numbers(record: Record[Number], replica: int) -> Any:
+        """Return where the trajectory of a record stands; records of earlier versions kept every stride-th round."""
+        if "continue_kept" in record.arrays:
+            return record.arrays["continue_kept"][replica]
+        stride, count = int(record.arrays["continue_stride"][replica, 0]), len(record.arrays["trajectory_rounds"])
+        return [stride, count, count * stride, 0]
+
+    def _allocate(self, first_state: Vector, scratch: int, totals: Sequence[Vector]) -> loop.Track:
+        """Return the arrays of a replica."""
+        track = tracks.allocate(
+            self.game.sizes,
+            first_state,
+            scratch,
+            self._drawn,
+            self._trajectories.every,
+            sum(map(len, totals)),
+            self.protocol.delay,
+        )
+        track.sums.observed[:] = np.concatenate([np.zeros(0), *totals])
+        return track
+
+    def _lengths(self) -> dict[str, int]:
+        return lengths(self.game.sizes, self._drawn, len(self._tracks[0].sums.observed))
+
+    def _most_rounds(self) -> int:
+        """Return the largest number of rounds between two calls of the loop: random numbers and rows must fit."""
+        per_round = len(self.learners) if self._drawn else 1
+        per_round += sum(self.game.sizes) if self.protocol.noise else 0
+        most = 2**20 // per_round + 1
+        return min(most, self._trajectories.most_rounds(self.game.sizes) or most)
+
+    def _refuse_beyond_memory(self, observed: int) -> None:
         """Raise an InputError if the arrays would exceed the memory limit."""
-        needed = self.replicas * tracks.bytes_needed(self.game.sizes, self._per_decade)
+        needed = self.replicas * tracks.bytes_needed(self.game.sizes, self._per_decade, self._drawn)
+        needed += 8 * self.replicas * observed * (2 + grid.DECADES * self._per_decade)
         if needed > SIMULATION_BYTES:
             raise InputError(
                 f"this simulation would need {needed / 2**30:.1f} GiB for {self.replicas} replicas of "
@@ -531,24 +681,31 @@ class Simulation(Generic[Number]):
         finally:
             wait(pieces)  # even if interrupted, so that all replicas stop at the same round
             self.rounds += rounds
+            self._trajectories.flush(self._tracks)
             if at_checkpoint:
+                self._trajectories.at_checkpoint(self.rounds, self._tracks)
                 self._kept.append((self.rounds, [self._sums(track) for track in self._tracks]))
         for piece in pieces:
             piece.result()
 
     def _uniforms(self, replica: int, rounds: int) -> NDArray[np.float64]:
-        if self.feedback == "expected":
+        if not self._drawn:
             return np.zeros((1, 1))
         return self._random[replica].random((rounds, len(self.learners)))
 
+    def _noises(self, replica: int, rounds: int) -> NDArray[np.float64]:
+        if not self.protocol.noise:
+            return np.zeros((1, 0))
+        return self.protocol.noise * self._noise[replica].standard_normal((rounds, sum(self.game.sizes)))
+
     def _advance(self, replica: int, rounds: int) -> None:
-        uniforms = self._uniforms(replica, rounds)
+        uniforms, noise = self._uniforms(replica, rounds), self._noises(replica, rounds)
         track = self._tracks[replica]
         began = thread_time()
         if self._python[replica]:
-            self._python[replica].advance(self._setup, track, self.rounds, rounds, uniforms)
+            self._python[replica].advance(track, self.rounds, rounds, uniforms, noise)
         else:
-            loop.advance(self._setup, track, self.rounds, rounds, uniforms)
+            loop.advance(self._setup, track, self.rounds, rounds, uniforms, noise)
         track.sums.last[:] = track.strategies[(self.rounds + rounds - 1) % loop.BLOCK]
         self._spent[replica] += thread_time() - began
 
@@ -562,7 +719,7 @@ class Simulation(Generic[Number]):
         """Return every sum now, at the checkpoints, and as the tracks hold it, one row per replica."""
         now = [self._sums(track) for track in self._tracks]
         arrays = {}
-        for name, width in lengths(self.game.sizes).items():
+        for name, width in self._lengths().items():
             kept = [[getattr(sums[replica], name) for _, sums in self._kept] for replica in range(self.replicas)]
             arrays[name] = np.stack([getattr(sums, name) for sums in now])
             shape = self.replicas, len(self._kept), width
@@ -571,10 +728,8 @@ class Simulation(Generic[Number]):
         return arrays
 
 
-def _chosen_learners(
-    game: Game, learners: Sequence[Any] | str | Learner | type, feedback: Feedback, horizon: int | None
-) -> list[Any]:
-    """Return one learner per player, tuned to the horizon; refuse those that do not support the feedback."""
+def _chosen_learners(game: Game, learners: Learners, protocol: Protocol, horizon: int | None) -> list[Any]:
+    """Return one learner per player, tuned to the horizon; refuse those that do not fit the feedback or each other."""
     count = len(game.players)
     chosen = [learners] * count if isinstance(learners, str | Learner | type) else list(learners)
     if len(chosen) != count:
@@ -584,12 +739,11 @@ def _chosen_learners(
     found = [_as_learner(learner) for learner in chosen]
     if horizon is not None:
         found = [one.with_horizon(horizon) if isinstance(one, Learner) else one for one in found]
-    for one in found:
-        if isinstance(one, Learner) and feedback not in one.feedback:
-            raise InputError(
-                f"{one.name} requires {' or '.join(one.feedback)} feedback, got {feedback}; "
-                f"choose another learner or feedback"
-            )
+    scales = zip(found, game.scale, strict=True)
+    found = [one.with_payoff_scale(float(scale)) if isinstance(one, Learner) else one for one, scale in scales]
+    protocol.refuse_misfits(game, found)
+    if (clash := several_informed(found, game.players)) is not None:
+        raise InputError(clash)
     return found
 
 
@@ -612,7 +766,7 @@ def _blas() -> ThreadpoolController:
 def _as_learner(learner: Any) -> Any:
     """Turn a name into a Learner; return a Learner or a user-defined class unchanged."""
     if isinstance(learner, str):
-        return players.make(learner)
+        return players.from_text(learner)
     if isinstance(learner, Learner) or callable(learner):
         return learner
     raise InputError(

@@ -110,9 +110,9 @@ export class Setup {
   useTable(payoffs, actions = this.game.actions, players = this.game.players) {
     const { name } = this.scenario.game;
     const title = name ? `${name}, modified` : this.scenario.title;
-    const fitting = ({ start, ...entry }, i) => {
-      const kept = start?.length === actions[i].length ? { start } : {};
-      return cleaned({ ...entry, ...kept, name: undefined });
+    const fitting = (entry, i) => {
+      const fits = (strategy) => (strategy?.length === actions[i].length ? strategy : undefined);
+      return cleaned({ ...entry, start: fits(entry.start), opening: fits(entry.opening), name: undefined });
     };
     const entries = this.scenario.players.map(fitting);
     this.game = this.table.game = { ...this.game, payoffs, actions, players };
@@ -154,7 +154,6 @@ export class Setup {
     const putBeside = (update) => this.change({}, changed(this.beside, update));
     const putBoth = (update) =>
       this.change({ players: changed(this.scenario.players, update) }, changed(this.beside, update));
-    const start = entry.start ? entry.start.map(plain).join(" ") : "";
     return h(
       "fieldset",
       { class: `player p${i % 6}` },
@@ -180,17 +179,23 @@ export class Setup {
           { least: 0, most: 1 },
           (perturb) => putBoth({ perturb: perturb || undefined }),
         ),
-        this.fields.text(`${id}-start`, "initial strategy (start)", start, "chosen by the learner", (text) => {
-          if (!text) return { use: () => putBoth({ start: undefined }) };
-          const read = text
-            .split(/[\s,;]+/)
-            .filter(Boolean)
-            .map((one) => readNumber(one));
-          const wrong = read.find((one) => one.mistake);
-          return wrong ? { mistake: wrong.mistake } : { use: () => putBoth({ start: read.map((one) => one.value) }) };
-        }),
+        this.strategyPart(`${id}-start`, "the learner starts at (start)", entry, "start", putBoth),
+        this.strategyPart(`${id}-opening`, "first round only (opening)", entry, "opening", putBoth),
       ),
     );
+  }
+
+  strategyPart(id, label, entry, key, put) {
+    const given = Array.isArray(entry[key]) ? entry[key].map(plain).join(" ") : "";
+    return this.fields.text(id, label, given, "chosen by the learner", (text) => {
+      if (!text) return { use: () => put({ [key]: undefined }) };
+      const read = text
+        .split(/[\s,;]+/)
+        .filter(Boolean)
+        .map((one) => readNumber(one));
+      const wrong = read.find((one) => one.mistake);
+      return wrong ? { mistake: wrong.mistake } : { use: () => put({ [key]: read.map((one) => one.value) }) };
+    });
   }
 
   learnerPart(id, who, entry, put) {

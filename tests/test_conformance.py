@@ -48,7 +48,7 @@ def test_a_learner_written_in_python_meets_the_contract_too(check: Callable[[Any
 
 
 class UniformThatClaimsHedgesBound(Uniform):
-    def guarantee(self) -> Guarantee:
+    def guarantee(self) -> Guarantee | None:
         return Hedge().guarantee()
 
 

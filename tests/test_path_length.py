@@ -1,6 +1,8 @@
 """The path length and the last strategies, against every round stepped one by one."""
 
 import json
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,7 +11,7 @@ import gamesim
 from gamesim import players
 
 
-def stepped(game, learners, rounds, **options):
+def stepped(game: str, learners: Any, rounds: int, **options: Any) -> Any:
     """Return the strategies of every round, concatenated over players, by steps of one round."""
     simulation = gamesim.Simulation(game, learners, **options)
     return np.array([np.concatenate(simulation.run(1).last) for _ in range(rounds)])
@@ -17,8 +19,9 @@ def stepped(game, learners, rounds, **options):
 
 @pytest.mark.parametrize("feedback", ["expected", "sampled"])
 @pytest.mark.parametrize("game", ["battle-of-the-sexes", "shapley"])
-def test_path_length_is_the_sum_of_all_steps(game, feedback):
-    learners, options = ["hedge", "regret-matching"], {"perturb": 0.4, "seed": 3, "feedback": feedback}
+def test_path_length_is_the_sum_of_all_steps(game: str, feedback: Any) -> None:
+    learners: Any = ["hedge", "regret-matching"]
+    options: Any = {"perturb": 0.4, "seed": 3, "feedback": feedback}
     rounds = 1037  # no multiple of a block, and beyond the rows that a trajectory keeps
     every = stepped(game, learners, rounds, **options)
     record = gamesim.simulate(game, learners, rounds, **options)
@@ -27,7 +30,7 @@ def test_path_length_is_the_sum_of_all_steps(game, feedback):
     assert (np.concatenate(record.last) == every[-1]).all()
 
 
-def test_it_is_counted_per_replica_and_at_every_checkpoint():
+def test_it_is_counted_per_replica_and_at_every_checkpoint() -> None:
     record = gamesim.simulate("shapley", "hedge", 500, perturb=0.3, replicas=3)
     along = record.curve.measure("path-length")
     assert along.shape == (3, len(record.curve.rounds), 2)
@@ -36,7 +39,7 @@ def test_it_is_counted_per_replica_and_at_every_checkpoint():
     assert len({tuple(path) for path in record.measure("path-length")}) == 3
 
 
-def test_a_record_of_an_older_version_has_none(tmp_path):
+def test_a_record_of_an_older_version_has_none(tmp_path: Path) -> None:
     path = gamesim.simulate("chicken", "hedge", 50).save(tmp_path / "old")
     manifest = json.loads((path / "manifest.json").read_text())
     new = [name for name in manifest["arrays"] if name.rpartition("_")[2] in ("path", "last")]
@@ -48,7 +51,7 @@ def test_a_record_of_an_older_version_has_none(tmp_path):
     assert np.isnan(old.measure("path-length")).all() and old.gap("ce") >= 0
 
 
-def test_a_period_of_two_is_seen_as_moving():
+def test_a_period_of_two_is_seen_as_moving() -> None:
     game = gamesim.Table.from_payoffs([[[-2, -1], [-1, -2]], [[-2, -1], [-1, -2]]])
     start = [[0.2, 0.8], [0.2, 0.8]]
     record = gamesim.simulate(game, players.make("hedge", rate=3.0), 1000, start=start)

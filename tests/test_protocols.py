@@ -102,7 +102,7 @@ def test_pieces_replicas_and_saved_records_are_the_same(options: Any, tmp_path: 
         record = pieces.run(rounds)
     again = Simulation.resume(gamesim.load(record.save(tmp_path / "half"))).run(94)
     alone = simulate(GAME, LEARNERS, 137, seed=6, perturb=0.3, **options)
-    assert (again.joint == whole.joint).all() and (whole[1].joint == alone.joint).all()
+    assert (np.array(again.joint) == whole.joint).all() and (np.array(whole[1].joint) == alone.joint).all()
     assert np.array_equal(again.arrays["continue_state"], whole.arrays["continue_state"], equal_nan=True)
 
 
@@ -110,7 +110,7 @@ def test_feedback_per_player() -> None:
     seen: list[Any] = []
 
     class Listener(InPython):
-        def observe(self, loss: Any, drawn: int) -> None:
+        def observe(self, loss: Any, drawn: int = -1) -> None:
             seen.append((loss.copy(), drawn))
             super().observe(loss)
 

@@ -78,7 +78,7 @@ def test_starts_differ_by_replica() -> None:
     together = gamesim.simulate("shapley", "replicator", 50, replicas=4, start=[points, [0.1, 0.1, 0.8]])
     for r, one in enumerate(together):
         alone = gamesim.simulate("shapley", "replicator", 50, seed=r, start=[points[r], [0.1, 0.1, 0.8]])
-        assert (one.joint == alone.joint).all()
+        assert (np.array(one.joint) == alone.joint).all()
     cloud = gamesim.simulate("shapley", "replicator", 1, replicas=5, start="random", seed=7)
     assert len({tuple(row) for row in cloud.last[0]}) == 5
     assert (cloud[2].last[0] == gamesim.simulate("shapley", "replicator", 1, start="random", seed=9).last[0]).all()

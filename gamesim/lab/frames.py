@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gamesim.engine.loop import BLOCK
+from gamesim.engine.trajectory import STRIDE
 from gamesim.game import Game
 from gamesim.learner import PLAIN_REGRETS, Learner
 from gamesim.measure import find
@@ -156,8 +157,8 @@ class Feed:
         path, stride = np.zeros((0, sum(self.game.sizes))), 1
         if record is not None:
             self._extend_curve(record)
-            rounds, strategies = record.trajectory
-            stride = int(rounds[1] - rounds[0]) if len(rounds) > 1 else 1
+            strategies = record.trajectory[1]
+            stride = int(record.arrays["continue_kept"][0, STRIDE])
             if sum(self.game.sizes) <= PATH_ACTIONS:
                 path = np.concatenate(strategies, axis=1)
         if stride != self.stride:

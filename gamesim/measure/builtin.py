@@ -182,8 +182,8 @@ def dynamic_regret(moment: Moment) -> Vector:
 def alternating_regret(moment: Moment) -> Vector:
     """Return each player's regret with every loss shared by two rounds' strategies; needs the observer of this name."""
     totals = moment.observed("alternating-regret")[: len(moment.game.sizes)]
-    best = np.array([matrix.sum(axis=0).min() for matrix in moment.matrices])
-    return (totals - best) * moment.game.scale
+    best: Vector = np.array([matrix.sum(axis=0).min() for matrix in moment.matrices])
+    return np.asarray((totals - best) * moment.game.scale)
 
 
 @measure("price-of-anarchy", unit="ratio")

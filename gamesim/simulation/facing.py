@@ -105,6 +105,6 @@ def _chosen_by(
     running = chosen.with_horizon(rounds).start(actions) if isinstance(chosen, Learner) else chosen(actions=actions)
     faced = np.zeros((rounds, actions))
     for round in range(rounds):
-        faced[round] = _checked([adversary(round, np.asarray(running.play(), dtype=np.float64))])[0]
+        faced[round] = _checked(np.atleast_2d(adversary(round, np.asarray(running.play(), dtype=np.float64))))[0]
         running.observe(faced[round].copy())
     return faced

@@ -176,12 +176,13 @@ def simulate(
     >>> record.gap("ce") < 0.2
     True
     """
+    chosen: Any = replicas  # None or a number: each has its own type of record
     simulation: Simulation[Any] = Simulation(
         game,
         learners,
         seed=seed,
         feedback=feedback,
-        replicas=replicas,
+        replicas=chosen,
         start=start,
         opening=opening,
         perturb=perturb,

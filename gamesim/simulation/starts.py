@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from itertools import product
-from math import comb
+from math import comb, prod
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -60,7 +60,10 @@ def grid(sizes: Sequence[int], replicas: int) -> list[list[Vector]]:
     [[[0.25, 0.75], [0.25, 0.75]], [[0.25, 0.75], [0.75, 0.25]],
      [[0.75, 0.25], [0.25, 0.75]], [[0.75, 0.25], [0.75, 0.25]]]
     """
-    count = lambda per_side: int(np.prod([comb(per_side + size - 2, size - 1) for size in sizes], dtype=object))  # noqa: E731
+
+    def count(per_side: int) -> int:
+        return prod(comb(per_side + size - 2, size - 1) for size in sizes)
+
     per_side = 1
     while count(per_side) < replicas:
         per_side += 1

@@ -72,7 +72,7 @@ def rate_guarantee(
         return Guarantee("external", shown, lambda T, d: extra + over(T, d) / scale + times(d) * scale * T)
 
     def bound(rounds: int, actions: int) -> float:
-        last = scale * rounds**-decay
+        last: float = scale * rounds**-decay
         return extra + over(rounds, actions) / last + times(actions) * scale * _most_sum_of_powers(rounds, decay)
 
     return Guarantee("external", formula.format(rate="rate_T", sum="Σ rate_t"), bound)

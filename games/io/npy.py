@@ -17,11 +17,15 @@ def read(file: IO[bytes], name: str, size: int) -> np.ndarray[Any, Any]:
 
     Broken files raise many kinds of exceptions, which callers must handle.
     """
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # a header that is parsed with a warning is broken
+        return _read(file, name, size)
+
+
+def _read(file: IO[bytes], name: str, size: int) -> np.ndarray[Any, Any]:
     version = npy.read_magic(file)
     read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")  # a header that Python parses with a warning is broken
-        shape, _, kind = read_header(file)
+    shape, _, kind = read_header(file)
     if kind.kind not in "fiubU":
         raise InputError(f"{name} must be numbers or labels, got an array of {kind}")
     needed = kind.itemsize

@@ -1,5 +1,6 @@
 """Find scenario files by name or path, and read them."""
 
+import re
 import tomllib
 from importlib.resources import files
 from pathlib import Path
@@ -10,6 +11,8 @@ from gamesim.scenario.mistakes import shortened
 from gamesim.scenario.model import SCENARIO_FILE, Scenario
 
 LARGEST_FILE = 2**28  # bytes
+DEEPEST_KEY = 100  # parts of a dotted key; tomllib takes a time that grows with their square
+_DEEP_KEY = re.compile(r"""(?<![\w."'-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){%d}""" % DEEPEST_KEY)
 
 
 def shipped() -> dict[str, Path]:
@@ -123,6 +126,8 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
         if len(data) > LARGEST_FILE:
             raise InputError(f"{path} has more than {LARGEST_FILE:,} bytes, the limit for TOML")
         text = data.decode("utf-8-sig")
+        if _DEEP_KEY.search(text):
+            raise InputError(f"{path} is not valid TOML: a key has more than {DEEPEST_KEY} parts")
         values = tomllib.loads(text)
         repr(values)  # raises a ValueError for a hexadecimal integer that Python cannot print in decimal
         return values, opening_comment(text)

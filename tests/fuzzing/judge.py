@@ -59,4 +59,4 @@ def new_judge() -> Iterator[Judge]:
 def load_kernels() -> None:
     """Load the kernels of all learners: to compile one takes longer than any input may."""
     for name, learner in players.available().items():
-        Simulation("chicken", name, feedback=learner.feedback[0], horizon=1).run(1, threads=0)
+        Simulation("chicken", [name, "uniform"], feedback=learner.feedback[0], horizon=1).run(1, threads=0)

@@ -107,9 +107,8 @@ def use_messages(given: Input, folder: Path) -> None:
     client, workers = Client(), Workers(rounds=Here(), slow=Here(), reports=Here())  # type: ignore[arg-type]
     session = Session(client, workers)  # type: ignore[arg-type]
     _loop().run_until_complete(_send(session, [given[name] for name in sorted(given)]))
-    for message in client.errors:
-        if message.startswith("internal error") or "memory" in message.split(";")[0]:
-            raise Wrong(message)
+    if any("memory" in message.partition(";")[0] for message in client.errors):
+        raise MemoryError(client.errors)
     if client.errors:
         raise Refused(client.errors[-1])
 

@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 from types import CodeType, FrameType
 from typing import Any, NamedTuple
 
@@ -139,7 +140,7 @@ class Oracle:
     def _audit(self, event: str, arguments: tuple[Any, ...]) -> None:
         if self._watching and self._is_forbidden(event, arguments):
             self._watching = False
-            if _is_called_by_numba():  # kernels are compiled and cached when first used
+            if _is_allowed():
                 self._watching = True
                 return
             self._seen.append(("forbidden", f"{event} {arguments!r:.500}"))
@@ -177,10 +178,11 @@ def _too_slow(_: int, frame: FrameType | None) -> None:
     raise _Slow
 
 
-def _is_called_by_numba() -> bool:
-    frame: FrameType | None = sys._getframe(1)
+def _is_allowed() -> bool:
+    """Whether Numba loads or compiles a kernel, or a temporary file without a name is opened."""
+    frame: FrameType | None = sys._getframe(2)
     while frame is not None:
-        if frame.f_globals.get("__name__", "").startswith("numba."):
+        if frame.f_globals.get("__name__", "").startswith("numba.") or frame.f_code is TemporaryFile.__code__:
             return True
         frame = frame.f_back
     return False

@@ -26,6 +26,8 @@ _RUNS: tuple[tuple[Any, Any, dict[str, Any]], ...] = (
     ("chicken", "exp3", {"feedback": "bandit", "horizon": 100}),
     (games.make("polymatrix", graph="path", graph_settings={"n": 3}), "uniform", {"seed": 3}),
     ("rock-paper-scissors", ["wavelet-continuous", "treeswap"], {"horizon": 50}),
+    ("jordan", "hedge", {"delay": 2, "noise": 0.1, "trajectory": "windows"}),
+    ("shapley", "hedge", {"observers": ["dynamic-regret", "linear-weights", "alternating-regret"], "trajectory": "every"}),
     ("matching-pennies", ["blum-mansour", "squint"], {"checkpoints": 3}),
 )
 

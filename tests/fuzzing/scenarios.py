@@ -266,5 +266,6 @@ def _has_large_setting(tree: Any, key: str, *, in_settings: bool) -> bool:
         return any(_has_large_setting(one, f"{key}.{name}", in_settings=in_settings) for name, one in tree.items())
     if isinstance(tree, list):
         return any(_has_large_setting(one, key, in_settings=in_settings) for one in tree)
-    small = not isinstance(tree, int | float) or tree == 0 or 1e-9 < abs(tree) <= LARGEST_SETTING
-    return in_settings and not (small and not (key.endswith("seed") and tree < 0))
+    if not in_settings or not isinstance(tree, int | float):
+        return False
+    return not (tree == 0 or 1e-9 < abs(tree) <= LARGEST_SETTING) or (key.endswith("seed") and tree < 0)

@@ -2,11 +2,12 @@
 # make test   sets everything up and runs every check
 # make docs   sets everything up and builds the documentation
 # make generate   rewrites schemas, lists of names, tables and pictures
+# make kills   kills run, compare, study and sweep 200 times each, and checks that nothing is lost
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test docs generate
+.PHONY: demo test docs generate kills
 
 demo: $(VENV)/demo
 	$(BIN)/gamesim run chicken --out runs/demo --force
@@ -25,6 +26,9 @@ docs: $(VENV)/test
 
 generate: $(VENV)/test
 	$(BIN)/python docs/update.py
+
+kills: $(VENV)/test
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.kill_campaign
 
 $(VENV)/demo: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -11,7 +11,9 @@ from types import ModuleType
 from typing import Any, TypeVar, get_type_hints
 
 from gamesim.errors import InputError, unknown, unknown_setting
+from gamesim.formatting import shown
 from gamesim.game import Game
+from gamesim.validation import few_entries
 
 Kind = TypeVar("Kind", bound=Game)
 
@@ -49,12 +51,14 @@ def make(known: Mapping[str, Callable[..., Kind]], name: str, settings: Mapping[
     if name not in known:
         raise unknown(what, name, known)
     refuse_unknown_settings(name, settings, takes(known[name]))
+    for key, value in settings.items():
+        few_entries(key, value)  # before pydantic, which reports every wrong entry of a long list
     try:
         made: Kind = _checked(known[name])(**settings)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))
-        raise InputError(f"{name}: {where}: {first['msg']}, got {first['input']!r}") from None
+        raise InputError(f"{name}: {where}: {first['msg']}, got {shown(first['input'])}") from None
     return made
 
 

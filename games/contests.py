@@ -1,13 +1,16 @@
 """Contests and parlour games: auctions, Blotto, attrition, Morra and poker."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import permutations, product
 
 import numpy as np
 
 from gamesim.engine.compiled import Integers, Vector
 from gamesim.errors import InputError
+from gamesim.formatting import amount, shown
 from gamesim.game import Table
+from gamesim.games.divisions import divisions, number_of_divisions
+from gamesim.games.limits import MOST_ACTIONS, Need, limited, table
 from gamesim.games.tabulate import crowd, numbered, tabulate
 from gamesim.validation import at_least, positive
 
@@ -25,13 +28,14 @@ def _share_of_prize(i: int, bids: list[Integers]) -> Vector:
 def _bidders(values: Sequence[float], top: int) -> tuple[list[str], list[list[str]]]:
     """Return the bidders' names and bids after checking the settings."""
     if len(values) < 2:
-        raise InputError(f"values must have two or more entries, one per bidder, got {list(values)}")
+        raise InputError(f"values must have two or more entries, one per bidder, got {shown(values)}")
     for k, value in enumerate(values):
         at_least(f"value {k + 1}", value, 0)
     at_least("top", top, 1)
     return [f"Bidder {k + 1}" for k in range(len(values))], [numbered(top + 1)] * len(values)
 
 
+@limited(lambda values, top: table(len(values), top + 1))
 def first_price_auction(values: Sequence[float] = (6.0, 4.0), top: int = 6) -> Table:
     """A sealed-bid auction whose winner pays their bid.
 
@@ -54,9 +58,9 @@ def first_price_auction(values: Sequence[float] = (6.0, 4.0), top: int = 6) -> T
         u_i = (values[i] - b_i) / (number tied)  if b_i ties for the highest bid
         u_i = 0                                  otherwise
 
-    Teaches: Bidders shade their bids. With the default settings the bidder with the higher value bids 4 or 5, near the
-    second value, in every pure equilibrium, and wins or ties. In coarse correlated equilibria the other bidder may win
-    more often, with probability up to 5/8 (see Feldman, Lucier and Nisan, 2016).
+    Teaches: With the default settings the bidder with the higher value shades its bid: it bids 4 or 5, near the second
+    value, in every pure equilibrium, and wins or ties. In coarse correlated equilibria the other bidder may win more
+    often, with probability up to 5/8 (see Feldman, Lucier and Nisan, 2016).
 
     Examples
     --------
@@ -67,6 +71,7 @@ def first_price_auction(values: Sequence[float] = (6.0, 4.0), top: int = 6) -> T
     return tabulate("first-price-auction", names, bids, lambda i, bid: _share_of_prize(i, bid) * (values[i] - bid[i]))
 
 
+@limited(lambda values, top: table(len(values), top + 1))
 def second_price_auction(values: Sequence[float] = (6.0, 4.0), top: int = 6) -> Table:
     """A sealed-bid auction whose winner pays the second-highest bid.
 
@@ -90,9 +95,9 @@ def second_price_auction(values: Sequence[float] = (6.0, 4.0), top: int = 6) -> 
         u_i = (values[i] - p) / (number tied)  if b_i = p
         u_i = 0                                otherwise
 
-    Teaches: Bidding one's value is weakly dominant, so truthful bids are an equilibrium. There are others: the bidder
-    with the lower value bids high enough to deter the other, and wins. Weak dominance does not make learners truthful,
-    because many bids do equally well against the bids they meet.
+    Teaches: If the values are among the bids, as by default, bidding one's value is weakly dominant, so truthful bids
+    are an equilibrium. There are others: the bidder with the lower value bids high enough to deter the other, and wins.
+    Weak dominance does not make learners truthful, because many bids do equally well against the bids they meet.
 
     Examples
     --------
@@ -111,6 +116,7 @@ def second_price_auction(values: Sequence[float] = (6.0, 4.0), top: int = 6) -> 
     return tabulate("second-price-auction", names, bids, payoff)
 
 
+@limited(lambda values, top: table(len(values), top + 1))
 def all_pay_auction(values: Sequence[float] = (5.0, 5.0), top: int = 6) -> Table:
     """An auction in which every bidder pays: lobbying, patent races, arms races.
 
@@ -136,7 +142,7 @@ def all_pay_auction(values: Sequence[float] = (5.0, 5.0), top: int = 6) -> Table
     Teaches: There is no pure equilibrium with the default settings. In the only equilibrium, Nash and coarse correlated
     alike, both bid 0, ..., 4 with probability 1/5 each: the bids add up to 4 of the prize of 5 on average, and each
     bidder keeps 1/2. With continuous bids the expected bids of two bidders with equal values add up to the whole prize;
-    integer bids leave each of them at most 1, a vanishing share of a large prize.
+    integer bids up to the value or more leave each of them at most 1, a vanishing share of a large prize.
 
     Examples
     --------
@@ -147,6 +153,7 @@ def all_pay_auction(values: Sequence[float] = (5.0, 5.0), top: int = 6) -> Table
     return tabulate("all-pay-auction", names, bids, lambda i, bid: _share_of_prize(i, bid) * values[i] - bid[i])
 
 
+@limited(lambda longest: table(2, longest + 1))
 def war_of_attrition(value: float = 4.0, longest: int = 6) -> Table:
     """The war of attrition: the more patient player wins, and both pay.
 
@@ -169,9 +176,9 @@ def war_of_attrition(value: float = 4.0, longest: int = 6) -> Table:
         u_i = value / 2 - min(w_1, w_2)  if w_i = w_j
         u_i = -min(w_1, w_2)             if w_i < w_j
 
-    Teaches: There are pure equilibria in which one player gives in at once because the other would wait at least
-    `value`. In the symmetric mixed equilibrium waiting consumes most of the prize (with the default settings each
-    player keeps 0.38 of 4), and all of it in continuous time.
+    Teaches: If waits of at least `value` are possible, as by default, there are pure equilibria in which one player
+    gives in at once because the other would wait that long. In the symmetric mixed equilibrium waiting consumes most of
+    the prize (with the default settings each player keeps 0.38 of 4), and all of it in continuous time.
 
     Examples
     --------
@@ -187,6 +194,12 @@ def war_of_attrition(value: float = 4.0, longest: int = 6) -> Table:
     return tabulate("war-of-attrition", ("Row", "Column"), [numbered(longest + 1)] * 2, payoff)
 
 
+def _needs_of_blotto(soldiers: Sequence[int], fields: int) -> Iterator[Need]:
+    yield Need(f"{amount(fields)} numbers per action", fields, MOST_ACTIONS)
+    yield from table(2, [number_of_divisions(army, fields) for army in soldiers[:2]], steps=fields)
+
+
+@limited(_needs_of_blotto)
 def blotto(soldiers: Sequence[int] = (5, 5), fields: int = 3) -> Table:
     """Colonel Blotto: divide soldiers among fields; the larger force wins a field.
 
@@ -217,17 +230,11 @@ def blotto(soldiers: Sequence[int] = (5, 5), fields: int = 3) -> Table:
            [0., 1.]])
     """
     if len(soldiers) != 2:
-        raise InputError(f"soldiers must have two entries, one per player, got {list(soldiers)}")
+        raise InputError(f"soldiers must have two entries, one per player, got {shown(soldiers)}")
     at_least("fields", fields, 1)
     for army in soldiers:
         at_least("soldiers", army, 0)
-    if (max(soldiers) + 1) ** (fields - 1) > 10**6:
-        raise InputError(f"blotto with {max(soldiers)} soldiers on {fields} fields is too large: take fewer of either")
-    forces = []
-    for army in soldiers:
-        first = np.array(list(product(range(army + 1), repeat=fields - 1)), dtype=np.int64).reshape(-1, fields - 1)
-        last = army - first.sum(axis=1)
-        forces.append(np.column_stack([first, last])[last >= 0])
+    forces = [divisions(army, fields) for army in soldiers]
     labels = [["-".join(map(str, force)) for force in army.tolist()] for army in forces]
 
     def payoff(i: int, choices: list[Integers]) -> Vector:
@@ -237,6 +244,7 @@ def blotto(soldiers: Sequence[int] = (5, 5), fields: int = 3) -> Table:
     return tabulate("blotto", ("Row", "Column"), labels, payoff)
 
 
+@limited(lambda fingers: table(2, fingers**2))
 def morra(fingers: int = 2) -> Table:
     """Morra: show fingers and guess the other's; a sole correct guess wins the sum.
 
@@ -328,6 +336,7 @@ def kuhn_poker() -> Table:
     )
 
 
+@limited(lambda players, top: table(players, top + 1))
 def guess_two_thirds(players: int = 3, top: int = 10, fraction: float = 2 / 3) -> Table:
     """The beauty contest: the guess nearest to two thirds of the average wins.
 
@@ -350,7 +359,7 @@ def guess_two_thirds(players: int = 3, top: int = 10, fraction: float = 2 / 3) -
         u_i = 0 otherwise
 
     Teaches: With the default fraction and up to three players, everyone guessing 0 is the only pure equilibrium;
-    iterated dominance leads there step by step, and so do learners over the rounds. With four or more players, everyone
+    iterated dominance leads there step by step, and so does Hedge over the rounds. With four or more players, everyone
     guessing 1 is an equilibrium too, because guesses are integers.
 
     Examples

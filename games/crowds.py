@@ -6,11 +6,14 @@ import numpy as np
 
 from gamesim.engine.compiled import Integers, Vector
 from gamesim.errors import InputError
+from gamesim.formatting import shown
 from gamesim.game import Table
+from gamesim.games.limits import limited, table
 from gamesim.games.tabulate import crowd, numbered, tabulate
 from gamesim.validation import at_least, positive
 
 
+@limited(lambda players: table(players, 2))
 def el_farol(players: int = 5, capacity: int = 3) -> Table:
     """The El Farol bar: going out is fun unless too many go.
 
@@ -31,9 +34,9 @@ def el_farol(players: int = 5, capacity: int = 3) -> Table:
         u_i = 1   if i goes and at most capacity players go
         u_i = -1  if i goes and more than capacity players go
 
-    Teaches: In every pure equilibrium exactly capacity players go, so equal players fare unequally. With sampled
-    feedback learners sort themselves into those who go and those who stay; with expected feedback identical learners
-    all mix alike.
+    Teaches: If there is room for some players but not for all, exactly capacity players go in every pure equilibrium,
+    so equal players fare unequally. With sampled feedback Hedge players sort themselves into those who go and those who
+    stay; with expected feedback identical learners with identical starts all mix alike.
 
     Examples
     --------
@@ -50,6 +53,7 @@ def el_farol(players: int = 5, capacity: int = 3) -> Table:
     return tabulate("el-farol", names, [["stay", "go"]] * players, payoff)
 
 
+@limited(lambda players, endowment: table(players, endowment + 1))
 def public_goods(players: int = 4, endowment: int = 2, factor: float = 2.0) -> Table:
     """The public goods game: contributions are multiplied and shared by all.
 
@@ -90,6 +94,7 @@ def public_goods(players: int = 4, endowment: int = 2, factor: float = 2.0) -> T
     return tabulate("public-goods", names, [numbered(endowment + 1)] * players, payoff)
 
 
+@limited(lambda players, efforts: table(players, actions=efforts))
 def minimum_effort(
     players: int = 3, efforts: int = 7, gain: float = 0.2, cost: float = 0.1, base: float = 0.6
 ) -> Table:
@@ -117,8 +122,8 @@ def minimum_effort(
 
         u_i = base + gain · min_j e_j - cost · e_i
 
-    Teaches: Every common effort is a strict equilibrium. The more players, the lower the effort that learners settle
-    on: with the default settings Hedge settles on 4 with two players and on 1 with three or more.
+    Teaches: Every common effort is a strict equilibrium. With more players, learners may end up at a lower effort:
+    with the default settings Hedge ends up at 4 with two players and at 1 with three, four or five.
 
     Examples
     --------
@@ -139,6 +144,7 @@ def minimum_effort(
     return tabulate("minimum-effort", names, [numbered(efforts, 1)] * players, payoff)
 
 
+@limited(lambda players: table(players, 2))
 def volunteers_dilemma(players: int = 4, benefit: float = 2.0, cost: float = 1.0) -> Table:
     """The volunteer's dilemma: one volunteer is enough, and volunteering is costly.
 
@@ -160,8 +166,8 @@ def volunteers_dilemma(players: int = 4, benefit: float = 2.0, cost: float = 1.0
         u_i = benefit · [at least one player volunteers] - cost · [i volunteers]
 
     Teaches: In each pure equilibrium exactly one player volunteers. In the symmetric mixed one nobody does with
-    probability (cost / benefit)^(n / (n - 1)), which grows with the number n of players. With sampled feedback learners
-    settle on a single volunteer.
+    probability (cost / benefit)^(n / (n - 1)), which grows with the number n of players. With sampled feedback Hedge
+    players end up with a single volunteer.
 
     Examples
     --------
@@ -178,6 +184,7 @@ def volunteers_dilemma(players: int = 4, benefit: float = 2.0, cost: float = 1.0
     return tabulate("volunteers-dilemma", names, [["wait", "volunteer"]] * players, payoff)
 
 
+@limited(lambda players: table(players, 2))
 def minority(players: int = 5) -> Table:
     """The minority game: the players on the smaller side win.
 
@@ -215,6 +222,7 @@ def minority(players: int = 5) -> Table:
     return tabulate("minority", names, [["sell", "buy"]] * players, payoff)
 
 
+@limited(lambda players: table(players, 2))
 def diners_dilemma(players: int = 4, joys: Sequence[float] = (2.0, 4.0), prices: Sequence[float] = (1.0, 4.0)) -> Table:
     """The diner's dilemma: a shared bill makes the expensive dish tempting.
 
@@ -247,7 +255,7 @@ def diners_dilemma(players: int = 4, joys: Sequence[float] = (2.0, 4.0), prices:
     names = crowd(players)
     if len(joys) != 2 or len(prices) != 2:
         raise InputError(
-            f"joys and prices must have two entries each, one per dish, got {list(joys)} and {list(prices)}"
+            f"joys and prices must have two entries each, one per dish, got {shown(joys)} and {shown(prices)}"
         )
     joy, price = np.array(joys, dtype=np.float64), np.array(prices, dtype=np.float64)
 
@@ -258,6 +266,7 @@ def diners_dilemma(players: int = 4, joys: Sequence[float] = (2.0, 4.0), prices:
     return tabulate("diners-dilemma", names, [["cheap", "dear"]] * players, payoff)
 
 
+@limited(lambda players: table(players, 2))
 def pigou(players: int = 4) -> Table:
     """Pigou's example: a wide road, and a narrow one that slows down with traffic.
 
@@ -293,6 +302,7 @@ def pigou(players: int = 4) -> Table:
     return tabulate("pigou", names, [["wide", "narrow"]] * players, payoff)
 
 
+@limited(lambda players: table(players, 3))
 def braess(players: int = 4, shortcut: bool = True) -> Table:
     """Braess's paradox: a new road that can make everyone slower.
 
@@ -318,7 +328,7 @@ def braess(players: int = 4, shortcut: bool = True) -> Table:
         u_i = -(x + y)  on s-v-w-t
 
     Teaches: More choice can be worse for all. With the shortcut, all drivers on s-v-w-t is an equilibrium (the worst)
-    and takes each of them 2; without it, equilibria take 3/2 for even numbers of drivers, a ratio of 4/3. Learners
+    and takes each of them 2; without it, equilibria take 3/2 for even numbers of drivers, a ratio of 4/3. Hedge players
     approach the bad equilibrium on their own.
 
     Examples
@@ -338,6 +348,7 @@ def braess(players: int = 4, shortcut: bool = True) -> Table:
     return tabulate("braess", names, [ways] * players, payoff)
 
 
+@limited(lambda weights, machines: table(len(weights), machines))
 def load_balancing(weights: Sequence[float] = (2.0, 2.0, 1.0, 1.0), machines: int = 2) -> Table:
     """Load balancing: jobs choose machines and wait for everything on their machine.
 
@@ -356,7 +367,7 @@ def load_balancing(weights: Sequence[float] = (2.0, 2.0, 1.0, 1.0), machines: in
 
         u_i = -(total weight of the jobs on i's machine)
 
-    Teaches: A weighted potential game whose pure equilibria differ in quality. With the default settings both heavy
+    Teaches: A weighted potential game whose pure equilibria may differ in quality. With the default settings both heavy
     jobs may share a machine, and the last job finishes at 4; in the optimum it finishes at 3.
 
     Examples
@@ -365,7 +376,7 @@ def load_balancing(weights: Sequence[float] = (2.0, 2.0, 1.0, 1.0), machines: in
     [-4.0, -2.0, -4.0]
     """
     if len(weights) < 2:
-        raise InputError(f"weights must have two or more entries, one per job, got {list(weights)}")
+        raise InputError(f"weights must have two or more entries, one per job, got {shown(weights)}")
     for k, weight in enumerate(weights):
         positive(f"weight {k + 1}", weight)
     at_least("machines", machines, 1)
@@ -448,6 +459,7 @@ def chairs_paradox() -> Table:
     return tabulate("chairs-paradox", ["Chair", "Second", "Third"], [list("ABC")] * 3, payoff)
 
 
+@limited(lambda voters, candidates: table(voters, candidates, steps=candidates))
 def plurality_voting(voters: int = 5, candidates: int = 3) -> Table:
     """Plurality voting with cyclic preferences: sincere votes are not always best.
 

@@ -8,6 +8,7 @@ import numpy as np
 from gamesim.engine.compiled import Integers, Vector
 from gamesim.errors import InputError
 from gamesim.game import Table
+from gamesim.games.limits import limited
 from gamesim.games.tabulate import tabulate
 from gamesim.validation import positive
 
@@ -28,7 +29,7 @@ def rock_paper_scissors() -> Table:
         paper     (1, -1)  (0, 0)   (-1, 1)
         scissors  (-1, 1)  (1, -1)  (0, 0)
 
-    Teaches: Play cycles around uniform play, the only equilibrium of this zero-sum game.
+    Teaches: Uniform play is the only equilibrium of this zero-sum game. From other starts, Hedge cycles around it.
 
     Examples
     --------
@@ -135,6 +136,7 @@ def rock_paper_scissors_lizard_spock() -> Table:
     return tabulate("rock-paper-scissors-lizard-spock", ("Row", "Column"), [order] * 2, payoff)
 
 
+@limited()
 def feeble_twin(loss: float = 2.0, win: float = 1.0, feebleness: float = 0.05) -> Table:
     """Bad rock-paper-scissors with a dominated twin of scissors that may survive.
 
@@ -202,6 +204,7 @@ def shapley() -> Table:
     )
 
 
+@limited()
 def sparrow(beta: float = 0.7) -> Table:
     """Shapley's game with a parameter: fictitious play can be periodic or chaotic.
 
@@ -277,8 +280,9 @@ def jordan() -> Table:
         u_2 = 1 if a_2 = a_3, else -1
         u_3 = 1 if a_3 ≠ a_1, else -1
 
-    Teaches: Cycling is not peculiar to zero-sum games. Fictitious play does not converge here, and Hart and Mas-Colell
-    (2003) use variants of this game to show that no uncoupled smooth dynamic converges to Nash equilibria in all games.
+    Teaches: Cycling is not peculiar to zero-sum games. From most starts, fictitious play does not converge here. Hart
+    and Mas-Colell (2003) use variants of this game to show that no uncoupled smooth dynamic converges to Nash
+    equilibria in all games.
 
     Examples
     --------

@@ -4,6 +4,7 @@ Each function is a game. Scenarios use its name with hyphens; its arguments are 
 """
 
 from gamesim.game import Table
+from gamesim.games.limits import limited, table
 from gamesim.games.tabulate import bimatrix, numbered, tabulate
 from gamesim.validation import at_least, positive
 
@@ -22,7 +23,7 @@ def prisoners_dilemma() -> Table:
         defect     (5, 0)     (1, 1)
 
     Teaches: A strictly dominant action is the only Nash, correlated and coarse correlated equilibrium, so every
-    no-regret learner ends up defecting.
+    no-regret learner defects in all but a vanishing share of the rounds.
 
     Examples
     --------
@@ -81,6 +82,7 @@ def chicken() -> Table:
     return bimatrix("chicken", [[(6, 6), (2, 7)], [(7, 2), (0, 0)]], ["chicken out", "dare"])
 
 
+@limited()
 def hawk_dove(value: float = 2.0, cost: float = 4.0) -> Table:
     """Hawk-dove: a contest in which a fight may cost more than the prize is worth.
 
@@ -134,7 +136,7 @@ def stag_hunt() -> Table:
 
     Teaches: There are two strict pure equilibria. Hunting the stag is better for both; hunting hares is safer, because
     the stag pays only if the other hunts it with probability at least 3/4. Where learners end up depends on where they
-    start: from uniform strategies they hunt hares.
+    start: from uniform strategies Hedge players hunt hares.
 
     Examples
     --------
@@ -194,6 +196,7 @@ def traffic_light() -> Table:
     return bimatrix("traffic-light", [[(0, 0), (0, 1)], [(1, 0), (-5, -5)]], ["stop", "go"], players=("East", "North"))
 
 
+@limited(lambda actions: table(2, actions))
 def pure_coordination(actions: int = 3) -> Table:
     """Pure coordination: two players meet only if they choose the same place.
 

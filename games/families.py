@@ -7,10 +7,12 @@ import numpy as np
 from gamesim.engine.compiled import Integers, Vector
 from gamesim.errors import InputError
 from gamesim.game import Table
+from gamesim.games.limits import limited, table
 from gamesim.games.tabulate import crowd, numbered, table_sizes, tabulate
 from gamesim.validation import at_least
 
 
+@limited(table)
 def uniform(players: int = 2, actions: int | Sequence[int] = 4, seed: int = 0) -> Table:
     """A random game without structure: all payoffs independent and uniform.
 
@@ -44,6 +46,7 @@ def uniform(players: int = 2, actions: int | Sequence[int] = 4, seed: int = 0) -
     return Table.from_payoffs(payoffs, name="uniform")
 
 
+@limited(lambda actions: table(2, actions))
 def zero_sum(actions: int | Sequence[int] = 4, seed: int = 0) -> Table:
     """A random zero-sum game for two players.
 
@@ -63,8 +66,8 @@ def zero_sum(actions: int | Sequence[int] = 4, seed: int = 0) -> Table:
         u_1(a) ~ uniform on [-1, 1], independently for each action profile a
         u_2 = -u_1
 
-    Teaches: The average strategies of no-regret learners converge to optimal strategies, at rates that range from 1/√T
-    to 1/T after T rounds.
+    Teaches: The average strategies of no-regret learners converge to optimal strategies: their Nash gap is at most the
+    sum of both players' external regrets per round.
 
     Examples
     --------
@@ -76,6 +79,7 @@ def zero_sum(actions: int | Sequence[int] = 4, seed: int = 0) -> Table:
     return Table.from_payoffs([won, -won], name="zero-sum")
 
 
+@limited(table)
 def covariant(players: int = 2, actions: int | Sequence[int] = 4, correlation: float = 0.0, seed: int = 0) -> Table:
     """A random game with normal payoffs that are correlated between players.
 
@@ -120,6 +124,7 @@ def covariant(players: int = 2, actions: int | Sequence[int] = 4, correlation: f
     return Table.from_payoffs(payoffs, name="covariant")
 
 
+@limited(table)
 def potential(players: int = 3, actions: int | Sequence[int] = 3, conflict: float = 1.0, seed: int = 0) -> Table:
     """A random potential game: one function gives the gain of every deviation.
 
@@ -164,6 +169,7 @@ def potential(players: int = 3, actions: int | Sequence[int] = 3, conflict: floa
     return Table.from_payoffs(payoffs, name="potential")
 
 
+@limited(lambda players, actions, resources: table(players, actions, steps=resources))
 def congestion(players: int = 3, actions: int = 3, resources: int = 4, seed: int = 0) -> Table:
     """A random congestion game with affine costs.
 
@@ -218,6 +224,7 @@ def congestion(players: int = 3, actions: int = 3, resources: int = 4, seed: int
     return tabulate("congestion", crowd(players, least=1), [numbered(actions, 1)] * players, payoff)
 
 
+@limited(table)
 def dominance_solvable(players: int = 2, actions: int | Sequence[int] = 4, seed: int = 0) -> Table:
     """A random game that iterated strict dominance reduces to one action profile.
 
@@ -269,6 +276,7 @@ def dominance_solvable(players: int = 2, actions: int | Sequence[int] = 4, seed:
     return Table.from_payoffs(payoffs, name="dominance-solvable")
 
 
+@limited(lambda actions: table(2, actions))
 def unit_vector(actions: int | Sequence[int] = 4, seed: int = 0) -> Table:
     """A random unit vector game: Row has exactly one best response to each column.
 
@@ -305,6 +313,7 @@ def unit_vector(actions: int | Sequence[int] = 4, seed: int = 0) -> Table:
     return Table.from_payoffs([row, random.random((rows, columns))], name="unit-vector")
 
 
+@limited(table)
 def symmetric(players: int = 2, actions: int = 4, seed: int = 0) -> Table:
     """A random symmetric game: payoffs depend on actions, not on who plays them.
 
@@ -326,8 +335,8 @@ def symmetric(players: int = 2, actions: int = 4, seed: int = 0) -> Table:
         u_i(a) = V(a_i, the others' actions in any order)
         V ~ uniform on [0, 1], independently for each of its arguments
 
-    Teaches: With expected feedback, identical learners with identical starts stay identical, and miss what asymmetric
-    play would earn.
+    Teaches: With expected feedback, identical learners with identical starts stay identical, and may miss what
+    asymmetric play would earn.
 
     Examples
     --------
@@ -345,6 +354,7 @@ def symmetric(players: int = 2, actions: int = 4, seed: int = 0) -> Table:
     return Table.from_payoffs(payoffs, name="symmetric")
 
 
+@limited(table)
 def ordered_action(
     players: int = 2, actions: int | Sequence[int] = 16, smoothness: float = 0.2, seed: int = 0
 ) -> Table:
@@ -390,6 +400,7 @@ def ordered_action(
     return Table.from_payoffs((payoffs - low) / (high - low if high > low else 1.0), name="ordered-action")
 
 
+@limited(table)
 def sparse(players: int = 2, actions: int | Sequence[int] = 8, density: float = 0.2, seed: int = 0) -> Table:
     """A random sparse game: most payoffs are 0.
 

@@ -1,18 +1,17 @@
 """Graphs for network games, from networkx generators or from files."""
 
-import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import networkx as nx
 
-from gamesim.errors import InputError, did_you_mean
+from gamesim.errors import InputError
 from gamesim.game import LARGEST_PAYOFF
-from gamesim.games.catalogue import refuse_unknown_settings
+from gamesim.games.generators import generated
 from gamesim.games.io.text import read_text
 
-LARGEST_GRAPH = 10**6  # limit on nodes, on edges, and on integers in a generator's settings
+LARGEST_GRAPH = 10**6  # limit on the nodes and on the edges of a graph in a file
 _FILES = (".graphml", ".edgelist", ".edges", ".txt")
 
 
@@ -29,55 +28,13 @@ def graph(name: str, settings: Mapping[str, Any], seed: int) -> "nx.Graph[str]":
             raise InputError(f"{name}: a graph from a file has no settings, got {', '.join(settings)}")
         found = read(name).to_undirected()
     else:
-        found = _generated(name, settings, seed)
+        found = generated(name, settings, seed)
     plain: nx.Graph[str] = nx.Graph()
     plain.add_nodes_from(str(node) for node in found)
     plain.add_edges_from((str(u), str(v)) for u, v in found.edges() if u != v)
     if len(plain) != len(found):
         raise InputError(f"{name}: some nodes of the graph have the same name")
-    _refuse_large(name, plain)
     return plain
-
-
-class _Bounded(nx.Graph):  # type: ignore[type-arg]  # networkx's class takes its argument in stubs only
-    """A graph that raises InputError once it grows beyond the limit, while it is being built."""
-
-    def add_edges_from(self, ebunch_to_add: Any, **attr: Any) -> None:
-        """Add edges and count them."""
-        super().add_edges_from(self._counted(ebunch_to_add), **attr)
-
-    def _counted(self, edges: Any) -> Iterator[Any]:
-        for count, edge in enumerate(edges):
-            if count > LARGEST_GRAPH:
-                raise InputError(f"the graph has more than {LARGEST_GRAPH} edges, the limit; use fewer nodes")
-            yield edge
-
-
-def _generated(name: str, settings: Mapping[str, Any], seed: int) -> "nx.Graph[Any]":
-    generators = {
-        key.removesuffix("_graph").replace("_", "-"): thing
-        for key, thing in vars(nx).items()
-        if key.endswith("_graph") and getattr(thing, "__module__", "").startswith("networkx.generators.")
-    }
-    if name not in generators:
-        raise InputError(f"unknown graph {name!r}, which is not a file either; {did_you_mean(name, generators)}")
-    generator = generators[name]
-    parameters = inspect.signature(generator).parameters
-    allowed = [key for key in parameters if key not in ("create_using", "backend", "backend_kwargs", "seed")]
-    refuse_unknown_settings(f"the graph {name}", settings, allowed)
-    for key, value in settings.items():
-        if isinstance(value, int) and abs(value) > LARGEST_GRAPH:
-            raise InputError(f"the graph {name}: {key} must be at most {LARGEST_GRAPH}, got {value}")
-    given: dict[str, Any] = {"seed": seed} if "seed" in parameters else {}
-    if "create_using" in parameters:
-        given["create_using"] = _Bounded
-    try:
-        found: nx.Graph[Any] = generator(**settings, **given)
-    except InputError:  # a ValueError too, but its message is already complete
-        raise
-    except (nx.NetworkXException, TypeError, ValueError, ArithmeticError, LookupError) as error:
-        raise InputError(f"the graph {name} with {dict(settings)}: {error}") from None
-    return found
 
 
 def read(path: str | Path) -> "nx.DiGraph[str]":

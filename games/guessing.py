@@ -9,6 +9,7 @@ import numpy as np
 
 from gamesim.errors import InputError
 from gamesim.game import Table
+from gamesim.games.limits import limited, table
 from gamesim.games.tabulate import bimatrix
 from gamesim.validation import positive
 
@@ -29,7 +30,8 @@ def matching_pennies() -> Table:
         tails  (-1, 1)  (1, -1)
 
     Teaches: The smallest zero-sum game without a pure equilibrium. From any start other than the equilibrium, the
-    strategies of Hedge spiral outwards while their averages converge; those of optimistic Hedge spiral inwards.
+    strategies of Hedge spiral outwards while their averages approach it; those of optimistic Hedge, unless its rate is
+    large, spiral inwards.
 
     Examples
     --------
@@ -40,6 +42,7 @@ def matching_pennies() -> Table:
     return bimatrix("matching-pennies", cells, PENNIES, players=("Matcher", "Mismatcher"))
 
 
+@limited()
 def asymmetric_pennies(prize: float = 320.0) -> Table:
     """Matching pennies with one large prize for the row player.
 
@@ -100,6 +103,7 @@ def penalty_kick() -> Table:
     )
 
 
+@limited()
 def inspection(gain: float = 1.0, fine: float = 4.0, cost: float = 1.0, harm: float = 2.0) -> Table:
     """The inspection game: an inspector who never inspects is cheated.
 
@@ -140,6 +144,7 @@ def inspection(gain: float = 1.0, fine: float = 4.0, cost: float = 1.0, harm: fl
     return bimatrix("inspection", cells, ["inspect", "trust"], ["comply", "violate"], ("Inspector", "Inspectee"))
 
 
+@limited(lambda values: table(2, len(values)))
 def hide_and_seek(values: Sequence[float] = (1.0, 2.0, 3.0)) -> Table:
     """Hide and seek: places differ in what finding the treasure there is worth.
 

@@ -5,10 +5,12 @@ import numpy as np
 from gamesim.engine.compiled import Integers, Vector
 from gamesim.errors import InputError
 from gamesim.game import Table
+from gamesim.games.limits import limited, table
 from gamesim.games.tabulate import crowd, numbered, tabulate
 from gamesim.validation import at_least, positive
 
 
+@limited(lambda players, most: table(players, most + 1))
 def cournot(players: int = 2, most: int = 6, demand: float = 12.0, cost: float = 0.0) -> Table:
     """Cournot competition: firms choose quantities, and the total sets the price.
 
@@ -33,8 +35,8 @@ def cournot(players: int = 2, most: int = 6, demand: float = 12.0, cost: float =
         u_i = q_i (price - cost)
 
     Teaches: With continuous quantities two firms supply (demand - cost) / 3 each, between monopoly and perfect
-    competition. With the default settings this is 4 each, and learners find it. Because quantities are integers, (3, 5)
-    and (5, 3) are equilibria too.
+    competition. With the default settings this is 4 each, and Hedge finds it from uniform strategies. Because
+    quantities are integers, (3, 5) and (5, 3) are equilibria too.
 
     Examples
     --------
@@ -56,6 +58,7 @@ def cournot(players: int = 2, most: int = 6, demand: float = 12.0, cost: float =
     return tabulate("cournot", names, [numbered(most + 1)] * players, payoff)
 
 
+@limited(lambda players, top: table(players, top + 1))
 def bertrand(players: int = 2, top: int = 6, cost: float = 1.0) -> Table:
     """Bertrand competition: the firm with the lowest price serves the whole market.
 
@@ -102,6 +105,7 @@ def bertrand(players: int = 2, top: int = 6, cost: float = 1.0) -> Table:
     return tabulate("bertrand", names, [numbered(top + 1)] * players, payoff)
 
 
+@limited(lambda players, places: table(players, places, steps=places))
 def hotelling(players: int = 2, places: int = 7) -> Table:
     """Hotelling's line: sellers choose places, and customers walk to the nearest one.
 
@@ -145,6 +149,7 @@ def hotelling(players: int = 2, places: int = 7) -> Table:
     return tabulate("hotelling", names, [numbered(places, 1)] * players, payoff)
 
 
+@limited(lambda low, high: table(2, high - low + 1))
 def travellers_dilemma(low: int = 2, high: int = 12, bonus: float = 2.0) -> Table:
     """The traveller's dilemma: two claims for a lost suitcase; the lower one is paid.
 
@@ -168,8 +173,8 @@ def travellers_dilemma(low: int = 2, high: int = 12, bonus: float = 2.0) -> Tabl
         u_i = min(c_1, c_2) - bonus  if c_i > c_j
 
     Teaches: If bonus > 1, undercutting by 1 always pays, and the only equilibrium is the lowest claim of both.
-    Participants in experiments claim much more; learners walk down claim by claim. If bonus ≤ 1, every pair of equal
-    claims is an equilibrium.
+    Participants in experiments claim much more; with the default settings Hedge ends up there. If bonus ≤ 1, every pair
+    of equal claims is an equilibrium.
 
     Examples
     --------
@@ -187,6 +192,7 @@ def travellers_dilemma(low: int = 2, high: int = 12, bonus: float = 2.0) -> Tabl
     return tabulate("travellers-dilemma", ("Row", "Column"), [numbered(high - low + 1, low)] * 2, payoff)
 
 
+@limited(lambda pie: table(2, pie + 1))
 def ultimatum(pie: int = 5) -> Table:
     """The ultimatum game: one player offers a share, the other takes it or leaves it.
 
@@ -227,6 +233,7 @@ def ultimatum(pie: int = 5) -> Table:
     return tabulate("ultimatum", ("Proposer", "Responder"), labels, payoff)
 
 
+@limited(lambda pie: table(2, pie + 1))
 def nash_demand(pie: int = 10) -> Table:
     """The Nash demand game: both name a share and get it if the shares are feasible.
 
@@ -262,6 +269,7 @@ def nash_demand(pie: int = 10) -> Table:
     return tabulate("nash-demand", ("Row", "Column"), [numbered(pie + 1)] * 2, payoff)
 
 
+@limited(lambda endowment: table(2, [endowment + 1, 3]))
 def trust(endowment: int = 2, factor: int = 3) -> Table:
     """The trust game: an investment pays both if part of it is returned.
 

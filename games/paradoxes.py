@@ -8,10 +8,12 @@ import numpy as np
 from gamesim.engine.compiled import Integers, Vector
 from gamesim.errors import InputError
 from gamesim.game import Table
+from gamesim.games.limits import limited
 from gamesim.games.tabulate import bimatrix, tabulate
 from gamesim.validation import at_least
 
 
+@limited()
 def dominated_twins(lateness: float = 0.1) -> Table:
     """A meeting game with a coarse correlated equilibrium on dominated actions.
 
@@ -113,6 +115,7 @@ def commitment() -> Table:
     return bimatrix("commitment", cells, ["up", "down"], ["left", "right"], ("Leader", "Follower"))
 
 
+@limited()
 def centipede(moves: int = 4) -> Table:
     """The centipede: two players pass a growing pot until one takes the larger share.
 
@@ -132,9 +135,9 @@ def centipede(moves: int = 4) -> Table:
         taking at move k = 0, 1, ... pays the mover 4 · 2^k and the other player 2^k
         passing throughout ends as if the next player took at move k = moves
 
-    Teaches: In every Nash equilibrium the first player takes at once, although both gain by passing for a while.
-    Backward induction finds this in a few steps; learners take long: after 1000 rounds Hedge still passes the first
-    move most of the time.
+    Teaches: In every Nash equilibrium the first player takes at once, although both gain by passing if there are two or
+    more moves. Backward induction finds this in a few steps; learners take long: with four moves, Hedge passes the
+    first move in most of the first 1000 rounds.
 
     Examples
     --------

@@ -7,7 +7,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from gamesim.engine.compiled import Integers
 from gamesim.errors import InputError
-from gamesim.game import MOST_PLAYERS, Game, Table, refuse_beyond_memory
+from gamesim.formatting import shown
+from gamesim.game import Game, Table
+from gamesim.games import limits
 from gamesim.validation import at_least
 
 Rule = Callable[[int, list[Integers]], NDArray[np.float64]]
@@ -89,7 +91,7 @@ def tabulate(name: str, players: Sequence[str], actions: Sequence[Sequence[str]]
     """Return the game in which player i's payoff is `rule(i, choices)`.
 
     `choices[j]` holds player j's action numbers along axis j and has length 1 along every other axis, so arithmetic on
-    them broadcasts to all action profiles at once. A table that does not fit in memory is rejected before it is built.
+    them broadcasts to all action profiles at once. A table beyond the limits is refused before it is built.
 
     >>> game = tabulate("sum", ["A", "B"], ["ab", "xyz"], lambda i, choices: choices[0] + 10.0 * choices[1])
     >>> game.payoffs[0]
@@ -97,7 +99,7 @@ def tabulate(name: str, players: Sequence[str], actions: Sequence[Sequence[str]]
            [ 1., 11., 21.]])
     """
     sizes = tuple(len(labels) for labels in actions)
-    refuse_beyond_memory(sizes)
+    limits.refuse_beyond(name, ["players", "actions"], limits.table(len(players), sizes))
     choices = list(np.indices(sizes, dtype=np.int64, sparse=True))
     payoffs = np.empty((len(players), *sizes))
     for i in range(len(players)):
@@ -125,24 +127,17 @@ def numbered(count: int, first: int = 0) -> list[str]:
 
 
 def table_sizes(players: int, actions: int | Sequence[int]) -> tuple[int, ...]:
-    """Return the number of actions of each player, if such a table fits in memory.
+    """Return the number of actions of each player, given the same number for all or one for each.
 
     >>> table_sizes(3, 4), table_sizes(2, [2, 5])
     ((4, 4, 4), (2, 5))
     """
     at_least("players", players, 1)
-    if isinstance(actions, int):
-        at_least("actions", actions, 1)
-        if players > MOST_PLAYERS:
-            raise InputError(f"players must be at most {MOST_PLAYERS}, got {players}")
-        sizes = (actions,) * players
-    else:
-        sizes = tuple(actions)
-        if len(sizes) != players:
-            raise InputError(f"{players} players need {players} numbers of actions, got {list(sizes)}")
-        for size in sizes:
-            at_least("actions", size, 1)
-    refuse_beyond_memory(sizes)
+    sizes = (actions,) * players if isinstance(actions, int) else tuple(actions)
+    if len(sizes) != players:
+        raise InputError(f"{players} players need {players} numbers of actions, got {shown(sizes)}")
+    for size in sizes:
+        at_least("actions", size, 1)
     return sizes
 
 

@@ -1,7 +1,39 @@
-"""`python -m gamesim` is the command `gamesim`."""
+"""The command `gamesim`, also as `python -m gamesim`: Ctrl-C ends it without a traceback, at whatever moment."""
 
+import os
+import signal
 import sys
+from typing import TYPE_CHECKING
 
-from gamesim.cli.main import main
+from gamesim.cli.exit_codes import INTERRUPTED
 
-sys.exit(main())
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
+
+
+def start() -> int:
+    """Run the command line and return its exit code."""
+    handled = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # otherwise the parent ignores Ctrl-C
+    if handled:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # a KeyboardInterrupt during an import prints a traceback
+    sys.unraisablehook = _end_if_interrupted
+    from gamesim.cli.main import main
+
+    if handled:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    code = main()
+    if handled:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is written; the interpreter takes a moment to exit
+    return code
+
+
+def _end_if_interrupted(lost: "UnraisableHookArgs") -> None:
+    """End the process if a KeyboardInterrupt was raised in a callback, which Python would report and ignore."""
+    if issubclass(lost.exc_type, KeyboardInterrupt):
+        os.write(2, b"gamesim: interrupted\n")
+        os._exit(INTERRUPTED)
+    sys.__unraisablehook__(lost)
+
+
+if __name__ == "__main__":
+    sys.exit(start())

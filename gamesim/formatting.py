@@ -6,17 +6,21 @@ from math import isfinite
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
-def number(value: float | None, *, typeset: bool = False) -> str:
+def number(value: float | None, *, zero: float = 1e-12, typeset: bool = False) -> str:
     """Format a number to three significant digits; with `typeset`, use a minus sign and powers of ten, for figures.
+
+    A value of at most `zero` in size is a rounding error, and 0 is printed.
 
     >>> number(0.0012345), number(12.0), number(1773.9), number(-1e-16), number(None)
     ('0.00123', '12', '1,774', '0', '–')
     >>> [number(x, typeset=True) for x in (-2e-13, 12345, 0.25, 0.001234, -3.0e-7)]
     ['0', '12,345', '0.25', '0.00123', '−3.0×10⁻⁷']
+    >>> number(3e-13, zero=0.0)
+    '3e-13'
     """
     if value is None:
         return "–"
-    if abs(value) < 1e-12:  # a rounding error
+    if abs(value) <= zero:
         return "0"
     if typeset and isfinite(value) and not 1e-4 <= abs(value) < 1e7:
         digits, power = f"{value:.1e}".split("e")
@@ -83,12 +87,47 @@ def file_size(count: float) -> str:
 def memory(count: int) -> str:
     """Format a number of bytes, which may be larger than any float.
 
-    >>> memory(2**20), memory(10**400)
-    ('1 MiB', '9.09e+387 TiB')
+    >>> memory(2**20), memory(3 * 10**18), memory(10**400)
+    ('1 MiB', '2.6 EiB', '8.67e+381 EiB')
     """
     size = Decimal(count)
-    for unit in ("bytes", "KiB", "MiB", "GiB"):
+    for unit in ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB"):
         if size < 1024:
             return f"{size:.3g} {unit}"
         size /= 1024
-    return f"{size:.3g} TiB".replace("E", "e")
+    return f"{size:.3g} EiB".replace("E+", "e+")
+
+
+def amount(number: int) -> str:
+    """Format a count in full, or to two significant digits if it is long.
+
+    >>> amount(16777216), amount(2 * 10**18), amount(7**100)
+    ('16,777,216', '2.0e+18', '3.2e+84')
+    """
+    return f"{number:,}" if abs(number) < 10**15 else f"{Decimal(number):.1e}"
+
+
+def shown(value: object) -> str:
+    """Return a value as messages quote it, shortened if it is long.
+
+    >>> shown(-1.0), shown("opera"), shown([0.5] * 10**6), shown(10**400)
+    ('-1.0', "'opera'", '[0.5, 0.5, 0.5, 0.5, ...] (1,000,000 entries)', '1.0e+400')
+    """
+    if isinstance(value, int) and abs(value) >= 10**20:
+        return amount(value)
+    if isinstance(value, list | tuple):
+        if len(value) > 20:
+            return f"[{', '.join(map(shown, value[:4]))}, ...] ({len(value):,} entries)"
+        text = f"[{', '.join(map(shown, value))}]"
+    else:
+        text = repr(value)
+    return shortened(text)
+
+
+def shortened(text: str) -> str:
+    """Return a text, shortened if it is long.
+
+    >>> shortened("a" * 100)
+    'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...'
+    """
+    return text if len(text) <= 60 else text[:57] + "..."

@@ -1,10 +1,7 @@
 """The interface of a game: players, their actions, and the loss of each action."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import cached_property
 from math import prod
 from typing import Any, ClassVar, NamedTuple
@@ -16,19 +13,16 @@ from gamesim.deprecated import Renamed
 from gamesim.engine.compiled import Integers, Vector, kernel, part
 from gamesim.engine.layout import IntegerLayout
 from gamesim.errors import InputError
-from gamesim.formatting import memory
+from gamesim.formatting import amount, memory
 
 __all__ = ["Game", "Table"]
 
-# The limits on the size of a game.
+# The limits on a game that is given as data; those on games that are built from settings are in gamesim.games.limits.
 MOST_PAYOFF_BYTES = 2**33  # for all payoffs of one game
 MOST_TABLE_PLAYERS = 63  # NumPy arrays have at most 64 axes, and one is the player whose payoff it is
-MOST_PLAYERS = 10**6  # in any game
 LARGEST_PAYOFF = 1e150  # in absolute value, so that products and squares of payoffs stay finite
 
 Arrays = Mapping[str, np.ndarray[Any, Any]]  # the arrays that define a game, by name
-
-_allowed_table_bytes = ContextVar("allowed_table_bytes", default=MOST_PAYOFF_BYTES)
 
 
 @dataclass(frozen=True, eq=False)
@@ -442,6 +436,10 @@ class Table(Game):
         return as_losses(self.payoffs, self.middle, self.scale)
 
     def kernel_arrays(self) -> tuple[Integers, Vector, int]:  # noqa: D102
+        return self._kernel_arrays
+
+    @cached_property
+    def _kernel_arrays(self) -> tuple[Integers, Vector, int]:
         return table_kernel_arrays(self.losses)
 
 
@@ -453,8 +451,9 @@ def as_losses(payoffs: NDArray[np.float64], middle: Vector, scale: Vector) -> ND
     """
     shape = (-1, *[1] * (payoffs.ndim - 1))
     divisor = np.where(scale > 0, scale, 1.0).reshape(shape)
-    result: NDArray[np.float64] = np.clip((middle.reshape(shape) - payoffs) / divisor, -1, 1)
-    return result
+    result: NDArray[np.float64] = middle.reshape(shape) - payoffs
+    result /= divisor
+    return np.clip(result, -1, 1, out=result)
 
 
 def table_kernel_arrays(losses: NDArray[np.float64]) -> tuple[Integers, Vector, int]:
@@ -468,8 +467,8 @@ def table_kernel_arrays(losses: NDArray[np.float64]) -> tuple[Integers, Vector, 
 def _as_tensors(payoffs: Any) -> list[NDArray[np.float64]]:
     """Return one finite array per player, all of one shape with one axis per player."""
     try:
-        tensors = [np.array(tensor, dtype=np.float64) for tensor in payoffs]
-    except (TypeError, ValueError) as error:
+        tensors = [np.asarray(tensor, dtype=np.float64) for tensor in payoffs]
+    except (TypeError, ValueError, OverflowError) as error:
         raise InputError(f"payoffs must be one rectangular array of numbers per player ({error})") from None
     count = len(tensors)
     if count == 0:
@@ -494,32 +493,13 @@ def _as_tensors(payoffs: Any) -> list[NDArray[np.float64]]:
     return tensors
 
 
-@contextmanager
-def tables_within(memory: int) -> Iterator[None]:
-    """Limit the memory of payoff tables, in bytes, within this context.
-
-    For callers that build games on behalf of users.
-
-    >>> with tables_within(2**20):  # doctest: +ELLIPSIS
-    ...     refuse_beyond_memory([1000, 1000])
-    Traceback (most recent call last):
-        ...
-    gamesim.errors.InputError: a payoff table for 2 players with 1.0e+6 action profiles needs 15.3 MiB; the limit ...
-    """
-    before = _allowed_table_bytes.set(memory)
-    try:
-        yield
-    finally:
-        _allowed_table_bytes.reset(before)
-
-
 def refuse_beyond_memory(sizes: Sequence[int]) -> None:
     """Raise an InputError if a payoff table of these sizes exceeds the memory limit.
 
     >>> refuse_beyond_memory([2] * 40)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    gamesim.errors.InputError: a payoff table for 40 players with 1.1e+12 action profiles needs 320 TiB; ...
+    gamesim.errors.InputError: a payoff table for 40 players with 1,099,511,627,776 action profiles needs 320 TiB; ...
     """
     if len(sizes) > MOST_TABLE_PLAYERS:
         raise InputError(
@@ -527,10 +507,10 @@ def refuse_beyond_memory(sizes: Sequence[int]) -> None:
             f"or a network game, which needs no table"
         )
     needed = 8 * len(sizes) * prod(sizes)
-    if needed > _allowed_table_bytes.get():
-        profiles = f"{Decimal(prod(sizes)):.2g}".lower()
+    if needed > MOST_PAYOFF_BYTES:
+        profiles = amount(prod(sizes))
         raise InputError(
             f"a payoff table for {len(sizes)} players with {profiles} action profiles needs {memory(needed)}; "
-            f"the limit is {memory(_allowed_table_bytes.get())}: use fewer players or actions, "
+            f"the limit is {memory(MOST_PAYOFF_BYTES)}: use fewer players or actions, "
             f"or a network game, which needs no table"
         )

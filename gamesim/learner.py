@@ -12,9 +12,11 @@ from gamesim.deprecated import Renamed
 from gamesim.engine.compiled import Vector
 from gamesim.engine.layout import Layout
 from gamesim.errors import InputError, unknown
+from gamesim.validation import whole_number
 
 __all__ = ["CompiledLearner", "Guarantee", "Learner", "RunningLearner"]
 
+MOST_ACTIONS = 2**20  # of a learner without a game
 EXAMPLE_ROUNDS = 10_000  # the horizon for displaying the guarantee of a learner whose horizon is unset
 SHOWN_INFORMED = 4  # players named in the message that too many are informed
 
@@ -541,7 +543,7 @@ class CompiledLearner:
     learner : Learner
         The learner and its settings.
     actions : int
-        The number of actions, at least 1.
+        The number of actions, from 1 to 2^20.
     seed : int, default 0
         The seed for drawing actions.
 
@@ -562,10 +564,8 @@ class CompiledLearner:
     """
 
     def __init__(self, learner: Learner, actions: int, seed: int = 0) -> None:
-        if actions < 1:
-            raise InputError(f"actions must be at least 1, got {actions}")
         self.learner = learner
-        self.actions = actions
+        self.actions = actions = whole_number("actions", actions, least=1, most=MOST_ACTIONS)
         self.settings = learner.kernel_settings(actions)
         self.state = learner.first_state(actions)
         self._random = np.random.default_rng(seed)

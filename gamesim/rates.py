@@ -9,11 +9,13 @@ import re
 from typing import NamedTuple, TypeAlias
 
 from gamesim.errors import InputError
+from gamesim.formatting import shown
 
 RateSetting: TypeAlias = float | str | None  # None is the learner's default
 
 PER_PAYOFF = "per payoff"
 TUNED = "tuned"
+SMALLEST, LARGEST, STEEPEST = 1e-100, 1e100, 10
 FORMS = 'a positive number, "c/sqrt(t)", "c*t^-a", one of these followed by "per payoff", or "tuned"'
 
 _NUMBER = r"(\d+\.?\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?)"
@@ -30,8 +32,8 @@ class Rate(NamedTuple):
     horizon: int | None  # the number of rounds that a tuned rate is tuned to
 
 
-def parsed(name: str, given: RateSetting) -> Rate:
-    """Parse a rate, or raise an InputError that names the setting.
+def parsed(name: str, given: RateSetting, most: float = LARGEST) -> Rate:
+    """Parse a rate of at most `most`, or raise an InputError that names the setting.
 
     >>> parsed("rate", "0.5/sqrt(t)")
     Rate(scale=0.5, decay=0.5, per_payoff=False, horizon=None)
@@ -45,16 +47,29 @@ def parsed(name: str, given: RateSetting) -> Rate:
     if given is None or given == TUNED:
         return Rate(0.0, 0.0, False, None)
     if not isinstance(given, str):
-        if not 0 < given < math.inf:
-            raise InputError(f"{name} must be {'finite' if given == math.inf else 'positive'}, got {given}")
-        return Rate(float(given), 0.0, False, None)
+        return Rate(_within(name, given, most), 0.0, False, None)
     if tuned := _TUNED_TO.fullmatch(given):
         return Rate(0.0, 0.0, False, int(tuned[1]))
     form = _SCHEDULE.fullmatch(given.strip())
     if form is None or (form[2] is None and form[4] is None) or not 0 < float(form[1]) < math.inf:
         raise InputError(f"{name} must be {FORMS}, got {given!r}")
+    scale = _within(name, float(form[1]), most)
     decay = 0.0 if form[2] is None else float(form[3]) if form[3] else 0.5 if "sqrt" in form[2] else 1.0
-    return Rate(float(form[1]), decay, form[4] is not None, None)
+    if decay > STEEPEST:
+        raise InputError(f"{name} must decrease as t^-{STEEPEST} or more slowly, got {given!r}")
+    return Rate(scale, decay, form[4] is not None, None)
+
+
+def _within(name: str, value: float, most: float) -> float:
+    """Return a positive number within the limits, or raise an InputError."""
+    if not value > 0:
+        raise InputError(f"{name} must be positive, got {shown(value)}")
+    if value == math.inf:
+        raise InputError(f"{name} must be finite, got {value}")
+    if not SMALLEST <= value <= most:
+        limit = f"at most {most:g}" if value > most else f"at least {SMALLEST:g}"
+        raise InputError(f"{name} must be {limit}, got {shown(value)}")
+    return float(value)
 
 
 def tuned_to(given: object, rounds: int) -> object:

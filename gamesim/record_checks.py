@@ -8,10 +8,11 @@ from numpy.typing import NDArray
 
 from gamesim.engine.sums import lengths
 from gamesim.errors import InputError, unknown
+from gamesim.formatting import shown
 from gamesim.game import Game
 from gamesim.learner import Feedback
 from gamesim.measure.observers import BUILT_IN
-from gamesim.validation import whole_number
+from gamesim.validation import MOST_ROUNDS, whole_number
 
 _TYPES: dict[str, type] = {
     "format": int,
@@ -31,16 +32,14 @@ _LATER = ("path", "last", "strategy_counterfactuals")  # NaN in records of earli
 Arrays = Mapping[str, NDArray[Any]]
 
 
-def check_manifest(manifest: Any) -> None:
+def check_manifest(manifest: Mapping[str, Any]) -> None:
     """Raise an InputError unless the values in a manifest have the types that it is written with."""
-    if not isinstance(manifest, dict):
-        raise InputError(f"the manifest must be a table of keys and values, got {manifest!r:.60}")
     for key, kind in _TYPES.items():
         if type(manifest.get(key)) is not kind:
-            raise InputError(f"{key} must be of type {kind.__name__}, got {manifest.get(key)!r:.60}")
+            raise InputError(f"{key} must be of type {kind.__name__}, got {shown(manifest.get(key))}")
     if manifest["feedback"] not in get_args(Feedback):
         raise unknown("feedback", manifest["feedback"], get_args(Feedback))
-    whole_number("rounds", manifest["rounds"], least=0)
+    whole_number("rounds", manifest["rounds"], least=0, most=MOST_ROUNDS)
     whole_number("seed", manifest["seed"], least=0)
 
 
@@ -58,7 +57,7 @@ def check_settings(manifest: Mapping[str, Any], game: Game, replicas: int) -> No
     _list("settings.placed", settings.get("placed", [False] * count), count)
     for key in ("protocol", "observers"):
         if not isinstance(settings.get(key, {}), dict):
-            raise InputError(f"settings.{key} must be a table, got {settings[key]!r:.60}")
+            raise InputError(f"settings.{key} must be a table, got {shown(settings[key])}")
     for name, size in settings.get("observers", {}).items():
         whole_number(f"the size of observer {name}", size, least=1)
 
@@ -91,6 +90,8 @@ def check_arrays(game: Game, arrays: Arrays, manifest: Mapping[str, Any]) -> Non
 def check_shapes(arrays: Arrays, shapes: Mapping[str, Sequence[int]]) -> None:
     """Raise an InputError unless the arrays have these shapes, and hold 64-bit numbers."""
     for name, shape in shapes.items():
+        if name not in arrays:
+            raise InputError(f"the array {name} is missing")
         kind, found = np.dtype(np.int64 if name in _INTEGERS else np.float64), arrays[name]
         if found.shape != tuple(shape) or found.dtype != kind:
             raise InputError(
@@ -113,4 +114,4 @@ def _check_headers(game: Game, arrays: Arrays, observers: Mapping[str, int]) -> 
 
 def _list(name: str, value: Any, length: int) -> None:
     if not isinstance(value, list) or len(value) != length:
-        raise InputError(f"{name} must be a list of {length}, got {value!r:.60}")
+        raise InputError(f"{name} must be a list of {length}, got {shown(value)}")

@@ -1,9 +1,8 @@
 """Read and write records: a record is a folder with a `manifest.json` and one .npy file per array.
 
-Reading a record never executes code.
+The manifest has the checksums of all files, see `gamesim.sealed`. Reading a record never executes code.
 """
 
-import json
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, TypedDict
@@ -11,15 +10,17 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from gamesim import games, players
+from gamesim import games, players, sealed
 from gamesim.engine.sums import lengths
 from gamesim.errors import InputError
+from gamesim.formatting import shown
 from gamesim.game import Game
 from gamesim.games.io import npy
 from gamesim.learner import Feedback, Learner
 from gamesim.record_checks import check_arrays, check_manifest, check_settings
 
 FORMAT = 1
+MANIFEST_FILE = "manifest.json"
 VERSIONS = ("gamesim", "numpy", "scipy", "numba")  # packages whose versions a record keeps
 
 
@@ -40,10 +41,10 @@ class Fields(TypedDict):
 def write(folder: Path, record: Fields) -> None:
     """Write a record's manifest and arrays into an existing folder."""
     game, arrays = record["game"], record["arrays"]
-    for name, part in arrays.items():
-        np.save(folder / f"{name}.npy", part, allow_pickle=False)
-    for name, part in game.arrays().items():
-        np.save(folder / f"game_{name}.npy", part, allow_pickle=False)
+    files = {f"{name}.npy": part for name, part in arrays.items()}
+    files |= {f"game_{name}.npy": part for name, part in game.arrays().items()}
+    for file, part in files.items():
+        np.save(folder / file, part, allow_pickle=False)
     manifest = {
         "format": FORMAT,
         "versions": {name: version(name) for name in VERSIONS},
@@ -63,19 +64,16 @@ def write(folder: Path, record: Fields) -> None:
         "arrays": sorted(arrays),
         "settings": record["settings"],
     }
-    (folder / "manifest.json").write_text(json.dumps(manifest, indent=1) + "\n")
+    sealed.write(folder / MANIFEST_FILE, manifest, files)
 
 
 def read(folder: Path) -> Fields:
-    """Read the record in a folder."""
-    try:
-        manifest = json.loads((folder / "manifest.json").read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise InputError(f"there is no record at {folder}; a record is a folder with a manifest.json") from None
-    except (ValueError, RecursionError) as error:
-        raise InputError(f"{folder / 'manifest.json'} is not valid JSON ({error})") from None
-    if isinstance(manifest, dict) and manifest.get("format") != FORMAT:
-        raise InputError(f"{folder} must have record format {FORMAT}, got {manifest.get('format')!r:.60}")
+    """Read the record in a folder, after verifying its checksums."""
+    if not (folder / MANIFEST_FILE).is_file():
+        raise InputError(f"there is no record at {folder}; a record is a folder with a {MANIFEST_FILE}")
+    manifest = sealed.read(folder / MANIFEST_FILE)
+    if manifest.get("format") != FORMAT:
+        raise InputError(f"{folder / MANIFEST_FILE} must have format {FORMAT}, got {shown(manifest.get('format'))}")
     try:
         check_manifest(manifest)
         game = _game(folder, manifest["game"])
@@ -94,7 +92,7 @@ def read(folder: Path) -> Fields:
             arrays=arrays,
             settings=manifest["settings"],
         )
-    except Exception as error:  # NumPy raises many kinds on broken files
+    except Exception as error:  # files without checksums may be damaged, and NumPy's reader then raises anything
         what = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
         raise InputError(f"{folder} is not a complete record ({what})") from None
 
@@ -132,7 +130,7 @@ def _learner(kept: dict[str, Any]) -> Learner | str:
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise InputError(f"names and labels must be text, got {value!r:.60}")
+        raise InputError(f"names and labels must be text, got {shown(value)}")
     return value
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from gamesim.deprecated import warn
 from gamesim.errors import InputError, unknown, unknown_setting
+from gamesim.formatting import shown
 from gamesim.learner import Learner
 from gamesim.players import notation
 from gamesim.players.adahedge import AdaHedge as AdaHedge
@@ -140,7 +141,7 @@ def make(name: str, **settings: Any) -> Learner:
         if isinstance(cause := first.get("ctx", {}).get("error"), InputError):
             raise InputError(f"{name}: {cause}") from None
         where = ".".join(map(str, first["loc"]))
-        raise InputError(f"{name}: {where}: {first['msg']}, got {first['input']!r}") from None
+        raise InputError(f"{name}: {where}: {first['msg']}, got {shown(first['input'])}") from None
     return player
 
 

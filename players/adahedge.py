@@ -75,7 +75,8 @@ class AdaHedge(Learner):
 
     While Δ = 0 (at most 1e-10, to absorb rounding), p is uniform on the actions of least cumulative
     loss. There is nothing to tune, and the strategies do not change if all losses are scaled or
-    shifted. Regret is small if losses vary little: with V = Σ Var_p(l) ≤ T, external regret is at most
+    shifted, unless they become so small that Δ stays below 1e-10. Regret is small if losses vary
+    little: with V = Σ Var_p(l) ≤ T, external regret is at most
 
         2 √(V ln d) + 8/3 ln d + 4
 

@@ -11,7 +11,7 @@ from gamesim.engine.layout import Layout
 from gamesim.errors import InputError
 from gamesim.learner import Guarantee, Learner, learner_by_name
 from gamesim.players._kernels.reduction import MatrixLearner, reduction
-from gamesim.validation import positive
+from gamesim.validation import MOST_ROUNDS, positive
 
 NEGLIGIBLE = 1e-120  # products of smaller numbers could be subnormal, hence slow
 
@@ -126,7 +126,7 @@ class BlumMansour(MatrixLearner):
     own_layout = OWN
 
     def __post_init__(self) -> None:
-        positive("horizon", self.horizon)
+        positive("horizon", self.horizon, most=MOST_ROUNDS)
         row_learner(self.rows)
 
     def matrix_settings(self, actions: int) -> Vector:  # noqa: D102

@@ -10,7 +10,7 @@ from gamesim.engine.compiled import Vector, kernel
 from gamesim.engine.layout import Layout
 from gamesim.learner import Guarantee, Learner
 from gamesim.players._kernels.simplex import NO_REGRET, expected_loss, recall
-from gamesim.validation import positive
+from gamesim.validation import MOST_ROUNDS, positive
 
 
 class State(NamedTuple):
@@ -93,7 +93,7 @@ class CoinBetting(Learner):
     state_layout = STATE
 
     def __post_init__(self) -> None:
-        positive("horizon", self.horizon)
+        positive("horizon", self.horizon, most=MOST_ROUNDS)
 
     def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
         return np.array([self.required_horizon()], dtype=np.float64)

@@ -10,7 +10,7 @@ from gamesim.engine.compiled import Vector, kernel
 from gamesim.engine.layout import Layout
 from gamesim.learner import Guarantee, Learner
 from gamesim.players._kernels.simplex import recall, softmin
-from gamesim.validation import positive
+from gamesim.validation import MOST_ROUNDS, positive
 
 
 class State(NamedTuple):
@@ -94,7 +94,7 @@ class Exp3(Learner):
     feedback = ("bandit",)
 
     def __post_init__(self) -> None:
-        positive("horizon", self.horizon)
+        positive("horizon", self.horizon, most=MOST_ROUNDS)
 
     def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
         return SETTINGS.pack(rate=sqrt(2 * log(actions) / (actions * self.required_horizon())), bias=0.0)

@@ -6,7 +6,7 @@ from math import log, sqrt
 from gamesim.engine.compiled import Vector
 from gamesim.learner import Guarantee, Learner
 from gamesim.players.exp3 import SETTINGS, STATE, Exp3
-from gamesim.validation import positive
+from gamesim.validation import MOST_ROUNDS, positive
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Exp3IX(Learner):
     feedback = ("bandit",)
 
     def __post_init__(self) -> None:
-        positive("horizon", self.horizon)
+        positive("horizon", self.horizon, most=MOST_ROUNDS)
 
     def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
         rate = sqrt(2 * log(actions) / (actions * self.required_horizon()))

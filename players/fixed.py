@@ -8,6 +8,7 @@ import numpy as np
 from gamesim.engine.compiled import Vector, kernel
 from gamesim.engine.layout import Layout
 from gamesim.errors import InputError
+from gamesim.formatting import shown
 from gamesim.learner import Learner
 from gamesim.players._kernels.numeric import copy
 
@@ -59,12 +60,12 @@ class Fixed(Learner):
 
     def __post_init__(self) -> None:
         if self.strategy and not (min(self.strategy) >= 0 and abs(sum(self.strategy) - 1) <= 1e-9):
-            raise InputError(f"strategy must be non-negative and sum to 1, got {list(self.strategy)}")
+            raise InputError(f"strategy must be non-negative and sum to 1, got {shown(self.strategy)}")
 
     def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
         if len(self.strategy) not in (0, actions):
             raise InputError(
                 f"strategy must have one probability for each of the {actions} actions, "
-                f"got {len(self.strategy)}: {list(self.strategy)}"
+                f"got {len(self.strategy)}: {shown(self.strategy)}"
             )
         return np.array(self.strategy or [1 / actions] * actions, dtype=np.float64)

@@ -13,6 +13,8 @@ from gamesim.players._kernels.rate import rate_at, rate_guarantee, scale_and_dec
 from gamesim.players._kernels.simplex import project, recall
 from gamesim.rates import RateSetting, parsed
 
+LARGEST_RATE = 1e6  # projecting a point further away would lose the digits of the probabilities
+
 
 class State(NamedTuple):
     """State of online gradient descent."""
@@ -44,7 +46,7 @@ class Gradient(Learner):
     Parameters
     ----------
     rate : float or str, optional
-        Step size, in units of probability / loss, or a schedule, see `gamesim.rates`.
+        Step size, in units of probability / loss, at most 1e6, or a schedule, see `gamesim.rates`.
         By default 1 / sqrt(2 d t) in round t.
 
     Notes
@@ -84,7 +86,7 @@ class Gradient(Learner):
     state_layout = STATE
 
     def __post_init__(self) -> None:
-        parsed("rate", self.rate)
+        parsed("rate", self.rate, most=LARGEST_RATE)
 
     def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
         return np.array(scale_and_decay(self.rate, lambda rounds: tuned_rate(1.0, actions / 2, rounds)))

@@ -11,6 +11,7 @@ from gamesim.engine.layout import Layout
 from gamesim.learner import Guarantee, Learner
 from gamesim.players._kernels.rate import rate_at, rate_guarantee, scale_and_decay, tuned_rate
 from gamesim.players._kernels.simplex import project, recall
+from gamesim.players.gradient import LARGEST_RATE
 from gamesim.rates import RateSetting, parsed
 
 
@@ -93,7 +94,7 @@ class OptimisticGradient(Learner):
     state_layout = STATE
 
     def __post_init__(self) -> None:
-        parsed("rate", self.rate)
+        parsed("rate", self.rate, most=LARGEST_RATE)
 
     def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
         return np.array(scale_and_decay(self.rate, lambda rounds: tuned_rate(1.0, 2 * actions, rounds)))

@@ -13,7 +13,7 @@ from gamesim.players._kernels.fixed_point import times
 from gamesim.players._kernels.numeric import exponential, smallest, sum_of
 from gamesim.players._kernels.reduction import MatrixLearner, reduction
 from gamesim.players._kernels.simplex import softmin
-from gamesim.validation import positive
+from gamesim.validation import MOST_ROUNDS, positive
 
 NEGLIGIBLE = 1e-150  # products of smaller numbers could be subnormal, hence slow
 FARTHEST = 345.0  # exp(-345) is about that small
@@ -251,7 +251,7 @@ class PriorHedge(MatrixLearner):
     own_layout = OWN
 
     def __post_init__(self) -> None:
-        positive("horizon", self.horizon)
+        positive("horizon", self.horizon, most=MOST_ROUNDS)
 
     def matrix_settings(self, actions: int) -> Vector:  # noqa: D102
         rates = _rates(self.required_horizon(), actions)

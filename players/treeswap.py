@@ -13,7 +13,9 @@ from gamesim.players._kernels.numeric import copy, fill
 from gamesim.players._kernels.simplex import recall
 from gamesim.players.blum_mansour import row_learner
 from gamesim.players.hedge import Hedge
-from gamesim.validation import positive
+from gamesim.validation import MOST_ROUNDS, positive
+
+MOST_LEVELS = 50  # of two blocks each last for as many rounds as a run may have
 
 
 class Settings(NamedTuple):
@@ -83,7 +85,7 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
             above = _level(levels, number - 1, d, size)
             for i in range(d):
                 above.block[i] += level.block[i]
-        if rounds % (held * base) == 0:  # the node is done: the next one starts afresh
+        if (rounds // held) % base == 0:  # the node is done: the next one starts afresh
             copy(level.learner, first)
         else:
             for i in range(d):
@@ -91,6 +93,8 @@ def _observe(settings: Vector, state: Vector, loss: Vector) -> None:
             call_learner(observe, row, level.learner, level.block)
         fill(level.block, 0.0)
         call_learner(play, row, level.learner, level.strategy)
+        if held > rounds // base:  # no slower level is due; its number of rounds may exceed an integer
+            break
         held *= base
     for i in range(d):
         total = 0.0
@@ -111,7 +115,7 @@ class TreeSwap(Learner):
     base : int, optional
         Number M of blocks that a node plays, and the ratio of the block lengths of successive levels.
     depth : int, optional
-        Number D of levels.
+        Number D of levels, at most 50.
     horizon : int, optional
         Number of rounds for which `base` and `depth` are chosen, where not given, to minimise the
         bound. A simulation sets it if it is not given.
@@ -157,8 +161,9 @@ class TreeSwap(Learner):
     state_layout = STATE
 
     def __post_init__(self) -> None:
-        for name in ("base", "depth", "horizon"):
-            positive(name, getattr(self, name))
+        positive("base", self.base, most=MOST_ROUNDS)
+        positive("depth", self.depth, most=MOST_LEVELS)
+        positive("horizon", self.horizon, most=MOST_ROUNDS)
         row_learner(self.rows)
 
     def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
@@ -202,7 +207,8 @@ class TreeSwap(Learner):
         promised = self._row(actions, base).guarantee()
         bound = promised.bound_on("external", base, actions) if promised is not None else None
         external = 2 * base if bound is None else bound
-        return float(base**depth * ((1 - 1 / depth) * external / base + 2 / depth))
+        rounds = float(min(base**depth, 10**300))  # beyond this the bound is trivial, and no float
+        return rounds * ((1 - 1 / depth) * external / base + 2 / depth)
 
     def guarantee(self) -> Guarantee:  # noqa: D102
         def bound(rounds: int, actions: int) -> float:

@@ -105,8 +105,9 @@ def test_who_hardly_moved_is_named(capsys: pytest.CaptureFixture[str], tmp_path:
     assert note in page
     for kind in ("ce", "cce"):
         figure = (tmp_path / "out" / f"{kind}-gaps.svg").read_text()
-        assert re.search(r"<title>Of 3 runs, \(hardly moved\) (uniform|wavelet) ends", figure)
-        marked = set(re.findall(r"<!-- (\(hardly moved\) )?(hedge|uniform|wavelet)\b", figure))
+        both = r"\(hardly moved\) (uniform|wavelet) and \(hardly moved\) (uniform|wavelet) end with the smallest"
+        assert re.search(rf"<title>Of 3 runs, {both}", figure)
+        marked = set(re.findall(r"<!-- (\(hardly moved\) )?(hedge|uniform|wavelet)(?=:| -->)", figure))
         assert marked == {("", "hedge"), ("(hardly moved) ", "uniform"), ("(hardly moved) ", "wavelet")}
     summary = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert summary["hardly_moved"] == ["uniform", "wavelet"]

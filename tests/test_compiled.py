@@ -5,10 +5,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-from gamesim.engine import compiled
-
 MODULE = """
 import numpy as np
 from gamesim.engine.compiled import announce_compilation, kernel
@@ -38,22 +34,3 @@ def test_kernels_are_compiled_once_and_announced(tmp_path: Path) -> None:
     assert run(script, tmp_path / "cache") == "[2.0, 2.0]\n"
     script.write_text(MODULE.format(factor=3))
     assert run(script, tmp_path / "cache") == "compiling\n[3.0, 3.0]\n", "an edited kernel is compiled again"
-
-
-def test_the_cache_is_never_in_the_package() -> None:
-    package = Path(compiled.__file__).parent
-    assert package not in compiled.cache_folder(compiled.__file__).parents
-
-
-def test_a_cache_that_cannot_be_written_has_a_substitute(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    blocked = tmp_path / "a file, not a folder"
-    blocked.write_text("")
-    monkeypatch.setattr(compiled, "_cache_parents", lambda: [blocked, tmp_path / "second"])
-    assert compiled.cache_folder.__wrapped__(compiled.__file__).parent == tmp_path / "second"
-    monkeypatch.setattr(compiled, "_cache_parents", lambda: [blocked])
-    assert compiled.cache_folder.__wrapped__(compiled.__file__).is_dir()
-
-
-def test_a_callees_file_counts(tmp_path: Path) -> None:
-    behind = compiled._files_behind(str(Path(compiled.__file__).parent / "loop.py"), set())
-    assert {Path(path).name for path in behind} >= {"loop.py", "compiled.py"}

@@ -15,7 +15,6 @@ import gamesim
 
 ROOT = Path(gamesim.__file__).parents[1]
 PACKAGES = {"gamesim": ROOT / "gamesim", "gamesim.players": ROOT / "players", "gamesim.games": ROOT / "games"}
-NOT_IMPORTED = ("gamesim.__main__",)  # importing it runs the command line
 
 
 class Finder(doctest.DocTestFinder):
@@ -32,7 +31,7 @@ def modules() -> list[str]:
     for name, folder in PACKAGES.items():
         walked = pkgutil.walk_packages([str(folder)], f"{name}.")
         found |= {one.name for one in walked}
-    return sorted(found - set(NOT_IMPORTED))
+    return sorted(found)
 
 
 def examples() -> Iterator[doctest.DocTest]:

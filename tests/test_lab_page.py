@@ -13,7 +13,7 @@ import pytest
 
 from gamesim.cli.main import main
 from gamesim.formatting import number
-from gamesim.lab.session import cores
+from gamesim.lab.workers import cores
 from gamesim.scenario import Scenario
 from tests.chromium import PROGRAM, Page, wait
 from tests.lab_server import Lab, running_lab
@@ -268,8 +268,13 @@ def test_stationary_play_can_be_perturbed(page: Page, lab: Lab) -> None:
             "game": {"payoffs": [[[1, 1], [1, 1]], [[2, 2], [2, 2]]]},
             "players": [{"learner": "hedge", "opening": [1, 0]}, {"learner": "hedge"}],
         },
+        {  # play moves, by little: it starts 1e-10 away from the equilibrium
+            "rounds": 20,
+            "game": {"name": "matching-pennies"},
+            "players": [{"learner": "hedge", "opening": [0.5000000001, 0.4999999999]}, {"learner": "hedge"}],
+        },
     ],
-    ids=["moves", "gains", "moved"],
+    ids=["moves", "gains", "moved", "creeps"],
 )
 def test_other_play_is_not_reported_as_stationary(page: Page, lab: Lab, scenario: Any) -> None:
     visit(page, lab, scenario=scenario, speed=61, views=["strategies"])

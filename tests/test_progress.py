@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from gamesim.cli.progress import Stop, run_watched
+from gamesim.cli.progress import run_watched
+from gamesim.interrupts import Stop
 from gamesim.simulation import Simulation
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")
@@ -41,7 +42,7 @@ def test_the_gap_so_far_is_that_of_the_record() -> None:
 def test_the_first_ctrl_c_ends_the_rounds_and_the_second_raises() -> None:
     before = signal.getsignal(signal.SIGINT)
     with Stop() as stop:
-        stop.in_rounds = True
+        stop.at_once = False
         signal.raise_signal(signal.SIGINT)
         assert stop.wished
         assert run_watched(Simulation("chicken", "hedge"), 10**9, "chicken", Console(quiet=True), stop).rounds < 10**9

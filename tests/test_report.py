@@ -15,8 +15,10 @@ from gamesim import players
 from gamesim.formatting import number
 from gamesim.game import Table
 from gamesim.learner import PLAIN_REGRETS, Guarantee, PlainRegret
+from gamesim.measure.trend import Power, Trend
+from gamesim.measure.trend_words import in_words
 from gamesim.report import summary as report
-from gamesim.report.verdict import GapTrend, trend_in_words, verdict
+from gamesim.report.verdict import verdict
 
 Array = NDArray[np.float64]
 
@@ -121,7 +123,7 @@ def test_the_measures_are_the_records() -> None:
     assert [one["seed"] for one in summary.replicas] == [0, 1, 2]
     assert summary.replicas[1]["players"][1]["regret"]["swap"] == pytest.approx(record[1].regret("swap")[1])
     assert summary.optimum == 11
-    assert "on average over 3 replicas" in summary.verdict
+    assert "of 3 replicas" in summary.verdict
 
 
 def test_distances_are_not_computed_if_disabled_or_slow(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,7 +164,7 @@ def test_verdicts() -> None:
     assert away.verdict.startswith(
         "Stopped after 1,000 rounds: play is a 0.75-approximate correlated equilibrium and a 0.75-approximate coarse"
     )
-    assert "the CE gap has not decayed" in away.verdict
+    assert "the CE gap stays at 0.75 at the checkpoints from round 100 on" in away.verdict
     exact = report.summarise(gamesim.simulate("rock-paper-scissors", "uniform", 100))
     assert exact.verdict == (
         "After 100 rounds, play is a correlated equilibrium up to rounding: no player would have gained by "
@@ -171,22 +173,45 @@ def test_verdicts() -> None:
     assert "no trend yet" in report.summarise(gamesim.simulate("chicken", "hedge", 1)).verdict
 
 
-def test_the_verdict_names_no_player_of_replicas_and_no_gap_that_is_zero() -> None:
-    stays = GapTrend(gap=0.15, word="stays", exponent=-0.01, lately=(0.14, 0.16))
-    zero = GapTrend(gap=0.0, word="zero", exponent=None, lately=(0.0, 0.0))
-    falls = GapTrend(gap=0.0086, word="falls", exponent=-0.5, lately=(0.0086, 0.03))
-    assert verdict(stays, falls, "Row", 20_000, None, stopped=False) == (
+def law(word: str, exponent: float, end: float) -> Trend:
+    """Return the trend of a gap that follows a power law from round 100 to 10,000."""
+    begin = end * 100**-exponent
+    return Trend(word, 100, begin, end, min(begin, end), max(begin, end), Power(word, exponent, 1.0, 100, 10_000))
+
+
+STAYS = Trend("stays", 1000, 0.14, 0.15, 0.14, 0.16)
+ZERO = Trend("zero", 1000, 0.0, 0.0, 0.0, 0.0)
+FALLS = law("falls", -0.5, 0.0086)
+
+
+def test_the_verdict_names_the_round_from_which_a_trend_was_seen() -> None:
+    assert verdict([STAYS], [FALLS], "Row", 20_000, stopped=False) == (
         "After 20,000 rounds, play is a 0.0086-approximate coarse correlated equilibrium, but only a 0.15-approximate "
-        "correlated equilibrium: Row would have gained 0.15 per round by swapping actions, and this gap has not "
-        "decayed "
-        "(T^-0.01), while the CCE gap falls like T^-0.50."
+        "correlated equilibrium: Row would have gained 0.15 per round by swapping actions, and this gap stays between "
+        "0.14 and 0.16 at the checkpoints from round 1,000 on, while the CCE gap falls like T^-0.50 at the checkpoints "
+        "from round 100 on."
     )
-    # The mean of the replicas' gaps need not be the gain of any one player.
-    assert verdict(stays, zero, "Row", 1, 3, stopped=True) == (
-        "Stopped after 1 round: on average over 3 replicas, play is a coarse correlated equilibrium up to rounding, "
-        "but only a 0.15-approximate correlated equilibrium: the player with the most to gain would have gained "
-        "0.15 per "
-        "round by swapping actions, and this gap has not decayed (T^-0.01)."
+    assert verdict([STAYS], [ZERO], "Row", 1, stopped=True) == (
+        "Stopped after 1 round: play is a coarse correlated equilibrium up to rounding, but only a 0.15-approximate "
+        "correlated equilibrium: Row would have gained 0.15 per round by swapping actions, and this gap stays between "
+        "0.14 and 0.16 at the checkpoints from round 1,000 on."
+    )
+
+
+def test_the_verdict_of_replicas_counts_them_and_names_no_player() -> None:
+    small = law("falls", -1.0, 0.002)
+    assert verdict([FALLS, small], [small, small], "Row", 500, stopped=False) == (
+        "After 500 rounds, in each of 2 replicas play is a 0.0086-approximate correlated equilibrium, and the CE gap "
+        "falls."
+    )
+    unsteady = Trend("unsteady", 100, 0.1, 0.2, 0.1, 0.3)
+    assert verdict(
+        [small, STAYS, ZERO, FALLS, unsteady], [FALLS, ZERO, ZERO, small, STAYS], "Row", 500, stopped=True
+    ) == (
+        "Stopped after 500 rounds: in 1 of 5 replicas play is a correlated equilibrium up to rounding; in 2 play is a "
+        "0.0086-approximate correlated equilibrium, and the CE gap falls; in 1 play is a coarse correlated equilibrium "
+        "up to rounding, but the CE gap is 0.15 and stays (0.14 to 0.16); in 1 the CE gap is 0.2 and has no steady "
+        "trend (0.1 to 0.3), and the CCE gap is 0.15 and stays (0.14 to 0.16)."
     )
 
 
@@ -199,39 +224,42 @@ def test_the_verdict_names_no_player_of_replicas_and_no_gap_that_is_zero() -> No
 )
 def test_the_article_suits_the_number(article: str, gaps: list[float]) -> None:
     for gap in gaps:
-        found = GapTrend(gap, "falls", -0.5, (gap, 2 * gap))
-        sentence = verdict(found, found, "Row", 5, None, stopped=False)
+        found = law("falls", -0.5, gap)
+        sentence = verdict([found], [found], "Row", 5, stopped=False)
         assert f"play is {article} {number(gap)}-approximate correlated" in sentence
 
 
+def with_trends(ce: Trend, cce: Trend) -> report.Summary:
+    """Return a summary with these trends and the verdict that they give."""
+    summary = report.summarise(gamesim.simulate("shapley", "hedge", 200, perturb=0.2))
+    changed = replace(summary, gap={"ce": ce.end, "cce": cce.end}, trends={"ce": (ce,), "cce": (cce,)})
+    return report._with_verdict(changed)
+
+
 def test_a_slow_fall_is_called_no_equilibrium_of_either_kind() -> None:
-    summary = report.summarise(gamesim.simulate("shapley", "hedge", 200, perturb=0.2))
-    changed = replace(summary, gap={"ce": 0.2, "cce": 0.1}, slope={"ce": -0.2, "cce": -0.5})
-    slow = report._with_verdict(replace(changed, trend={"ce": "falls slowly", "cce": "falls"}))
+    slow = with_trends(law("falls slowly", -0.2, 0.2), law("falls", -0.5, 0.1))
     assert "but only" not in slow.verdict and "falls slowly like T^-0.20" in slow.verdict
-    at_rate = report._with_verdict(replace(changed, trend={"ce": "falls", "cce": "falls"}))
+    at_rate = with_trends(law("falls", -0.5, 0.2), law("falls", -0.5, 0.1))
     assert "a 0.2-approximate correlated equilibrium: no player" in at_rate.verdict
+    grown = with_trends(law("grows", 0.3, 0.2), law("falls", -0.5, 0.1))
+    assert "but only a 0.2-approximate correlated equilibrium" in grown.verdict and "grows like T^0.30" in grown.verdict
 
 
-def test_without_an_exponent_the_range_of_the_last_decade_is_reported() -> None:
-    summary = report.summarise(gamesim.simulate("shapley", "hedge", 200, perturb=0.2))
-    ranges = {"ce": (0.1, 0.3), "cce": (0.0, 0.02)}
-    changed = replace(summary, gap={"ce": 0.2, "cce": 0.01}, slope={"ce": None, "cce": None}, lately=ranges)
+def test_without_an_exponent_the_values_of_the_window_are_reported() -> None:
     words = {
-        "falls": "falls (0.3 to 0.1)",
-        "stays": "has not decayed (0.1 to 0.3)",
+        "falls": "falls from 0.3 to 0.1",
+        "stays": "stays (0.1 to 0.3)",
         "unsteady": "has no steady trend (0.1 to 0.3)",
         "unknown": "has no trend yet",
+        "levels off": "falls, but a floor near 0.08 fits better than a power law",
     }
     for word, expected in words.items():
-        one = report._with_verdict(replace(changed, trend={"ce": word, "cce": "unsteady"}))
-        assert trend_in_words(one.gap_trend("ce")) == expected
-        assert expected in one.verdict
+        floor = 0.08 if word == "levels off" else None
+        one = with_trends(Trend(word, 20, 0.3, 0.1, 0.1, 0.3, floor=floor), Trend("unsteady", 20, 0.0, 0.02, 0.0, 0.02))
+        assert in_words(one.trends["ce"]) == expected
+        assert in_words(one.trends["ce"], since=True) in one.verdict
+        assert ("round 20" in one.verdict.partition("and the CCE gap")[0]) == (word != "unknown")
         assert ("-approximate correlated equilibrium: no player" in one.verdict) == (word == "falls")
-    grown = report._with_verdict(
-        replace(changed, slope={"ce": 0.3, "cce": -0.5}, trend={"ce": "grows", "cce": "falls"})
-    )
-    assert "but only a 0.2-approximate correlated equilibrium" in grown.verdict and "grows like T^0.30" in grown.verdict
 
 
 def test_anytime_hedge_stays_below_the_bound_that_is_shown() -> None:

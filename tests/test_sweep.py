@@ -27,6 +27,7 @@ from gamesim.study.model import Study
 from gamesim.study.pools import Open, Pool, cluster, local
 from gamesim.study.run import run_study
 from gamesim.study.store import FILE, Store
+from tests.test_damage import in_format
 
 BASE: dict[str, Any] = {
     "rounds": 50,
@@ -251,10 +252,7 @@ def test_a_store_of_a_newer_version_is_rejected(tmp_path: Path) -> None:
 def test_a_store_in_the_previous_format_is_upgraded(tmp_path: Path) -> None:
     with swept(tmp_path / FILE, STUDY) as store:
         before = content(store)
-    with sqlite3.connect(tmp_path / FILE) as db:
-        db.execute("ALTER TABLE points RENAME COLUMN text TO scenario")
-        db.execute("PRAGMA user_version = 1")
-    db.close()
+    in_format(tmp_path / FILE, 1)
     with Store(tmp_path / FILE) as store:
         assert content(store) == before
     with swept(tmp_path / FILE, {**STUDY, "seeds": 5}) as store:
@@ -269,7 +267,7 @@ def test_payoff_tables_are_stored_once(tmp_path: Path) -> None:
         store.register(study.points(), study.description)
         assert [job.text for job in store.todo()] == [point.text for point in study.points()]
         assert store._db.execute("SELECT count(*) FROM payoffs").fetchone() == (1,)
-        assert all("payoffs" not in text for (text,) in store._db.execute("SELECT text FROM points"))
+        assert all("payoffs" not in text for (text,) in store._db.execute("SELECT text FROM cells"))
 
 
 def test_measures_may_differ_between_points(tmp_path: Path) -> None:

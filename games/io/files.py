@@ -76,8 +76,8 @@ def save(game: Game, path: str | os.PathLike[str]) -> list[Path]:
 
     Notes
     -----
-    Payoffs are restored exactly by `load`. The formats .nfg and .npz keep all names and labels, .csv takes the game's
-    name from the file, and .gam has no names.
+    Payoffs are restored exactly by `load`. The formats .nfg and .npz keep all names and labels, except that a .nfg file
+    cannot keep empty ones, which `load` numbers. .csv takes the game's name from the file, and .gam has no names.
 
     Examples
     --------

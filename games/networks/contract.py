@@ -9,11 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from gamesim.engine.compiled import Vector
+from gamesim.errors import InputError
+from gamesim.formatting import amount
 from gamesim.game import Game, Table, refuse_beyond_memory
 from gamesim.games.networks.edges import ends
 
 if TYPE_CHECKING:
     import networkx as nx
+
+MOST_PROFILES = 2**17  # limit on the action profiles of a table, whose payoffs are computed one by one
 
 
 class NetworkGame(Game):
@@ -75,7 +79,7 @@ class NetworkGame(Game):
         Raises
         ------
         InputError
-            If the table exceeds the memory limit.
+            If there are more than 2^17 action profiles.
 
         Examples
         --------
@@ -85,6 +89,10 @@ class NetworkGame(Game):
         [0.0, 2.0, 2.0]
         """
         refuse_beyond_memory(self.sizes)
+        if self.cells > MOST_PROFILES:
+            raise InputError(
+                f"{self.name} has {amount(self.cells)} action profiles; a table is built for at most {MOST_PROFILES:,}"
+            )
         payoffs = np.empty((len(self.players), *self.sizes))
         for choices in product(*map(range, self.sizes)):
             cell: Any = (..., *choices)

@@ -6,16 +6,19 @@ from typing import Any
 import numpy as np
 
 from gamesim.errors import InputError
-from gamesim.game import LARGEST_PAYOFF, MOST_PAYOFF_BYTES, Table
+from gamesim.formatting import amount, shown
+from gamesim.game import Table
 from gamesim.games import catalogue, tables
+from gamesim.games.limits import MOST_ACTIONS, Need, arithmetic, limited, payoffs, refuse_beyond
 from gamesim.games.networks.edges import players_and_edges
 from gamesim.games.networks.polymatrix_game import Polymatrix
 from gamesim.games.networks.public_goods_game import LocalPublicGoods
 from gamesim.validation import at_least
 
-MOST_EFFORTS = 10**7  # limit on efforts, summed over all players and over the neighbours of one
+STEPS_PER_GAME = 2**13  # steps of arithmetic that take as long as building a small game
 
 
+@limited()
 def polymatrix(
     graph: str = "random-regular",
     graph_settings: Mapping[str, Any] | None = None,
@@ -79,13 +82,16 @@ def _edge_games(game: str, settings: Mapping[str, Any], count: int, seed: int) -
     first = catalogue.make(known, game, settings, what="two-player game")
     if len(first.players) != 2:
         raise InputError(f"polymatrix needs a two-player game on each edge; {game} has {len(first.players)} players")
-    if 2 * count * first.cells * 8 > MOST_PAYOFF_BYTES:
-        raise InputError(f"{count} games of {first.cells} action pairs do not fit; use fewer edges or actions")
     is_random = "seed" in catalogue.takes(known[game]) and "seed" not in settings
+    per_edge = 2 * first.cells + (STEPS_PER_GAME if is_random else 0)
+    who = f"polymatrix with {amount(count)} edges and {amount(first.cells)} action pairs on each"
+    needs = [payoffs(2 * count * first.cells), arithmetic(count * per_edge)]
+    refuse_beyond(who, ["graph_settings", "game_settings"], needs)
     for number in np.random.default_rng(seed).integers(2**62, size=count).tolist():
         yield known[game](**settings, seed=number) if is_random else first
 
 
+@limited()
 def network_coordination(
     graph: str = "cycle",
     graph_settings: Mapping[str, Any] | None = None,
@@ -124,16 +130,17 @@ def network_coordination(
     >>> network_coordination("path", {"n": 3}, values=(1.0, 2.0)).payoffs_of([1, 1, 0]).tolist()
     [2.0, 2.0, 0.0]
     """
-    if len(values) < 1 or not all(abs(value) <= LARGEST_PAYOFF for value in values):
-        raise InputError(f"values must have at least one finite entry, one per action, got {list(values)}")
+    if not values:
+        raise InputError("values must have at least one entry, one per action, got none")
     players, edges = players_and_edges(graph, graph_settings, {"cycle": {"n": 10}}, seed)
-    if 2 * len(edges) * len(values) ** 2 * 8 > MOST_PAYOFF_BYTES:
-        raise InputError(f"{len(edges)} edges with {len(values)} actions do not fit in memory; use fewer of either")
+    who = f"network-coordination with {amount(len(edges))} edges and {amount(len(values))} values"
+    refuse_beyond(who, ["graph_settings", "values"], [payoffs(2 * len(edges) * len(values) ** 2)])
     bimatrices = np.tile(np.diag(np.array(values, dtype=np.float64)).ravel(), 2 * len(edges))
     labels = tuple(str(k + 1) for k in range(len(values)))
     return Polymatrix("network-coordination", players, (labels,) * len(players), edges, bimatrices)
 
 
+@limited()
 def local_public_goods(
     graph: str = "star",
     graph_settings: Mapping[str, Any] | None = None,
@@ -185,9 +192,18 @@ def local_public_goods(
         raise InputError(f"decay must be at least 0 and below 1, got {decay}")
     at_least("cost", cost, 0)
     players, edges = players_and_edges(graph, graph_settings, {"star": {"n": 5}}, seed)
-    most = int(np.bincount(edges.ravel(), minlength=1).max(initial=0)) + 1
-    if efforts * max(most, len(players)) > MOST_EFFORTS:
-        raise InputError(f"{efforts} efforts of {len(players)} players are too many; use fewer of either")
+    degrees = np.bincount(edges.ravel(), minlength=1)
+    most = int(degrees.max()) + 1
+    who = f"local-public-goods with efforts = {shown(efforts)} and up to {amount(most - 1)} neighbours"
+    needs = _needs_of_efforts(efforts, most, int((degrees**2).sum()))
+    refuse_beyond(who, ["efforts", "graph_settings"], needs)
     benefit = 1 - decay ** np.arange(efforts * most + 1, dtype=np.float64)
     labels = tuple(str(k) for k in range(efforts + 1))
     return LocalPublicGoods("local-public-goods", players, (labels,) * len(players), edges, benefit, cost)
+
+
+def _needs_of_efforts(efforts: int, most: int, squared_degrees: int) -> Iterator[Need]:
+    """Yield what local public goods need: payoffs per effort and total, and the arithmetic of a round."""
+    yield Need(f"{amount(efforts + 1)} actions of one player", efforts + 1, MOST_ACTIONS)
+    yield payoffs((efforts + 1) * (efforts * most + 1))
+    yield arithmetic(squared_degrees * efforts * (efforts + 1))

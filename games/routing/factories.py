@@ -3,11 +3,15 @@
 from collections.abc import Sequence
 
 from gamesim.errors import InputError, did_you_mean
-from gamesim.game import MOST_PLAYERS
+from gamesim.formatting import amount, shown
+from gamesim.games.limits import MOST_ACTIONS, Need, limited, refuse_beyond
 from gamesim.games.routing.game import HIGHEST_DEGREE, Routing
 from gamesim.validation import at_least
 
+MOST_DRIVERS = 2**16
 
+
+@limited()
 def routing(
     network: str = "braess",
     players: int = 10,
@@ -59,8 +63,12 @@ def routing(
     if not 1 <= degree <= HIGHEST_DEGREE:
         raise InputError(f"degree must be from 1 to {HIGHEST_DEGREE}, got {degree}")
     asked = [_trip(trip) for trip in trips]
+    total = sum(count for _, _, count in asked) if asked else players
+    drivers = Need(f"{amount(total)} drivers", total, MOST_DRIVERS)
+    ways = Need(f"{amount(routes)} actions of one player", routes, MOST_ACTIONS)
+    refuse_beyond("routing", ["trips" if asked else "players"], [drivers])
+    refuse_beyond("routing", ["routes"], [ways])
     if network in roads.NETWORKS:
-        total = sum(count for _, _, count in asked) if asked else players
         found = roads.NETWORKS[network](total, degree, seed)
         first, *_, last = found
         return roads.routed(found, asked or [(first, last, players)], routes)
@@ -74,6 +82,6 @@ def routing(
 
 
 def _trip(trip: Sequence[str | int]) -> tuple[str, str, int]:
-    if len(trip) != 3 or isinstance(trip[2], bool) or not isinstance(trip[2], int) or not 1 <= trip[2] <= MOST_PLAYERS:
-        raise InputError(f"a trip must be an origin, a destination and a number of players, got {list(trip)}")
+    if len(trip) != 3 or isinstance(trip[2], bool) or not isinstance(trip[2], int) or trip[2] < 1:
+        raise InputError(f"a trip must be an origin, a destination and a number of players, got {shown(trip)}")
     return str(trip[0]), str(trip[1]), trip[2]

@@ -6,13 +6,19 @@ load.
 
 from collections.abc import Callable, Iterable
 from itertools import islice, pairwise
+from typing import Any
 
 import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
 from gamesim.errors import InputError, did_you_mean
+from gamesim.formatting import amount
+from gamesim.games.limits import Need, refuse_beyond
 from gamesim.games.routing.game import HIGHEST_DEGREE, Routing
+
+MOST_ROADS_ON_ROUTES = 2**21
+MOST_ROADS_SEARCHED = 2**22  # while looking for the quickest routes: a few seconds
 
 Trip = tuple[str, str, int]  # origin, destination, number of players
 
@@ -24,21 +30,26 @@ def routed(network: "nx.DiGraph[str]", trips: Iterable[Trip], routes: int) -> Ro
     coefficients = _coefficients(network)
     alone = coefficients.sum(axis=1)  # the time with a single driver on the road
     nx.set_edge_attributes(network, {road: alone[k] for road, k in roads.items()}, "alone")
-    players: list[str] = []
+    time_alone = _LimitedSearch(routes)
+    found: dict[tuple[str, str], list[list[str]]] = {}  # the routes of each origin and destination
     actions: list[tuple[str, ...]] = []
     lengths: list[int] = []
     steps: list[int] = []
     for origin, destination, count in trips:
-        ways = _quickest(network, origin, destination, routes)
-        for _ in range(count):
-            players.append(f"Driver {len(players) + 1}")
-            actions.append(tuple("-".join(way) for way in ways))
-            lengths += [len(way) - 1 for way in ways]
-            steps += [roads[road] for way in ways for road in pairwise(way)]
+        if (origin, destination) not in found:
+            found[origin, destination] = _quickest(network, origin, destination, routes, time_alone)
+        ways = found[origin, destination]
+        along = [roads[road] for way in ways for road in pairwise(way)]
+        total = len(steps) + count * len(along)
+        needed = Need(f"{amount(total)} roads on the routes of all drivers", total, MOST_ROADS_ON_ROUTES)
+        refuse_beyond("routing", ["routes", "trips"], [needed])
+        actions += [tuple("-".join(way) for way in ways)] * count
+        lengths += [len(way) - 1 for way in ways] * count
+        steps += along * count
     pairs = np.array([(nodes[u], nodes[v]) for u, v in roads], dtype=np.int64)
     return Routing(
         "routing",
-        tuple(players),
+        tuple(f"Driver {k + 1}" for k in range(len(actions))),
         tuple(actions),
         tuple(nodes),
         pairs,
@@ -46,6 +57,29 @@ def routed(network: "nx.DiGraph[str]", trips: Iterable[Trip], routes: int) -> Ro
         np.array(lengths, dtype=np.int64),
         np.array(steps, dtype=np.int64),
     )
+
+
+class _LimitedSearch:
+    """The time of a road with a single driver, as the search for routes asks for it: only a limited number of times.
+
+    The number of routes through a network may grow exponentially with its size, and how many of them a search visits
+    is not known in advance.
+    """
+
+    def __init__(self, routes: int) -> None:
+        self._routes = routes
+        self._asked = 0
+
+    def __call__(self, _from: Any, _to: Any, road: Any) -> float:
+        """Return the time of a road; raise InputError if the search takes too long."""
+        self._asked += 1
+        if self._asked > MOST_ROADS_SEARCHED:
+            raise InputError(
+                f"routing with routes = {self._routes} needs more than {MOST_ROADS_SEARCHED:,} steps to find the "
+                f"routes, the limit; reduce routes, or use fewer trips or a smaller network"
+            )
+        time: float = road["alone"]
+        return time
 
 
 def _coefficients(network: "nx.DiGraph[str]") -> NDArray[np.float64]:
@@ -60,7 +94,9 @@ def _coefficients(network: "nx.DiGraph[str]") -> NDArray[np.float64]:
     return coefficients
 
 
-def _quickest(network: "nx.DiGraph[str]", origin: str, destination: str, routes: int) -> list[list[str]]:
+def _quickest(
+    network: "nx.DiGraph[str]", origin: str, destination: str, routes: int, time_alone: _LimitedSearch
+) -> list[list[str]]:
     """Return the quickest routes between two nodes on empty roads, as sequences of nodes."""
     for node in (origin, destination):
         if node not in network:
@@ -68,7 +104,7 @@ def _quickest(network: "nx.DiGraph[str]", origin: str, destination: str, routes:
     if origin == destination:
         raise InputError(f"a trip must end at a different node, got one from {origin} to {destination}")
     try:
-        return list(islice(nx.shortest_simple_paths(network, origin, destination, weight="alone"), routes))
+        return list(islice(nx.shortest_simple_paths(network, origin, destination, weight=time_alone), routes))
     except nx.NetworkXNoPath:
         raise InputError(f"there is no route from {origin} to {destination} in the road network") from None
 

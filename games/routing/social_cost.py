@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
-from math import comb, prod
+from math import prod
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gamesim.engine.compiled import Vector
+from gamesim.games.divisions import divisions, number_of_divisions
 
 MOST_ASSIGNMENTS = 2**18  # limit on the assignments of players to routes to enumerate
 _MOST_LOADS = 16 * MOST_ASSIGNMENTS  # limit on road loads over all assignments
@@ -49,12 +49,12 @@ def least_social_cost(groups: Sequence[RouteGroup], coefficients: NDArray[np.flo
     (1.5, True)
     """
     roads = len(coefficients)
-    ways = prod(comb(group.players + len(group.routes) - 1, group.players) for group in groups)
+    ways = prod(number_of_divisions(group.players, len(group.routes)) for group in groups)
     if ways * roads > _MOST_LOADS or ways > MOST_ASSIGNMENTS:
         return divisible_bound(groups, coefficients), False
     loads = np.zeros((1, roads))
     for group in groups:
-        own = _compositions(group.players, len(group.routes)) @ group.routes
+        own = divisions(group.players, len(group.routes)) @ group.routes
         loads = (loads[:, None] + own[None]).reshape(-1, roads)
     return float((loads * road_times(coefficients, loads)).sum(axis=1).min()), True
 
@@ -83,17 +83,3 @@ def divisible_bound(groups: Sequence[RouteGroup], coefficients: NDArray[np.float
             flows[k] += 2 / (number + 2) * (target - flows[k])
         best = max(best, bound)
     return best
-
-
-def _compositions(total: int, parts: int) -> NDArray[np.float64]:
-    """Return all ways to divide `total` into `parts` parts, one per row.
-
-    >>> _compositions(2, 2).tolist()
-    [[0.0, 2.0], [1.0, 1.0], [2.0, 0.0]]
-    >>> _compositions(3, 1).tolist()
-    [[3.0]]
-    """
-    chosen = list(combinations(range(total + parts - 1), parts - 1))
-    bars = np.array(chosen, dtype=np.int64).reshape(len(chosen), parts - 1)
-    edges = np.pad(bars, ((0, 0), (1, 1)), constant_values=((0, 0), (-1, total + parts - 1)))
-    return (np.diff(edges, axis=1) - 1).astype(np.float64)

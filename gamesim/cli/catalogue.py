@@ -46,7 +46,7 @@ def list_learners(console: Console) -> None:
     for kind in (*reversed(PLAIN_REGRETS), None):
         found = {name: promise for name, promise in promises.items() if (promise.regret if promise else None) == kind}
         if found:
-            heading = f"no {kind} regret" if kind else "no guarantee"
+            heading = f"bounded {kind} regret" if kind else "no guarantee"
             console.print(f"\n{heading}", style="bold")
             grid = _rows()
             for name in sorted(found):
@@ -174,12 +174,12 @@ def _show_table(game: Table, console: Console) -> None:
         for heading, grid in _payoff_grids(game):
             console.print(heading)
             console.print(grid)
+    cells = np.argwhere(_pure_nash(game))  # millions, if all payoffs are equal
     found = [
-        "(" + ", ".join(labels[a] for labels, a in zip(game.actions, cell, strict=True)) + ")"
-        for cell in np.argwhere(_pure_nash(game))
+        "(" + ", ".join(labels[a] for labels, a in zip(game.actions, cell, strict=True)) + ")" for cell in cells[:12]
     ]
-    more = f" and {len(found) - 12} more" if len(found) > 12 else ""
-    console.print(f"\nPure Nash equilibria: {', '.join(found[:12]) or 'none'}{more}")
+    more = f" and {len(cells) - 12} more" if len(cells) > 12 else ""
+    console.print(f"\nPure Nash equilibria: {', '.join(found) or 'none'}{more}")
     if why_left_out(game, 1, "auto") is None:
         ends = {kind: equilibrium.welfare_range(game, kind) for kind in ("ce", "cce")}
         pay = [f"in {kind.upper()} {number(low)} to {number(high)}" for kind, (low, high) in ends.items()]
@@ -187,8 +187,8 @@ def _show_table(game: Table, console: Console) -> None:
 
 
 def _pure_nash(game: Table) -> NDArray[np.bool_]:
-    """Return which action profiles are Nash equilibria, up to rounding."""
-    best = [table >= table.max(axis=i, keepdims=True) - 1e-12 for i, table in enumerate(game.payoffs)]
+    """Return which action profiles are Nash equilibria, up to rounding errors in the payoffs."""
+    best = [table >= table.max(axis=i, keepdims=True) - 1e-12 * np.ptp(table) for i, table in enumerate(game.payoffs)]
     return np.asarray(np.logical_and.reduce(best))
 
 

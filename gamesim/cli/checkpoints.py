@@ -2,19 +2,23 @@
 
 While a run with checkpoints is in progress, the folder `RUN.partial` next to its run folder holds the scenario and the
 latest record. Each record is written under a temporary name and then renamed, so a complete one survives a kill at any
-moment. A resumed run is bit-for-bit identical to an uninterrupted one.
+moment. The folder is locked while the run is in progress. A resumed run is bit-for-bit identical to an uninterrupted
+one.
 """
 
-import json
-import re
 import shutil
-from dataclasses import dataclass
+import sqlite3
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
+from dataclasses import dataclass, replace
 from pathlib import Path
 from time import perf_counter
 
-from gamesim.atomic import write_folder
-from gamesim.cli.same_run import differs_in_rounds_only, with_horizons
+from gamesim import sealed
+from gamesim.atomic import finish_killed_write, remove_folder, write_folder
+from gamesim.cli.same_run import differs_in_rounds_only, same_scenario, with_horizons
 from gamesim.errors import InputError
+from gamesim.lock import try_lock
 from gamesim.record import Record, load
 from gamesim.report.run_folder import RECORD_FOLDER, SUMMARY_FILE
 from gamesim.scenario import Scenario, read
@@ -23,6 +27,7 @@ from gamesim.simulation import Simulation
 
 SETTINGS_FILE = "settings.json"  # the title of a run with checkpoints and its checkpoint interval
 CHECKPOINT_PREFIX = "record-"  # of a record folder; the number of rounds follows
+LOCK_FILE = "lock"  # held by the process that runs the simulation
 
 
 @dataclass(frozen=True)
@@ -77,13 +82,17 @@ def partial_folder(target: Path) -> Path:
     return target.with_name(f"{target.name}.partial")
 
 
-def start_checkpoints(target: Path, run: UnfinishedRun, interval: float) -> CheckpointWriter:
-    """Create the checkpoint folder of a run, with the record to continue from, if any."""
+@contextmanager
+def checkpoints(target: Path, run: UnfinishedRun, interval: float | None) -> Iterator[CheckpointWriter | None]:
+    """Lock the checkpoint folder of a run, creating it if necessary; without an interval, the run has none."""
+    if interval is None:
+        yield None
+        return
 
     def write(folder: Path) -> None:
         run.scenario.write_parts(folder)
-        settings = json.dumps({"name": run.name, "checkpoint": interval})
-        (folder / SETTINGS_FILE).write_text(settings + "\n", encoding="utf-8")
+        files = [path.name for path in folder.iterdir()]
+        sealed.write(folder / SETTINGS_FILE, {"name": run.name, "checkpoint": interval}, files)
         if run.record is not None:
             kept = folder / f"{CHECKPOINT_PREFIX}{run.rounds:016d}"
             kept.mkdir()
@@ -91,22 +100,43 @@ def start_checkpoints(target: Path, run: UnfinishedRun, interval: float) -> Chec
 
     if not partial_folder(target).exists():
         write_folder(partial_folder(target), write, force=False)
-    return CheckpointWriter(target, interval)
+    with _lock(target):
+        yield CheckpointWriter(target, interval)
 
 
 def remove_checkpoints(target: Path) -> None:
-    """Remove the checkpoints of a finished run and the temporary folders of killed processes."""
-    shutil.rmtree(partial_folder(target), ignore_errors=True)
-    left = re.compile(re.escape(f".{target.name}") + r"(\.partial)?-(old-)?[a-z0-9_]{8}")
-    for other in target.parent.iterdir() if target.parent.is_dir() else ():
-        if left.fullmatch(other.name):
-            shutil.rmtree(other, ignore_errors=True)
+    """Remove the checkpoints of a finished run; raise if the run is still in progress."""
+    refuse_running(target)
+    remove_folder(partial_folder(target))
+
+
+def refuse_running(target: Path) -> None:
+    """Raise if a process is running this run with checkpoints; otherwise tidy up after processes that were killed."""
+    finish_killed_write(target)
+    finish_killed_write(partial_folder(target))
+    if partial_folder(target).is_dir():
+        with _lock(target):
+            pass
+
+
+def _lock(target: Path) -> AbstractContextManager[object]:
+    """Lock the checkpoint folder of a run."""
+    try:
+        lock = try_lock(partial_folder(target) / LOCK_FILE)
+    except sqlite3.OperationalError:  # a file system without locks
+        return nullcontext()
+    if lock is None:
+        raise InputError(f"another process is running {target}; wait until it ends, or choose another folder")
+    return closing(lock)
 
 
 def unfinished_run(target: Path) -> UnfinishedRun | None:
     """Return the unfinished run in a folder, or None if the run is complete."""
+    refuse_running(target)
     kept = _kept_run(partial_folder(target))
     if _keeps_no_state(target):
+        if kept is not None:  # a run that replaces the one in the folder
+            return kept
         if not _title_and_stopped(target)[1]:
             return None
         raise InputError(
@@ -116,9 +146,12 @@ def unfinished_run(target: Path) -> UnfinishedRun | None:
     whole = _written_run(target)
     if kept is None and whole is None:
         raise InputError(f"{target} is not a run folder; `gamesim run` prints the path of the folder it writes")
-    if kept is not None and (whole is None or whole.rounds < kept.scenario.rounds):
-        return kept
-    return whole if whole is not None and whole.rounds < whole.scenario.rounds else None
+    if kept is not None:
+        # A run folder with another scenario is an earlier run that this one extends or replaces.
+        if whole is None or whole.rounds < kept.rounds or not same_scenario(whole.scenario, kept.scenario):
+            return kept
+        whole = replace(whole, interval=kept.interval)
+    return whole if _title_and_stopped(target)[1] else None
 
 
 def shorter_run(target: Path, scenario: Scenario) -> UnfinishedRun | None:
@@ -145,7 +178,7 @@ def shorter_run(target: Path, scenario: Scenario) -> UnfinishedRun | None:
 
 
 def _is_run_folder(target: Path) -> bool:
-    return (target / SUMMARY_FILE).is_file() and (target / SCENARIO_FILE).is_file()
+    return (target / SUMMARY_FILE).is_file() or (target / RECORD_FOLDER).is_dir()  # one of them may be lost
 
 
 def _keeps_no_state(target: Path) -> bool:
@@ -155,8 +188,8 @@ def _keeps_no_state(target: Path) -> bool:
 
 def _title_and_stopped(target: Path) -> tuple[str, bool]:
     """Return the title of the run in a run folder, and whether it was stopped."""
+    summary = sealed.read(target / SUMMARY_FILE)
     try:
-        summary = json.loads((target / SUMMARY_FILE).read_text(encoding="utf-8"))
         return str(summary["title"]), bool(summary["stopped"])
     except (ValueError, KeyError, TypeError):
         raise InputError(f"{target / SUMMARY_FILE} is not the summary of a run") from None
@@ -172,10 +205,10 @@ def _written_run(target: Path) -> UnfinishedRun | None:
 
 def _kept_run(folder: Path) -> UnfinishedRun | None:
     """Return the run in a checkpoint folder."""
-    if not (folder / SCENARIO_FILE).is_file():
+    if not folder.is_dir():
         return None
+    settings = sealed.read(folder / SETTINGS_FILE)
     try:
-        settings = json.loads((folder / SETTINGS_FILE).read_text(encoding="utf-8"))
         name, interval = str(settings["name"]), float(settings["checkpoint"])
     except (ValueError, KeyError, TypeError):
         raise InputError(f"{folder / SETTINGS_FILE} is not the settings file of a run with checkpoints") from None

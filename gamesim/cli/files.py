@@ -28,9 +28,10 @@ def add_convert(commands: Commands) -> None:
 
 
 def _figures(arguments: argparse.Namespace) -> int:
+    from gamesim import sealed
     from gamesim.figures import animate
     from gamesim.record import load
-    from gamesim.report.run_folder import FIGURES_FOLDER, RECORD_FOLDER, REPORT_FILE, write_report
+    from gamesim.report.run_folder import FIGURES_FOLDER, RECORD_FOLDER, REPORT_FILE, SUMMARY_FILE, write_report
     from gamesim.report.summary import summarise
     from gamesim.scenario import read
     from gamesim.scenario.model import SCENARIO_FILE
@@ -38,6 +39,7 @@ def _figures(arguments: argparse.Namespace) -> int:
     folder = Path(arguments.run)
     if not (folder / RECORD_FOLDER).is_dir():
         raise InputError(f"{folder} is not a run folder; `gamesim run` prints the path of the folder it writes")
+    sealed.read(folder / SUMMARY_FILE)  # raises if the scenario is damaged
     record = load(folder / RECORD_FOLDER)
     if arguments.animate:
         print(f"Written to {animate(record, arguments.animate)}")

@@ -1,17 +1,31 @@
-"""`gamesim check`, `gamesim list` and `gamesim show`: validate a scenario; list and describe what is built in."""
+"""`gamesim check`, `gamesim list` and `gamesim show`: validate a scenario or results; describe what is built in."""
 
 import argparse
 
-from gamesim.cli.arguments import Commands, add_local_code, add_scenario, scenario_path
+from gamesim.cli.arguments import Commands, Paragraphs, add_local_code, scenario_path
 from gamesim.cli.console import announce_compilation, make_console
 
+CHECK_HELP = """\
+Validate a scenario without running it, or verify that stored results are undamaged: those of a run, a record, the
+checkpoints of a run or a study. Every file and every point has a checksum.
+
+exit codes: 0 success, 1 damaged results (all damages are listed), 2 invalid input"""
 LISTS = ("learners", "games", "scenarios", "studies")
 
 
 def add_check(commands: Commands) -> None:
     """Add the parser of `gamesim check`."""
-    check = commands.add_parser("check", help="validate a scenario without running it")
-    add_scenario(check)
+    check = commands.add_parser(
+        "check",
+        help="validate a scenario without running it, or verify stored results",
+        description=CHECK_HELP,
+        formatter_class=Paragraphs,
+    )
+    check.add_argument(
+        "name",
+        metavar="PATH",
+        help="scenario file or name of a built-in scenario; or the folder of a run, record or study, or a store",
+    )
     add_local_code(check)
     check.set_defaults(command=_check)
 
@@ -46,9 +60,12 @@ def _current_name(what: str) -> str:
 
 def _check(arguments: argparse.Namespace) -> int:
     from gamesim.cli.catalogue import describe_scenario
+    from gamesim.cli.integrity import check_results, results_at
     from gamesim.scenario import read
 
-    path = scenario_path(arguments.scenario)
+    if (results := results_at(arguments.name)) is not None:
+        return check_results(results, make_console())
+    path = scenario_path(arguments.name)
     scenario = read(path, local_code=arguments.allow_local_code)
     announce_compilation()
     scenario.simulation()

@@ -37,7 +37,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except OSError as error:
         code = _refuse(f"{error.filename}: {error.strerror}" if error.filename else str(error))
     except KeyboardInterrupt:
-        print("gamesim: interrupted; nothing was written", file=sys.stderr)
+        print("gamesim: interrupted", file=sys.stderr)
         code = INTERRUPTED
     return code
 

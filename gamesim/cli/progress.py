@@ -1,59 +1,20 @@
 """Progress of a running simulation, and Ctrl-C that stops it without losing rounds."""
 
-import signal
-import threading
 from collections.abc import Callable
 from time import perf_counter
-from types import FrameType, TracebackType
-from typing import TypeVar
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
 
 from gamesim.formatting import rate
+from gamesim.interrupts import Stop
 from gamesim.record import Record
 from gamesim.simulation import Simulation
 
-Result = TypeVar("Result")
 Keep = Callable[[Simulation], object]
 
 BAR_EVERY, GAP_EVERY = 0.1, 0.25  # seconds
 GAP_SHARE = 0.05  # of the running time may be spent on the gap in the progress bar
-
-
-class Stop:
-    """Handle Ctrl-C: the first stops the run and keeps its rounds, the second quits immediately."""
-
-    def __init__(self) -> None:
-        self.wished = False
-        self.in_rounds = False
-
-    def __enter__(self) -> "Stop":
-        self._main = threading.current_thread() is threading.main_thread()
-        if self._main:  # only the main thread can handle signals
-            self._before = signal.signal(signal.SIGINT, self._handle)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._main:
-            signal.signal(signal.SIGINT, self._before)
-
-    def _handle(self, number: int, frame: FrameType | None) -> None:
-        if self.wished or not self.in_rounds:
-            raise KeyboardInterrupt
-        self.wished = True
-
-    def or_else(self, do: Callable[[], Result], instead: Callable[[], Result]) -> Result:
-        """Call `do`; if the first Ctrl-C interrupts it, call the faster `instead`."""
-        try:
-            return do()
-        except KeyboardInterrupt:
-            if self.wished:
-                raise
-            self.wished = True
-            return instead()
 
 
 def run_watched(
@@ -63,28 +24,25 @@ def run_watched(
 
     `keep` is called many times per second, to write checkpoints.
     """
-    stop.in_rounds = True
-    try:
-        so_far = f" ({simulation.rounds:,} already played)" if simulation.rounds else ""
-        console.print(
-            f"running {name}: {rounds:,} round{'' if rounds == 1 else 's'}{so_far}, seed {simulation.seed}", style="dim"
-        )
-        left = rounds - simulation.rounds
-        if left == 0:  # killed after the last round, before the run folder was written
-            return simulation.record()
-        if not console.is_terminal or console.quiet:
-            return simulation.run(left, progress=_Watch(stop, keep))
-        columns: tuple[ProgressColumn, ...] = (
-            BarColumn(bar_width=None),
-            TextColumn("{task.percentage:>3.0f}%"),
-            TextColumn("{task.fields[speed]} rounds/s", justify="right"),
-            TextColumn("CE gap {task.fields[gap]}"),
-            TimeRemainingColumn(compact=True),
-        )
-        with Progress(*columns, console=console, transient=True, expand=True, refresh_per_second=10) as progress:
-            return simulation.run(left, progress=_WatchWithBar(progress, simulation.rounds, rounds, stop, keep))
-    finally:
-        stop.in_rounds = False
+    stop.at_once = False  # from now on there are rounds to keep
+    so_far = f" ({simulation.rounds:,} already played)" if simulation.rounds else ""
+    console.print(
+        f"running {name}: {rounds:,} round{'' if rounds == 1 else 's'}{so_far}, seed {simulation.seed}", style="dim"
+    )
+    left = rounds - simulation.rounds
+    if left == 0:  # killed after the last round, before the run folder was written
+        return simulation.record()
+    if not console.is_terminal or console.quiet:
+        return simulation.run(left, progress=_Watch(stop, keep))
+    columns: tuple[ProgressColumn, ...] = (
+        BarColumn(bar_width=None),
+        TextColumn("{task.percentage:>3.0f}%"),
+        TextColumn("{task.fields[speed]} rounds/s", justify="right"),
+        TextColumn("CE gap {task.fields[gap]}"),
+        TimeRemainingColumn(compact=True),
+    )
+    with Progress(*columns, console=console, transient=True, expand=True, refresh_per_second=10) as progress:
+        return simulation.run(left, progress=_WatchWithBar(progress, simulation.rounds, rounds, stop, keep))
 
 
 class _Watch:

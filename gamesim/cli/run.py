@@ -3,6 +3,7 @@
 import argparse
 import json
 import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,8 @@ from gamesim.cli.target import refuse_target
 from gamesim.errors import InputError
 
 if TYPE_CHECKING:
-    from gamesim.cli.checkpoints import UnfinishedRun
+    from gamesim.cli.checkpoints import CheckpointWriter, UnfinishedRun
+    from gamesim.interrupts import Stop
     from gamesim.report.summary import Summary
 
 RUN_HELP = """\
@@ -112,6 +114,7 @@ def _run(arguments: argparse.Namespace) -> int:
             "a run with a user-defined learner cannot be resumed, because its state is not saved; omit --checkpoint"
         )
     target = Path(arguments.out) if arguments.out else Path("runs") / f"{path.stem}-{scenario.seed}"
+    checkpoints.refuse_running(target)
     shorter = None if arguments.force else checkpoints.shorter_run(target, scenario)
     if shorter is None:
         refuse_target(target, force=arguments.force)
@@ -136,39 +139,72 @@ def _resume(arguments: argparse.Namespace) -> int:
 
 def _finish(run: "UnfinishedRun", target: Path, arguments: argparse.Namespace, *, force: bool) -> int:
     """Play the remaining rounds, measure the run, and write and print the results."""
+    from gamesim.cli import checkpoints
+    from gamesim.interrupts import Stop
+
+    interval = arguments.checkpoint
+    if interval is None and run.record is not None:
+        interval = float("inf")  # the earlier record is kept until the longer one is written
+    if not arguments.quiet:
+        announce_compilation()
+    with Stop() as stop:
+        try:
+            with checkpoints.checkpoints(target, run, interval) as keep:
+                summary = _play_and_write(run, target, arguments, stop, keep, force=force)
+        except KeyboardInterrupt:
+            if checkpoints.partial_folder(target).exists():
+                make_console(stderr=True, quiet=arguments.quiet).print(_how_to_continue(target))
+            raise
+        checkpoints.remove_checkpoints(target)
+    _print_results(run, summary, target, arguments)
+    return INTERRUPTED if stop.wished else 0
+
+
+def _play_and_write(
+    run: "UnfinishedRun",
+    target: Path,
+    arguments: argparse.Namespace,
+    stop: "Stop",
+    keep: "CheckpointWriter | None",
+    *,
+    force: bool,
+) -> "Summary":
+    """Play the remaining rounds, measure the run, and write its folder."""
     from gamesim.atomic import write_folder
-    from gamesim.cli import checkpoints, progress
+    from gamesim.cli.progress import run_watched
     from gamesim.report.run_folder import write_report, write_run
     from gamesim.report.summary import summarise
 
     scenario = run.scenario
+    can_resume = not scenario.runs_code  # if so, a run whose measuring or drawing was cut short counts as stopped
     console = make_console(stderr=True, quiet=arguments.quiet)
-    if not arguments.quiet:
-        announce_compilation()
-    with progress.Stop() as stop:
-        simulation = run.simulation()
-        keep = None
-        if arguments.checkpoint or run.record is not None:  # the earlier record is kept until the longer one is written
-            keep = checkpoints.start_checkpoints(target, run, arguments.checkpoint or float("inf"))
-        record = progress.run_watched(simulation, scenario.rounds, target.name, console, stop, keep)
-        stopped = record.rounds < scenario.rounds
+    record = run_watched(run.simulation(), scenario.rounds, target.name, console, stop, keep)
+    stopped = record.rounds < scenario.rounds
 
-        def measure(distance: str) -> "Summary":
-            return summarise(record, title=run.name, distance=distance, stopped=stopped)
+    def measure(distance: str, *, stopped: bool) -> "Summary":
+        return summarise(record, title=run.name, distance=distance, stopped=stopped)
 
-        with console.status("measuring"):
-            summary = stop.or_else(lambda: measure(scenario.measure.distance), lambda: measure("never"))
+    with console.status("measuring"):
+        summary = stop.or_else(
+            lambda: measure(scenario.measure.distance, stopped=stopped),
+            lambda: measure("never", stopped=stopped or can_resume),
+        )
 
-        def write(folder: Path) -> None:
-            write_run(folder, scenario, record, summary)
-            if not arguments.no_figures:
-                with console.status("drawing"):
-                    stop.or_else(lambda: write_report(folder, scenario, record, summary), lambda: None)
+    def draw(folder: Path) -> bool:
+        write_report(folder, scenario, record, summary)
+        return True
 
-        write_folder(target, write, force=force)
-        checkpoints.remove_checkpoints(target)
-    _print_results(run, summary, target, arguments)
-    return INTERRUPTED if stop.wished else 0
+    def write(folder: Path) -> None:
+        nonlocal summary
+        if not arguments.no_figures:
+            with console.status("drawing"):
+                drawn = stop.or_else(lambda: draw(folder), lambda: False)
+            if not drawn and can_resume:
+                summary = replace(summary, stopped=True)
+        write_run(folder, scenario, record, summary)
+
+    write_folder(target, write, force=force)
+    return summary
 
 
 def _print_results(run: "UnfinishedRun", summary: "Summary", target: Path, arguments: argparse.Namespace) -> None:
@@ -186,4 +222,8 @@ def _print_results(run: "UnfinishedRun", summary: "Summary", target: Path, argum
             "the state of a user-defined learner is not saved; to start over, repeat the command with --force"
         )
     elif summary.stopped:
-        console.print(f"continue with `gamesim resume {shlex.quote(str(target))}`")
+        console.print(_how_to_continue(target))
+
+
+def _how_to_continue(target: Path) -> str:
+    return f"continue with `gamesim resume {shlex.quote(str(target))}`"

@@ -26,6 +26,11 @@ def differs_in_rounds_only(scenario: Scenario, before: Scenario, record: Record)
     )
 
 
+def same_scenario(scenario: Scenario, other: Scenario) -> bool:
+    """Whether two scenarios are equal, including games that they read from files."""
+    return scenario.to_toml() == other.to_toml() and _same_game(scenario.played_game, other.played_game)
+
+
 def with_horizons(scenario: Scenario, record: Record) -> Scenario:
     """Return the scenario with the horizons of the record's learners, so that it reproduces the run."""
     if scenario.everyone is not None:

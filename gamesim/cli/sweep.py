@@ -105,7 +105,7 @@ def _dry_run(study: Study, path: Path, workers: int, console: Console) -> None:
     sample = {i: point for i, point in enumerate(study.points() if todo is None else todo) if i in wanted}
     jobs = [Job(point.key, point.text, point.seed) for point in (sample[i] for i in chosen)]
     with console.status("timing a sample of points"):
-        expected = estimate(jobs, left, study.measures, workers)
+        expected = estimate(jobs, left, len(study.seeds), study.measures, workers)
     if not expected.sampled:
         console.print("all sampled points failed; run gamesim sweep for the errors")
         return

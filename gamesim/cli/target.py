@@ -8,8 +8,10 @@ from gamesim.errors import InputError
 
 def refuse_target(target: Path, *, force: bool) -> None:
     """Raise, before anything is simulated, if a run folder cannot be written to `target`."""
+    from gamesim.atomic import finish_killed_write
     from gamesim.report.run_folder import SUMMARY_FILE
 
+    finish_killed_write(target)
     if target.exists() or target.is_symlink():
         if not force:
             raise InputError(f"{target} already exists; overwrite it with --force, or choose another folder with --out")

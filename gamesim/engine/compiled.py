@@ -1,24 +1,19 @@
-"""Compilation: one decorator and one cache for all kernels, and calls by address.
+"""Compilation: one decorator for all kernels, and calls by address.
 
 A learner consists of two small kernels and a game of one. All kernels of one kind have the same signature, so the
 simulation's loop is compiled once and calls kernels through their addresses. No combination of learners needs further
 compilation.
 """
 
-import hashlib
-import os
-import re
-import sys
-import tempfile
 from collections.abc import Callable
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
-from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
+
+from gamesim.engine.kernel_cache import KernelCache
 
 __all__ = ["kernel"]  # the rest is for the simulation and for learners that combine others
 
@@ -78,56 +73,9 @@ def inlined(function: Function) -> Function:
 
 
 def _compile(function: Function, inline: str) -> Function:
-    chosen = numba.config.CACHE_DIR
-    numba.config.CACHE_DIR = str(cache_folder(function.__code__.co_filename))
-    try:
-        compiled: Function = numba.njit(cache=True, nogil=True, error_model="numpy", inline=inline)(function)
-    finally:
-        numba.config.CACHE_DIR = chosen
-    return compiled
-
-
-@cache
-def cache_folder(source: str) -> Path:
-    """Return the cache folder for the kernels of a file.
-
-    It is below NUMBA_CACHE_DIR, the user's cache folder or a temporary folder, never in the package, which may be
-    read-only. Numba does not notice edits of callees in other files, so the folder's name has a hash of this file and
-    of all files of gamesim that it imports.
-    """
-    digest = hashlib.sha256()
-    for path in sorted(_files_behind(source, set())):
-        digest.update(Path(path).read_bytes())
-    for parent in _cache_parents():
-        folder = parent / f"kernels-{digest.hexdigest()[:16]}"
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryFile(dir=folder):
-                return folder
-        except OSError:
-            continue
-    return Path(tempfile.mkdtemp(prefix="gamesim-"))
-
-
-def _files_behind(source: str, found: set[str]) -> set[str]:
-    """Return a file and all files of gamesim that it imports, directly or indirectly."""
-    if source not in found and os.path.exists(source):  # code from a prompt has no file
-        found.add(source)
-        for module in re.findall(
-            r"^from (gamesim\.[\w.]+) import", Path(source).read_text(encoding="utf-8"), re.MULTILINE
-        ):
-            spec = find_spec(module)
-            if spec is not None and spec.origin is not None:
-                _files_behind(spec.origin, found)
-    return found
-
-
-def _cache_parents() -> list[Path]:
-    if numba.config.CACHE_DIR:
-        return [Path(numba.config.CACHE_DIR)]
-    home = os.environ.get("XDG_CACHE_HOME") or os.environ.get("LOCALAPPDATA") or os.path.expanduser("~/.cache")
-    user = os.getuid() if sys.platform != "win32" else os.environ.get("USERNAME", "user")
-    return [Path(home) / "gamesim", Path(tempfile.gettempdir()) / f"gamesim-{user}"]
+    compiled: Any = numba.njit(nogil=True, error_model="numpy", inline=inline)(function)
+    compiled._cache = KernelCache(function)  # where Numba's `cache=True` puts its own
+    return cast(Function, compiled)
 
 
 def announce_compilation(say: Callable[[], None]) -> None:

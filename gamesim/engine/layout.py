@@ -35,6 +35,10 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 import numpy as np
 
 from gamesim.engine.compiled import Integers, Vector, arrayobj, instruction, types
+from gamesim.errors import InputError
+from gamesim.formatting import amount, memory
+
+MOST_NUMBERS = 2**30  # in one array: 8 GiB
 
 Parts = TypeVar("Parts", bound=tuple[Any, ...])
 Words = TypeVar("Words", Vector, Integers)
@@ -138,7 +142,7 @@ class _Layout(Generic[Parts, Words]):
         >>> Layout(State, rounds="1", losses="d").zeros(3)
         array([0., 0., 0., 0.])
         """
-        array: Words = np.zeros(self.size(*dimensions), dtype=self.word)
+        array: Words = np.zeros(_allowed(self.size(*dimensions)), dtype=self.word)
         return array
 
     def pack(self, *dimensions: int, **values: Any) -> Words:
@@ -181,7 +185,7 @@ class _Layout(Generic[Parts, Words]):
             given = values.get(name)
             length = len(given) if shape.length is None and given is not None else 0
             length = length if shape.length is None else int(_evaluate(shape.length, known))
-            piece = np.zeros(length, dtype=np.int64 if shape.whole else np.float64)
+            piece = np.zeros(_allowed(length), dtype=np.int64 if shape.whole else np.float64)
             if given is not None:
                 flat = np.ravel(given)
                 if flat.size not in (1, length):
@@ -241,6 +245,16 @@ class _Layout(Generic[Parts, Words]):
     def names(self) -> tuple[str, ...]:
         """Return the names of the parts, in order."""
         return tuple(self._shapes)
+
+
+def _allowed(length: int) -> int:
+    """Return the length of an array, or raise an InputError if it exceeds the limit."""
+    if length > MOST_NUMBERS:
+        raise InputError(
+            f"a state of {amount(length)} numbers ({memory(8 * length)}) is too large; "
+            f"at most {MOST_NUMBERS:,} are allowed; use fewer actions"
+        )
+    return length
 
 
 class Layout(_Layout[Parts, Vector]):

@@ -15,6 +15,7 @@ from PIL import Image
 from gamesim.errors import InputError
 from gamesim.figures.curves import SETS, explain, line, log_axes
 from gamesim.figures.joint import SHARE, matrix
+from gamesim.figures.movement import known
 from gamesim.figures.style import (
     COLOURS,
     SHADES,
@@ -26,6 +27,7 @@ from gamesim.figures.style import (
     styled,
     ticks_for,
 )
+from gamesim.measure.rounding import gap_rounding
 from gamesim.record import Record
 
 FRAMES = 60  # at most
@@ -111,8 +113,9 @@ class Animation:
         self.figure.colorbar(self.image, ax=left, label=SHARE if joint is not None else "probability")
         self.left = left
         self.gaps = {kind: self.curve.gap(kind) for kind in SETS}
+        zero = gap_rounding(self.game, record.rounds)
         handles = [
-            line(right, self.curve.rounds, gap[None], index, shown=False)[0]
+            line(right, self.curve.rounds, gap[None], index, zero=zero, shown=False)[0]
             for index, gap in enumerate(self.gaps.values())
         ]
         log_axes(right, self.curve.rounds, "gap (payoff units per round)")
@@ -139,13 +142,12 @@ class Animation:
 
 
 def _strategies(record: Record, rounds: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return checkpoints × players × actions: the strategies stored nearest to each checkpoint, padded with NaN."""
-    kept, played = record.trajectory
-    nearest = np.abs(kept[None, :] - rounds[:, None]).argmin(axis=1)
-    shown = played[:ROWS]
-    frames = np.full((len(rounds), len(shown), max(part.shape[1] for part in shown)), np.nan)
-    for i, part in enumerate(shown):
-        frames[:, i, : part.shape[1]] = part[nearest]
+    """Return checkpoints × players × actions: the strategies at each checkpoint, padded with NaN."""
+    sizes = record.game.sizes[:ROWS]
+    frames = np.full((len(rounds), len(sizes), max(sizes)), np.nan)
+    for i, size in enumerate(sizes):
+        at, played = known(record, i)
+        frames[:, i, :size] = played[np.searchsorted(at, rounds, side="right") - 1]
     return frames
 
 

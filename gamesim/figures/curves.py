@@ -23,7 +23,6 @@ from gamesim.figures.style import (
     number,
     palette,
     rounds_of,
-    say,
     short,
     styled,
 )
@@ -31,7 +30,9 @@ from gamesim.formatting import superscript
 from gamesim.learner import PlainRegret
 from gamesim.measure.bounds import HOLDS_IN_WORDS, seen_by
 from gamesim.measure.incentives import EquilibriumKind, no_distance
-from gamesim.measure.trend import CONFIDENCE, Power, power
+from gamesim.measure.rounding import gap_rounding
+from gamesim.measure.trend import CONFIDENCE, Power, power, trend
+from gamesim.measure.trend_words import in_words
 from gamesim.record import Record
 
 Rounds = NDArray[np.int64]
@@ -43,7 +44,7 @@ KINDS: dict[PlainRegret, str] = {
     "swap": "any swap of actions",
 }
 SETS: dict[EquilibriumKind, str] = {"ce": "CE", "cce": "CCE"}
-ZERO = 1e-9  # tolerance of the linear programs; smaller distances and gaps are drawn as 0
+ZERO = 1e-9  # tolerance of the linear programs; smaller distances are drawn as 0
 FITTED, NOTHING = "fitted power law", "0 or less (on the edge)"  # legend entries of thin lines and hollow markers
 SHARED = COLOURS[-1]  # colour of a bound shared by several players; no player has it
 PLAIN = (5e-5, 9e4)  # range of logarithmic axes in which all ticks are written out
@@ -64,13 +65,15 @@ def band(values: Values) -> tuple[Values, Values, Values]:
     return mean, mean - half, mean + half
 
 
-def line(panel: Axes, rounds: Rounds, values: Values, index: int, shown: bool = True) -> tuple[Any, Power | None]:
+def line(
+    panel: Axes, rounds: Rounds, values: Values, index: int, *, zero: float = 0.0, shown: bool = True
+) -> tuple[Any, Power | None]:
     """Draw one measure (one row per replica) on logarithmic axes; return its handle and fitted slope.
 
-    Values of 0 or less, which a logarithmic axis cannot show, are marked on the bottom edge.
+    Values of at most `zero`, which a logarithmic axis cannot show, are marked on the bottom edge.
     """
     mean, low, high = band(values)
-    above = mean > ZERO
+    above = mean > zero
     look = palette(index)
     marker = MARKERS[index % len(MARKERS)]
     (handle,) = panel.plot(
@@ -88,7 +91,7 @@ def line(panel: Axes, rounds: Rounds, values: Values, index: int, shown: bool = 
         }
         hollow = {"marker": marker, "mfc": "white", "mec": look["color"], "label": NOTHING}
         panel.plot(rounds[~above], np.zeros((~above).sum()), **edge, **hollow)
-    fitted = power(rounds, np.where(above, mean, 0.0)) if shown else None
+    fitted = power(rounds, mean, zero) if shown else None
     if fitted is not None:
         ends = np.array([fitted.first, fitted.last])
         panel.plot(ends, fitted.factor * ends**fitted.exponent, color=DARK, linewidth=0.8, zorder=2.5, label=FITTED)
@@ -151,6 +154,23 @@ def _all_plain(axis: Axis) -> bool:
     return min(ends) > PLAIN[0] and max(ends) < PLAIN[1]
 
 
+def least_of(values: Mapping[str, float], zero: float) -> str:
+    """Name the runs with the smallest value, up to `zero`, as the subject of "ends" or "end".
+
+    >>> least_of({"a": 0.1, "b": 0.3}, zero=0.0), least_of({"a": 0.1, "b": 0.3, "c": 0.1}, zero=0.0)
+    ('a ends', 'a and c end')
+    >>> least_of(dict.fromkeys("abcd", 0.1), zero=0.0)
+    'all of them end'
+    """
+    least = min(values.values())
+    first, *others = (short(label, 40) for label, value in values.items() if value <= least + zero)
+    if not others:
+        return f"{first} ends"
+    if len(others) + 1 == len(values) > 2:
+        return "all of them end"
+    return f"{', '.join([first, *others[:-1]])} and {others[-1]} end"
+
+
 def tick(value: float, plain: bool) -> str:
     """Return a tick's label, written out or as a power of ten.
 
@@ -187,14 +207,15 @@ def regrets(record: Record) -> Figure | None:
     >>> from gamesim import figures
     >>> record = gamesim.simulate("shapley", ["hedge", "blum-mansour"], rounds=1000, perturb=0.2)
     >>> figures.title_of(figures.regrets(record))
-    'In shapley, swap regret grew linearly: a player still gains 0.172 per round by swapping actions'
+    'In shapley, the largest swap regret per round grows like T^0.26 at the checkpoints from round 100 on'
     """
     curve = record.curve
     measured = {kind: replicas_first(record, curve.regret(kind)) for kind in KINDS}
-    figure, panels = canvas("", len(KINDS), size=(WIDTH, 4.4), sharey=True)
+    figure, panels = canvas(_regret_title(record), len(KINDS), size=(WIDTH, 4.4), sharey=True)
+    zero = gap_rounding(record.game, record.rounds) * record.rounds
     for panel, (kind, meaning) in zip(panels, KINDS.items(), strict=True):
         lines, names = _players(record, measured[kind])
-        drawn = [line(panel, curve.rounds, one, index) for index, one in enumerate(lines)]
+        drawn = [line(panel, curve.rounds, one, index, zero=zero) for index, one in enumerate(lines)]
         handles = [handle for handle, _ in drawn]
         labels = [f"{name}: {fitted}" if fitted else name for name, (_, fitted) in zip(names, drawn, strict=True)]
         for bound, owners in _bounds(record, kind, curve.rounds):
@@ -210,7 +231,6 @@ def regrets(record: Record) -> Figure | None:
         log_ticks(panel.xaxis, most=4)  # three panels side by side have space for few
     for panel in panels[1:]:
         panel.set_ylabel("")
-    _say_regrets(figure, record, [fitted for _, fitted in drawn])  # the last panel's
     if any(seen_by(record.learners, i) for i in range(len(record.learners))):
         add_note(figure, "An opponent saw the drawn actions before it played, so no bound on this regret applies.")
     return figure
@@ -244,24 +264,12 @@ def _bounds(record: Record, kind: PlainRegret, rounds: Rounds) -> list[tuple[Val
     return [(np.array(bound), owners) for bound, owners in found.items()]
 
 
-def _say_regrets(figure: Figure, record: Record, swap: list[Power | None]) -> None:
-    """Set the title: how swap regret grew, if a power law fits for each player, and its final value per round."""
-    name = short(record.game.name, 40)
-    left = float(np.mean(record.gap("ce")))
-    exponents = [one.exponent for one in swap if one is not None]
-    worst = max(exponents, default=0.0)
-    if left <= ZERO:
-        seen = f"no player has swap regret after {rounds_of(record.rounds)}"
-    elif worst > 0.9:
-        gain = f"{number(left)} per round"
-        seen = f"swap regret grew linearly: a player still gains {gain} by swapping actions"
-    elif len(exponents) < len(swap):  # no power law fits for some players
-        seen = f"a player still gains {number(left)} per round by swapping actions after {rounds_of(record.rounds)}"
-    elif worst < 0.1:
-        seen = "swap regret hardly grew in later rounds"
-    else:
-        seen = f"swap regret grew like rounds to the power {worst:.2f}, so it fell per round"
-    say(figure, f"In {name}, {seen}")
+def _regret_title(record: Record) -> str:
+    """Return the trend of the largest swap regret per round, which is the CE gap, in the words of the verdict."""
+    zero = gap_rounding(record.game, record.rounds)
+    trends = [trend(one.curve.rounds, one.curve.gap("ce"), zero) for one in record]
+    words = in_words(trends, since=True).replace("^-", "^−")
+    return f"In {short(record.game.name, 40)}, the largest swap regret per round {words}"
 
 
 @styled
@@ -292,22 +300,23 @@ def gaps(record: Record) -> Figure | None:
     chosen, note = measured_distances(record)
     figure, panels = canvas(_gap_title(record), 1 if chosen is None else 2)
     values = {f"{name} gap": replicas_first(record, curve.gap(kind)) for kind, name in SETS.items()}
-    _lines(panels[0], curve.rounds, values, "gap (payoff units per round)")
+    zero = gap_rounding(record.game, record.rounds)
+    _lines(panels[0], curve.rounds, values, "gap (payoff units per round)", zero)
     panels[0].set_title("gap: largest gain from deviating", loc="left")
     if chosen is not None:
         values = {
             f"distance to {name}": replicas_first(chosen, chosen.curve.distance(kind)) for kind, name in SETS.items()
         }
-        _lines(panels[1], curve.rounds, values, "distance (total variation)")
+        _lines(panels[1], curve.rounds, values, "distance (total variation)", ZERO)
         panels[1].set_title("distance: to the nearest equilibrium", loc="left")
     if note:
         add_note(figure, note)
     return figure
 
 
-def _lines(panel: Axes, rounds: Rounds, values: Mapping[str, Values], ylabel: str) -> None:
+def _lines(panel: Axes, rounds: Rounds, values: Mapping[str, Values], ylabel: str, zero: float) -> None:
     """Draw named measures on logarithmic axes, with their slopes in the legend below."""
-    drawn = [line(panel, rounds, one, index) for index, one in enumerate(values.values())]
+    drawn = [line(panel, rounds, one, index, zero=zero) for index, one in enumerate(values.values())]
     log_axes(panel, rounds, ylabel)
     labels = [f"{name}: {fitted}" if fitted else name for name, (_, fitted) in zip(values, drawn, strict=True)]
     explain(panel, [handle for handle, _ in drawn], labels, drop=0.17)
@@ -330,11 +339,12 @@ def measured_distances(record: Record) -> tuple[Record | None, str]:
 
 
 def _gap_title(record: Record) -> str:
-    ends = {kind: float(np.mean(record.gap(kind))) for kind in SETS}
+    zero = gap_rounding(record.game, record.rounds)
+    ends = {kind: number(float(np.mean(record.gap(kind))), zero=zero) for kind in SETS}
     mean = "" if record.single else f" (mean of {record.replicas} replicas)"
     return (
-        f"After {rounds_of(record.rounds)} of {short(record.game.name, 40)}, the CE gap is {number(ends['ce'])} "
-        f"and the CCE gap {number(ends['cce'])}{mean}"
+        f"After {rounds_of(record.rounds)} of {short(record.game.name, 40)}, the CE gap is {ends['ce']} "
+        f"and the CCE gap {ends['cce']}{mean}"
     )
 
 
@@ -363,16 +373,18 @@ def compare(records: Mapping[str, Record], kind: EquilibriumKind = "ce") -> Figu
     >>> figures.title_of(figures.compare(records, kind="ce"))
     'Of 2 runs, blum-mansour ends with the smallest CE gap, 0.00991'
     """
-    best = min(records, key=lambda label: float(np.mean(records[label].gap(kind))))
+    zero = max(gap_rounding(record.game, record.rounds) for record in records.values())
+    ends = {label: float(np.mean(record.gap(kind))) for label, record in records.items()}
+    mean = "mean " if any(record.replicas > 1 for record in records.values()) else ""
     figure, panels = canvas(
-        f"Of {len(records)} runs, {short(best, 40)} ends with the smallest {SETS[kind]} gap, "
-        f"{number(float(np.mean(records[best].gap(kind))))}",
+        f"Of {len(records)} runs, {least_of(ends, zero)} with the smallest {mean}{SETS[kind]} gap, "
+        f"{number(min(ends.values()), zero=zero)}",
         size=(WIDTH, 4.2 + 0.18 * max(0, len(records) - 4)),
     )
     handles, labels, grids = [], [], []
     for index, (label, record) in enumerate(records.items()):
         curve = record.curve
-        handle, fitted = line(panels[0], curve.rounds, replicas_first(record, curve.gap(kind)), index)
+        handle, fitted = line(panels[0], curve.rounds, replicas_first(record, curve.gap(kind)), index, zero=zero)
         handles.append(handle)
         labels.append(f"{short(label, 40)}: {fitted}" if fitted else short(label, 40))
         grids.append(curve.rounds)

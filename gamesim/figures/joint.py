@@ -1,5 +1,6 @@
 """The joint distribution of play: how often each action profile was played."""
 
+import sys
 from itertools import islice
 
 import numpy as np
@@ -53,12 +54,7 @@ def joint(record: Record) -> Figure | None:
     if cells is None:
         return None
     game = record.game
-    likeliest = np.unravel_index(cells.argmax(), cells.shape)
-    profile = ", ".join(short(game.actions[i][a]) for i, a in islice(enumerate(likeliest), 6))
-    more = ", …" if len(likeliest) > 6 else ""
-    mean = "" if record.single else f" (mean of {record.replicas} replicas)"
-    name = short(game.name, 40)
-    title = f"The most frequent action profile in {name} is ({profile}{more}), with probability {cells.max():.1%}{mean}"
+    title = _title(record, cells)
     if cells.ndim == 2:
         figure, panels = canvas(title, size=(WIDTH, _height(cells.shape)))
         image = matrix(panels[0], cells, game.players, game.actions, float(cells.max()))
@@ -77,6 +73,22 @@ def joint(record: Record) -> Figure | None:
         figure.colorbar(image, ax=shown, label=SHARE)
         return figure
     return _bars(title, cells, game.actions)
+
+
+def _title(record: Record, cells: NDArray[np.float64]) -> str:
+    """Name the most frequent action profile, or count those that tie for it up to rounding."""
+    game, top = record.game, float(cells.max())
+    tied = int((cells >= top - sys.float_info.epsilon * record.rounds).sum())
+    mean = "" if record.single else f" (mean of {record.replicas} replicas)"
+    name = short(game.name, 40)
+    if tied == cells.size > 1:
+        return f"All {tied:,} action profiles of {name} are equally frequent, with probability {top:.1%} each{mean}"
+    if tied > 1:
+        return f"{tied:,} action profiles of {name} are the most frequent, with probability {top:.1%} each{mean}"
+    likeliest = np.unravel_index(cells.argmax(), cells.shape)
+    profile = ", ".join(short(game.actions[i][a]) for i, a in islice(enumerate(likeliest), 6))
+    more = ", …" if len(likeliest) > 6 else ""
+    return f"The most frequent action profile in {name} is ({profile}{more}), with probability {top:.1%}{mean}"
 
 
 def _height(shape: tuple[int, ...]) -> float:

@@ -4,6 +4,7 @@ import numpy as np
 from matplotlib.figure import Figure
 
 from gamesim import equilibrium
+from gamesim.figures.curves import ZERO
 from gamesim.figures.joint import matrix
 from gamesim.figures.style import WIDTH, canvas, number, short, styled
 from gamesim.game import Table
@@ -43,8 +44,8 @@ def nearest(record: Record) -> Figure | None:
     name = short(game.name, 40)
     which = "" if record.single else f" (replica 1 of {record.replicas})"
     title = (
-        f"Play in {name} is a correlated equilibrium{which}"
-        if moved < 1e-9
+        f"Play in {name} is within 10⁻⁹ of a correlated equilibrium, in total variation{which}"
+        if moved <= ZERO
         else f"Play in {name} is at a distance of {number(100 * moved)}% from the nearest correlated equilibrium{which}"
     )
     top = float(max(joint.max(), near.max()))

@@ -13,6 +13,7 @@ from gamesim.figures.style import COLOURS, DARK, MARKERS, SHADES, WIDTH, canvas,
 from gamesim.record import Record
 
 SMALL, LAID_OUT = 60, 600  # largest numbers of players for layouts by distances and by forces
+TIED = 1e-12  # probabilities this close to the largest count as tied with it
 NAMED = 24  # largest number of players that are labelled
 
 
@@ -45,10 +46,10 @@ def network(record: Record) -> Figure | None:
     if not isinstance(graph, nx.Graph) or set(graph) != set(record.game.players):
         return None
     one = record[0]
-    last = [strategies[-1] for strategies in one.trajectory[1]]
+    last = [strategies[-1] for strategies in one.trajectory[1]] if np.isnan(one.last[0]).any() else one.last
     actions = one.game.actions
     likeliest = np.array([int(strategy.argmax()) for strategy in last])
-    figure, panels = canvas(_title(record, likeliest), size=(WIDTH, 6.0))
+    figure, panels = canvas(_title(record, last), size=(WIDTH, 6.0))
     panel = panels[0]
     panel.set_axis_off()
     panel.set_aspect("equal")
@@ -81,14 +82,17 @@ def network(record: Record) -> Figure | None:
     return figure
 
 
-def _title(record: Record, likeliest: NDArray[np.int64]) -> str:
+def _title(record: Record, last: list[NDArray[np.float64]]) -> str:
+    """Name the action that is a most likely one of the most players; actions may tie."""
     game = record.game
-    counts = np.bincount(likeliest)
+    best = [strategy >= strategy.max() - TIED for strategy in last]
+    counts = np.sum([np.pad(one, (0, max(game.sizes) - len(one))) for one in best], axis=0)
     top = int(counts.argmax())
     label = short(game.actions[0][top], 24) if len(set(game.actions)) == 1 else f"their action number {top + 1}"
+    article = "a" if any(one.sum() > 1 for one in best) else "the"
     which = "" if record.single else f" (replica 1 of {record.replicas})"
     end = f"At the end of {short(game.name, 40)}"
-    return f"{end}, {label} is the most likely action of {counts[top]:,} of the {len(likeliest):,} players{which}"
+    return f"{end}, {label} is {article} most likely action of {counts[top]:,} of the {len(last):,} players{which}"
 
 
 def _points(graph: "nx.Graph[str]", names: tuple[str, ...]) -> NDArray[np.float64]:

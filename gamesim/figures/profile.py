@@ -10,6 +10,7 @@ from gamesim.figures.curves import ZERO, band, replicas_first
 from gamesim.figures.style import DARK, FEW, WIDTH, canvas, number, palette, person, rounds_of, short, styled
 from gamesim.learner import Learner
 from gamesim.measure.bounds import HOLDS_IN_WORDS
+from gamesim.measure.rounding import gap_rounding
 from gamesim.record import Record
 
 FAMILIES = ("all but k − 1 actions replaced by one action", "k actions replaced, the others unchanged")
@@ -39,21 +40,24 @@ def profile(record: Record) -> Figure | None:
     >>> from gamesim import figures
     >>> record = gamesim.simulate("shapley", ["hedge", "blum-mansour"], rounds=1000, perturb=0.2)
     >>> figures.title_of(figures.profile(record))
-    'After 1,000 rounds of shapley, Row has the largest swap regret, 172; its external regret is 7.05'
+    'After 1,000 rounds of shapley, the largest swap regret is 172, that of Row, whose external regret is 7.05'
     """
     swap = replicas_first(record, record.regret("swap")).mean(axis=0)
     shown = np.sort(np.argsort(-swap, kind="stable")[:FEW])
     columns = min(len(shown), 3 if len(shown) > 4 or len(shown) == 3 else 2)
     rows = -(-len(shown) // columns)
     worst = int(swap.argmax())
-    crowd = f" ({FEW} of {len(swap):,} players with the largest)" if len(shown) < len(swap) else ""
-    external = float(replicas_first(record, record.regret("external")).mean(axis=0)[worst])
-    seen = (
-        f"{person(record.game.players[worst])} has the largest swap regret, {number(float(swap[worst]))}; "
-        f"its external regret is {number(external)}{crowd}"
-        if swap[worst] > ZERO
-        else "no player has swap regret"
+    notes = ([] if record.single else [f"mean of {record.replicas} replicas"]) + (
+        [f"{FEW} of {len(swap):,} players with the largest"] if len(shown) < len(swap) else []
     )
+    external = float(replicas_first(record, record.regret("external")).mean(axis=0)[worst])
+    zero = gap_rounding(record.game, record.rounds) * record.rounds
+    seen = (
+        f"the largest swap regret is {number(float(swap[worst]), zero=zero)}, that of "
+        f"{person(record.game.players[worst])}, whose external regret is {number(external, zero=zero)}"
+        if swap[worst] > zero
+        else "no player has swap regret, up to rounding"
+    ) + (f" ({', '.join(notes)})" if notes else "")
     figure, panels = canvas(
         f"After {rounds_of(record.rounds)} of {short(record.game.name, 40)}, {seen}",
         columns,

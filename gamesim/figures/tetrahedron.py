@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
 from gamesim import equilibrium
+from gamesim.figures.curves import ZERO, least_of
 from gamesim.figures.payoff_space import nash_joints
 from gamesim.figures.style import COLOURS, DARK, TIME, WIDTH, canvas, number, short, styled
 from gamesim.game import Table
@@ -68,8 +69,7 @@ def tetrahedron(record: Record) -> Figure | None:
     one = record[0]
     which = "" if record.single else f" (replica 1 of {record.replicas})"
     figure, (panel,) = canvas(
-        f"Play in {short(one.game.name, 40)} ends at a distance of {number(one.distance('ce'))} "
-        f"from the correlated equilibria{which}",
+        f"Play in {short(one.game.name, 40)} ends {_apart(one.distance('ce'))} the correlated equilibria{which}",
         size=(WIDTH, 6.4),
     )
     _draw(panel, one)
@@ -97,28 +97,33 @@ def tetrahedra(records: Mapping[str, Record]) -> Figure | None:
     >>> from gamesim import figures
     >>> records = {name: gamesim.simulate("chicken", name, rounds=1000, perturb=0.2) for name in ("hedge", "fixed")}
     >>> figures.title_of(figures.tetrahedra(records))
-    'Of 2 runs, hedge ends nearest to the correlated equilibria, at a distance of 0.0197'
+    'Of 2 runs, hedge ends nearest to the correlated equilibria, at a distance of 0.0197 from them'
     """
     if not records or not all(is_two_by_two(record) for record in records.values()):
         return None
-    near = min(records, key=lambda label: float(records[label][0].distance("ce")))
+    ends = {label: record[0].distance("ce") for label, record in records.items()}
     columns = min(len(records), 2)
     rows = -(-len(records) // columns)
     figure, panels = canvas(
-        f"Of {len(records)} runs, {short(near, 40)} ends nearest to the correlated equilibria, "
-        f"at a distance of {number(records[near][0].distance('ce'))}",
+        f"Of {len(records)} runs, {least_of(ends, ZERO)} nearest to the correlated equilibria, "
+        f"{_apart(min(ends.values()))} them",
         columns,
         rows,
         size=(WIDTH, 1.3 + 3.6 * rows),
     )
     for panel, (label, record) in zip(panels, records.items(), strict=False):
         _draw(panel, record[0])
-        panel.set_title(f"{short(label, 30)}: distance {number(record[0].distance('ce'))}")
+        panel.set_title(f"{short(label, 30)}: distance {number(ends[label], zero=ZERO)}")
     for panel in panels[len(records) :]:
         panel.set_axis_off()
     handles, labels = panels[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower left", ncols=3)
     return figure
+
+
+def _apart(distance: float) -> str:
+    """Return a distance in words; the linear programs leave smaller ones open."""
+    return "within 10⁻⁹ of" if distance <= ZERO else f"at a distance of {number(distance)} from"
 
 
 def is_two_by_two(record: Record) -> bool:

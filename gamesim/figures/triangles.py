@@ -6,6 +6,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from gamesim.figures.movement import known, movement, omitted
 from gamesim.figures.style import COLOURS, DARK, FEW, TIME, WIDTH, canvas, short, styled
 from gamesim.record import Record
 
@@ -34,26 +35,26 @@ def triangles(record: Record) -> Figure | None:
     >>> from gamesim import figures
     >>> record = gamesim.simulate("shapley", "hedge", rounds=1000, perturb=0.2)
     >>> figures.title_of(figures.triangles(record))
-    'In shapley, the strategies keep moving'
+    'Strategies in shapley move by up to 1.01 in all after round 398 (0.00167 per round)'
     """
     one = record[0]
     shown = [i for i, size in enumerate(one.game.sizes) if size == 3][:FEW]
     if not shown:
         return None
-    rounds, played = one.trajectory
     which = "" if record.single else f" (replica 1 of {record.replicas})"
     columns = min(len(shown), 3)
     rows = -(-len(shown) // columns)
     width = {1: 4.6, 2: WIDTH}.get(columns, WIDTH)
     figure, panels = canvas(
-        f"In {short(one.game.name, 40)}, {_seen(played, shown)}{which}",
+        f"{movement(one, shown)}{which}",
         columns,
         rows,
         size=(width, 1.3 + rows * width / columns * 0.78),
     )
     for panel, i in zip(panels, shown, strict=False):
         frame(panel, one.game.actions[i])
-        lines = _path(panel, rounds, played[i] @ CORNERS)
+        rounds, path = known(one, i)
+        lines = _path(panel, rounds, path @ CORNERS)
         panel.plot(*(one.average[i] @ CORNERS), marker="*", markersize=11, color=COLOURS[1], mec="black", mew=0.6)
         panel.set_title(short(one.game.players[i], 30))
     for panel in panels[len(shown) :]:
@@ -63,19 +64,13 @@ def triangles(record: Record) -> Figure | None:
         panels[0].plot([], [], marker, mfc=fill, mec="black", mew=0.6, ms=10 if marker == "*" else 5)[0]
         for marker, fill, _ in marks
     ]
-    figure.legend(handles, [label for _, _, label in marks], loc="outside lower left", ncols=3)
+    names = [label for _, _, label in marks]
+    below = figure.legend(
+        handles, names, loc="outside lower left", ncols=3, title=omitted(one, shown), alignment="left"
+    )
+    below.get_title().set(fontsize=8, color=DARK)
     figure.colorbar(lines, ax=panels[: len(shown)], label="round", shrink=0.6, aspect=25, format="{x:,.0f}")
     return figure
-
-
-def _seen(played: list[NDArray[np.float64]], shown: list[int]) -> str:
-    """Describe whether the strategies converge to pure actions, settle or keep moving."""
-    late = [played[i][3 * len(played[i]) // 4 :] for i in shown]
-    if max(float(np.ptp(part, axis=0).max()) for part in late) >= 0.02:
-        return "the strategies keep moving"
-    if min(float(part[-1].max()) for part in late) > 0.98:
-        return "the strategies converge to pure actions"
-    return "the strategies settle"
 
 
 def frame(panel: Axes, labels: tuple[str, ...]) -> None:

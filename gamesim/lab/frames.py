@@ -13,19 +13,17 @@ of precision, enough for every digit of rounds and gaps that the page shows.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gamesim.engine.loop import BLOCK
-from gamesim.engine.trajectory import STRIDE
 from gamesim.game import Game
 from gamesim.learner import PLAIN_REGRETS, Learner
-from gamesim.measure import find
+from gamesim.measure import find, regrets
 from gamesim.measure.bounds import bound
-from gamesim.record import Record
+from gamesim.measure.moments import Moment, Moments
 from gamesim.simulation import Simulation
 
 Numbers = NDArray[np.float32]
@@ -41,9 +39,10 @@ IN_STATE: dict[str, str] = {
     "gap_cce": "cce-gap",
     "gap_nash": "nash-gap",
     "payoffs": "payoffs",
+    "moved": "path-length",
     **{kind: f"{kind}-regret" for kind in PLAIN_REGRETS},
 }
-IN_ROW = {name: measure for name, measure in IN_STATE.items() if name != "gap_nash"}
+IN_ROW = {name: measure for name, measure in IN_STATE.items() if name not in ("gap_nash", "moved")}
 
 
 def fields(game: Game) -> list[tuple[str, int]]:
@@ -84,33 +83,33 @@ def pair(value: float) -> list[np.float32]:
     return [high, np.float32(value - float(high)) if np.isfinite(high) else np.float32(0)]
 
 
-def state(record: Record | None, game: Game, speed: float) -> Numbers:
+def state(simulation: Simulation, moment: Moment | None, speed: float) -> Numbers:
     """Return the numbers of a state; before the first round, all but the round and the speed are NaN."""
-    size = sum(length for _, length in fields(game))
-    if record is None:
-        empty = np.full(size, np.nan, dtype=np.float32)
+    game = simulation.game
+    if moment is None:
+        empty = np.full(sum(length for _, length in fields(game)), np.nan, dtype=np.float32)
         empty[:3] = 0
         return empty
-    profiles = [record.profile(i) for i in range(len(game.players))]
-    joint = record.joint
+    profiles = [regrets.profile(matrix) for matrix in moment.matrices]
+    joint = moment.joint
     parts: list[Any] = [
-        pair(record.rounds),
+        pair(moment.rounds),
         [speed],
-        *_measured(record),
-        record.arrays["continue_strategies"][0, (record.rounds - 1) % BLOCK],
-        *record.average,
-        *(together for together, _ in profiles),
-        *(alone for _, alone in profiles),
+        *_measured(moment),
+        simulation.strategies(),
+        moment.profile,
+        *(scale * together for scale, (together, _) in zip(game.scale, profiles, strict=True)),
+        *(scale * alone for scale, (_, alone) in zip(game.scale, profiles, strict=True)),
         np.full(game.cells, np.nan) if joint is None else joint.ravel(),
     ]
-    return np.concatenate([np.asarray(part, dtype=np.float32) for part in parts])
+    return np.concatenate(parts, dtype=np.float32, casting="same_kind")
 
 
-def _measured(record: Record[float]) -> Iterator[list[np.float32] | NDArray[np.float64]]:
+def _measured(moment: Moment) -> Iterator[list[np.float32] | NDArray[np.float64]]:
     """Yield the measures of a state: single numbers as pairs, the others as one number per player."""
     for name in IN_STATE.values():
-        value = record.measure(name)
-        yield pair(value) if isinstance(value, float) else value
+        value = find(name).function(moment)
+        yield value if isinstance(value, np.ndarray) and value.ndim else pair(float(value))
 
 
 def bounds(simulation: Simulation, player: int, started: bool, rounds: int) -> dict[str, Any] | None:
@@ -142,40 +141,33 @@ def bounds(simulation: Simulation, player: int, started: bool, rounds: int) -> d
 class Feed:
     """The data of one run sent to one page so far, which determines what to send next."""
 
-    game: Game
     shape: int
-    curve: Numbers = field(init=False)
     sent_rows: int = 0
     stride: int = 0
     sent_path: int = 0
 
-    def __post_init__(self) -> None:
-        self.curve = np.zeros((0, sum(length for _, length in row_fields(self.game))), dtype=np.float32)
-
-    def frame(self, record: Record | None, status: int, speed: float) -> Numbers:
+    def frame(self, simulation: Simulation, status: int, speed: float) -> Numbers:
         """Return the next part of a frame: the state and the new rows of the curve and the path."""
-        path, stride = np.zeros((0, sum(self.game.sizes))), 1
-        if record is not None:
-            self._extend_curve(record)
-            strategies = record.trajectory[1]
-            stride = int(record.arrays["continue_kept"][0, STRIDE])
-            if sum(self.game.sizes) <= PATH_ACTIONS:
-                path = np.concatenate(strategies, axis=1)
+        moments = simulation.moments() if simulation.rounds else None
+        rows = self._new_rows(simulation, moments)
+        stride, path = simulation.trajectory()
+        if path.shape[1] > PATH_ACTIONS:
+            path = path[:0]
         if stride != self.stride:
             self.stride, self.sent_path = stride, 0
-        rows, steps = self.curve[self.sent_rows :], path[self.sent_path :]
+        steps = path[self.sent_path :]
         head = [self.shape, status, self.sent_rows, len(rows), stride, self.sent_path, len(steps)]
-        self.sent_rows, self.sent_path = len(self.curve), len(path)
-        parts = [np.array(head), state(record, self.game, speed), rows.ravel(), steps.ravel()]
-        return np.concatenate([part.astype(np.float32) for part in parts])
+        self.sent_rows, self.sent_path = self.sent_rows + len(rows), len(path)
+        now = state(simulation, moments[-1] if moments else None, speed)
+        return np.concatenate([head, now, rows.ravel(), steps.ravel()], dtype=np.float32, casting="same_kind")
 
-    def _extend_curve(self, record: Record) -> None:
-        kept = len(record.arrays["checkpoints"])
-        if kept == len(self.curve):
-            return
-        curve = record.curve
-        columns: list[Any] = [curve.rounds, *map(curve.measure, IN_ROW.values())]
-        if self.game.cells <= JOINT_CELLS:
-            columns.append(curve.joint())
-        table = [np.asarray(column).reshape(len(curve.rounds), -1) for column in columns]
-        self.curve = np.concatenate(table, axis=1)[:kept].astype(np.float32)
+    def _new_rows(self, simulation: Simulation, moments: Moments | None) -> NDArray[np.float64]:
+        """Return the rows of the curve for the checkpoints since the last frame; earlier ones do not change."""
+        count = len(simulation.checkpoint_rounds) - self.sent_rows
+        if moments is None or count == 0:
+            return np.zeros((0, 0))
+        new = moments[self.sent_rows : self.sent_rows + count]
+        columns: list[Any] = [new.rounds, *(find(name).along(new) for name in IN_ROW.values())]
+        if simulation.game.cells <= JOINT_CELLS:
+            columns.append(new.sums.joint / new.rounds[:, None])
+        return np.concatenate([np.asarray(column).reshape(count, -1) for column in columns], axis=1)

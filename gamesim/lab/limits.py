@@ -5,18 +5,23 @@ from collections.abc import Mapping
 from typing import Any, get_type_hints
 
 from gamesim import games
+from gamesim.engine.checkpoints import per_decade
 from gamesim.errors import InputError
-from gamesim.game import Game, Table, tables_within
+from gamesim.game import Game, Table
+from gamesim.games.limits import payoffs_within
 from gamesim.scenario import Scenario
+from gamesim.simulation import Simulation
 
 PLAYERS = 12
 ACTIONS = 64  # per player
 CELLS = 4096  # action profiles
 ROUNDS = 10**9
-SETTING = 100  # maximum integer in a game's settings: games of these sizes are enumerated before they are rejected
-TABLE = 2**22  # maximum size in bytes of a game's payoff table
-MESSAGE = 2**20  # maximum length of a message in characters
+PAYOFFS = 2**19  # of a game that is built before it is compared with these limits
+CHECKPOINTS = 2**21  # maximum size in bytes of a run's checkpoints; if each is large, there are fewer
 PAGES = 64  # maximum number of open pages
+MESSAGE = 2**20  # maximum length of a message in characters, and of all messages of a page that wait
+WAITING = 64  # maximum number of messages of a page that wait
+RATE, BURST = 200, 400  # maximum number of messages of a page per second, and at once
 
 LIMITS = {"players": PLAYERS, "actions": ACTIONS, "cells": CELLS, "rounds": ROUNDS}
 
@@ -52,33 +57,30 @@ def asked_scenario(raw: Any) -> Scenario:
     if not isinstance(raw, Mapping):
         raise InputError(f"a scenario must be a table of keys and values, got {type(raw).__name__}")
     _refuse_files(raw.get("game"))
-    with tables_within(TABLE):
+    with payoffs_within(PAYOFFS):
         scenario = Scenario.from_dict(raw)
     refuse_beyond(scenario)
     return scenario
 
 
+def simulated(scenario: Scenario) -> Simulation:
+    """Return the simulation of a scenario, with fewer checkpoints than it asks for if they would be large."""
+    fitting = per_decade(
+        scenario.played_game.sizes, scenario.measure.checkpoints, scenario.feedback != "expected", CHECKPOINTS
+    )
+    fewer = scenario.measure.model_copy(update={"checkpoints": fitting})
+    return scenario.model_copy(update={"measure": fewer}).simulation()
+
+
 def _refuse_files(game: Any) -> None:
-    """Reject games that would open a file or take long to build, before building them."""
+    """Reject games that would open a file, before building them."""
     if not isinstance(game, Mapping):
         return
     if "file" in game:
         raise InputError("game.file: the lab does not open files named by a page; start it with gamesim lab SCENARIO")
     make = games.available().get(game["name"]) if isinstance(game.get("name"), str) else None
-    if make is None:
-        return
-    if not issubclass(get_type_hints(make)["return"], Table):
+    if make is not None and not issubclass(get_type_hints(make)["return"], Table):
         raise InputError(f"game.name: the lab needs a game with a payoff table, got {game['name']!r}")
-    settings = game.get("settings")
-    hints = get_type_hints(make)
-    for key, value in settings.items() if isinstance(settings, Mapping) else ():
-        if "int" in str(hints.get(key)) and key != "seed" and (largest := _largest(value)) > SETTING:
-            raise InputError(f"game.settings.{key} must be at most {SETTING} in the lab, got {largest:g}")
-
-
-def _largest(value: Any) -> float:
-    entries = value if isinstance(value, list) else [value]
-    return max((one for one in entries if isinstance(one, int | float)), default=0)
 
 
 def refuse_beyond(scenario: Scenario) -> None:

@@ -28,6 +28,7 @@ from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
 import uvicorn
+from anyio import to_thread
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
@@ -38,17 +39,23 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from gamesim.errors import InputError
+from gamesim.lab import connections
 from gamesim.lab.choices import choices
 from gamesim.lab.limits import MESSAGE, PAGES, refuse_beyond
-from gamesim.lab.session import Run, Session, Workers
+from gamesim.lab.session import Run, Session
+from gamesim.lab.workers import Workers
 from gamesim.record import Record
 from gamesim.report import summary as report
+from gamesim.report.run_folder import write_run
 from gamesim.scenario import Scenario
+from gamesim.study.jobs import use_one_blas_thread
 
 HERE = "127.0.0.1"
 EVERYWHERE = ("0.0.0.0", "::")
 COOKIE = "gamesim-lab"
 REPORTS = 8  # maximum number of concurrent requests for reports and records
+FILES = 4  # maximum number of threads that read static files
+SWITCH = 0.0005  # seconds for which a thread may keep the GIL: compilation and reports must not delay the event loop
 TRY_AGAIN_LATER = 1013  # WebSocket close code for an overloaded server
 STATIC = Path(str(files("gamesim.lab"))) / "static"
 PAGE_POLICY = (
@@ -170,12 +177,17 @@ def application(address: Address, first: Scenario | None = None, opened: Callabl
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        use_one_blas_thread()
+        to_thread.current_default_thread_limiter().total_tokens = FILES
         app.state.workers = Workers()
         if opened is not None:
             asyncio.get_running_loop().call_later(0.1, opened)
+        interval = sys.getswitchinterval()
+        sys.setswitchinterval(SWITCH)
         try:
             yield
         finally:
+            sys.setswitchinterval(interval)
             app.state.workers.close()
 
     async def page(_: Request) -> Response:
@@ -220,33 +232,34 @@ async def _explain(_: Request, error: Exception) -> Response:
     return PlainTextResponse(f"{error}\n", status_code=404)
 
 
-def _asked(request: Request) -> tuple[Scenario, Record]:
+def _asked(request: Request) -> Run:
     session = request.app.state.workers.sessions.get(request.path_params["session"])
     number = request.path_params["run"]
     if session is None or not 0 <= number < len(session.runs):
         raise InputError("no such run; its page was closed or has started another run")
     run: Run = session.runs[number]
-    if run.record is None:
+    if run.simulation.rounds == 0:
         raise InputError("no rounds played yet; press Play first")
-    return run.scenario, run.record
+    return run
 
 
 async def _slowly(request: Request, do: Callable[[Scenario, Record], bytes]) -> bytes:
     workers: Workers = request.app.state.workers
     if workers.asked_reports >= REPORTS:
         raise InputError("too many reports and records are being prepared; try again later")
+    run = _asked(request)
     workers.asked_reports += 1
     try:
-        return await asyncio.get_running_loop().run_in_executor(workers.reports, do, *_asked(request))
+        return await asyncio.get_running_loop().run_in_executor(workers.reports, lambda: do(run.scenario, run.record()))
     finally:
         workers.asked_reports -= 1
 
 
 async def _record(request: Request) -> Response:
     """Return the run folder of a run so far, as a zip file."""
-    _, record = _asked(request)
-    name = re.sub(r"[^A-Za-z0-9-]+", "-", record.game.name).strip("-") or "run"
-    headers = {"content-disposition": f'attachment; filename="{name}-{record.seed}.zip"'}
+    run = _asked(request)
+    name = re.sub(r"[^A-Za-z0-9-]+", "-", run.game.name).strip("-") or "run"
+    headers = {"content-disposition": f'attachment; filename="{name}-{run.scenario.seed}.zip"'}
     return Response(await _slowly(request, _zipped), media_type="application/zip", headers=headers)
 
 
@@ -265,11 +278,7 @@ def _zipped(scenario: Scenario, record: Record) -> bytes:
     buffer = io.BytesIO()
     with tempfile.TemporaryDirectory() as temporary, zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         folder = Path(temporary)
-        scenario.write_parts(folder)
-        text = json.dumps(_summary(scenario, record).as_full_json(), allow_nan=False, ensure_ascii=False, indent=1)
-        (folder / "summary.json").write_text(text + "\n", encoding="utf-8")
-        (folder / "record").mkdir()
-        record.write_parts(folder / "record")
+        write_run(folder, scenario, record, _summary(scenario, record))
         for path in sorted(folder.rglob("*")):
             if path.is_file():
                 archive.write(path, path.relative_to(folder))
@@ -325,8 +334,13 @@ def configuration(lab: Starlette) -> uvicorn.Config:
     return uvicorn.Config(
         lab,
         log_level="warning",
-        ws="websockets-sansio",
-        ws_max_size=4 * MESSAGE,
+        loop="asyncio",
+        http=connections.HttpConnection,
+        h11_max_incomplete_event_size=connections.HEADER_BYTES,
+        ws=connections.WebSocketConnection,
+        ws_max_size=2 * MESSAGE,
+        ws_ping_interval=connections.PING,
+        ws_ping_timeout=connections.PONG,
         ws_per_message_deflate=False,
         timeout_graceful_shutdown=1,
         server_header=False,

@@ -21,12 +21,14 @@ from gamesim.measure.distance import distance
 from gamesim.measure.incentives import EQUILIBRIUM_KINDS, EquilibriumKind, no_distance
 from gamesim.measure.moments import Moment, Moments, counterfactuals
 from gamesim.measure.registry import Value, measure
+from gamesim.measure.rounding import gap_rounding
 from gamesim.measure.trend import power
 from gamesim.validation import strategy
 
 PAYOFF, PAYOFF_PER_ROUND = "payoff units", "payoff units per round"
 PROBABILITY = "probability"
 TOTAL_VARIATION = "total variation"
+FEW_ENTRIES = 2**14  # maximum entries of all players' matrices for keeping their indices
 
 Deviations: TypeAlias = (
     Sequence[ArrayLike] | NDArray[np.float64]
@@ -274,14 +276,26 @@ def _equilibria(game: Game) -> tuple[tuple[Vector, Vector], ...]:
 
 def _of_each_player(game: Game, total: Vector, of_matrices: OfMatrices) -> NDArray[np.float64]:
     """Apply a function to every player's matrix, batched by size: there may be thousands of players."""
-    sizes = np.array(game.sizes)
-    starts = np.cumsum(sizes**2) - sizes**2
-    result = np.zeros((*total.shape[:-1], len(sizes)))
-    for size in sorted(set(game.sizes)):
-        who = np.flatnonzero(sizes == size)
-        entries = starts[who, None] + np.arange(size * size)
-        result[..., who] = of_matrices(total[..., entries].reshape(*result.shape[:-1], len(who), size, size))
+    by_size = _kept_matrices_by_size if total.shape[-1] <= FEW_ENTRIES else _matrices_by_size
+    result = np.zeros((*total.shape[:-1], len(game.sizes)))
+    for who, entries in by_size(game.sizes):
+        result[..., who] = of_matrices(total[..., entries])
     return result
+
+
+def _matrices_by_size(sizes: tuple[int, ...]) -> list[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    """Return, for each number of actions, the players that have it and the indices of the entries of their matrices."""
+    each = np.array(sizes)
+    starts = np.cumsum(each**2) - each**2
+    found = []
+    for size in sorted(set(sizes)):
+        who = np.flatnonzero(each == size)
+        found.append((who, starts[who, None, None] + np.arange(size * size).reshape(size, size)))
+    return found
+
+
+# In small games, finding the entries takes longer than the measure itself.
+_kept_matrices_by_size = lru_cache(maxsize=32)(_matrices_by_size)
 
 
 def _regret(moment: Moment | Moments, of_matrices: OfMatrices, of: RegretOf = "play") -> NDArray[np.float64]:
@@ -301,7 +315,8 @@ def _share(game: Game, gap: Value) -> Value:
 
 
 def _slope(moments: Moments, gap: Callable[[Moments], Value]) -> float:
-    found = power(moments.rounds, np.asarray(gap(moments)))
+    rounding = gap_rounding(moments.game, int(moments.rounds[-1]))
+    found = power(moments.rounds, np.asarray(gap(moments)), rounding)
     return float("nan") if found is None else found.exponent
 
 

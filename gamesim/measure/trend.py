@@ -1,41 +1,57 @@
-"""Fit a power law to the tail of a curve and classify its trend.
+"""Classify the trend of a curve in its later rounds: what a finite run can support, and no more.
 
 A run begins with a transient, so only late checkpoints count: the second half of the logarithmic axis, or the last
 decade of the rounds. Noise and cycles average out over the longer window, and the shorter one excludes a late
 transient. If a power law fits both, the one with the narrower confidence interval is used. A power law fits if
 
-- the half-width of the 95 % confidence interval of its exponent is at most 1/8, so that a falling curve is not mistaken
-  for a constant one, and
-- the exponents of the two halves of the window differ by at most 1/4, or by no more than their confidence intervals
-  allow. The intervals assume independent residuals; this condition detects bends and cycles, which violate it.
+- the half-width of the 95 % confidence interval of its exponent is at most 1/8, and
+- the exponent is nearly the same throughout the window. A parabola through the logarithms gives its change from the
+  first to the last round, which may be a quarter of the exponent, 1/16, or what the confidence interval of the change
+  allows. Because residuals of cycles are correlated, this interval is widened by their correlation between
+  neighbouring checkpoints.
 
 A gap *falls* if its exponent is at most -1/4, half the exponent -1/2 that no-regret learners guarantee. It *falls
-slowly* between -1/4 and -1/8, *stays* from -1/8 to 1/8, and *grows* above. If no power law fits, no exponent is
-reported: the curve *falls* if the confidence interval over the last decade and the exponents of both its halves are
-below -1/4, *stays* if the values of that decade differ by a factor of at most 10^(1/8), as those of rounds^(1/8) do,
-and is *unsteady* otherwise. A cycle longer than the window cannot be distinguished from a trend.
+slowly* up to -1/16 and *grows* from 1/16 on, provided that the interval, widened likewise, excludes 0 and both halves
+of the window show it. Otherwise it *stays*, or if its exponent is beyond 1/8, no power law fits.
+
+No fall is given an exponent if c + b · rounds^-a, with a floor c of at least a quarter of the last value and below all
+values, leaves at most an eighth of the squared residuals of a power law: the curve *levels off*. If neither fits, the
+curve *falls* if the confidence interval over the last decade and the exponents of both its halves are below -1/4,
+*stays* if the values of that decade differ by a factor of at most 10^(1/8), and is *unsteady* otherwise. A value within
+the rounding error is *zero*.
+
+All of this describes the checkpoints of the window, which is reported. What happens between and after them is not
+known: a cycle longer than the window cannot be distinguished from a trend.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import minimize_scalar
 from scipy.stats import t as student
 
 Rounds = NDArray[np.int64]
 Values = NDArray[np.float64]
 
-FALLS, STAYS = -1 / 4, -1 / 8
-SURE, AGREE = 1 / 8, 1 / 4  # largest half-width of an interval, and largest difference between the halves
+FALLS, STAYS = -1 / 4, -1 / 16
+SURE = 1 / 8  # largest half-width of the interval of an exponent
+BENDS = 1 / 4  # largest change of an exponent within the window, as a share of it
+NARROW = 10 ** (1 / 8)  # largest factor between the values of a curve that stays, if no power law fits
+SEEN = 1 / 4  # least exponent of each half of the window, as a share of the exponent
 LEAST = 5  # checkpoints in a window
 CONFIDENCE = 0.95
-INTERVAL_ROUNDING = 1e-12  # smaller half-widths are rounding errors
+ROUNDING = 1e-12  # smaller half-widths are rounding errors
+CORRELATED = 0.9  # largest correlation of residuals that is taken into account
+FLOOR_SHARE, FLOOR_FIT = 1 / 4, 1 / 8  # least floor as a share of the last value; largest share of squared residuals
+APPROACH = (1 / 4, 2.0)  # range of the exponent of the approach to a floor
 
 
 @dataclass(frozen=True)
 class Power:
     """The power law values ≈ factor · rounds^exponent, fitted from round `first` to round `last`."""
 
+    word: str  # falls, falls slowly, stays or grows
     exponent: float
     factor: float
     first: int
@@ -47,57 +63,76 @@ class Power:
 
 @dataclass(frozen=True)
 class Trend:
-    """The trend of a curve, its fitted power law if any, and its range in the last decade of the rounds."""
+    """The trend of a curve in a window: its checkpoints from round `first` on.
 
-    word: str  # falls, falls slowly, stays, grows or unsteady; unknown if there are too few checkpoints
-    power: Power | None
-    lately: tuple[float, float]
+    `begin`, `end`, `least` and `largest` are values at these checkpoints.
+    """
+
+    word: str  # zero, falls, falls slowly, levels off, stays, grows or unsteady; unknown if there are few checkpoints
+    first: int
+    begin: float
+    end: float
+    least: float
+    largest: float
+    power: Power | None = None  # if one fits
+    floor: float | None = None  # if the curve levels off
 
 
-def trend(rounds: Rounds, values: Values) -> Trend:
-    """Classify the trend of a curve in its later rounds.
+def trend(rounds: Rounds, values: Values, rounding: float = 0.0) -> Trend:
+    """Classify the trend of a curve in its later rounds; values up to `rounding` count as 0.
 
     >>> rounds = np.geomspace(1, 10_000, 41)
     >>> late = trend(rounds, np.minimum(0.1, 100 / rounds))  # constant for 1,000 rounds
     >>> print(late.word, late.power)
     falls slope −1.00
+    >>> late = trend(rounds, 0.1 + 2 / np.sqrt(rounds))
+    >>> print(late.word, late.power, round(late.floor, 2))
+    levels off None 0.1
     """
-    decade = _start(rounds, rounds[-1] / 10)
+    long, decade = _windows(rounds)
     late_rounds, late = rounds[decade:], values[decade:]
-    lately = (float(late.min()), float(late.max()))
+    if values[-1] <= rounding:
+        return _of_window("zero", late_rounds, late)
     if len(rounds) < LEAST:
-        return Trend("unknown", None, lately)
-    if (found := power(rounds, values)) is not None:
-        return Trend(_word(found.exponent), found, lately)
-    if lately[0] > 0:
-        exponent, half = exponent_of(late_rounds, late)
-        steepest_up = max(one for one, _ in _halves(late_rounds, late))
-        if max(exponent + half, steepest_up) <= FALLS:
-            return Trend("falls", None, lately)
-        if lately[1] <= lately[0] * 10**-STAYS:
-            return Trend("stays", None, lately)
-    return Trend("unsteady", None, lately)
+        return _of_window("unknown", late_rounds, late)
+    if (fitted := power(rounds, values, rounding)) is not None:
+        start = int(np.searchsorted(rounds, fitted.first))
+        return replace(_of_window(fitted.word, rounds[start:], values[start:]), power=fitted)
+    if late.min() <= rounding:
+        return _of_window("unsteady", late_rounds, late)
+    if (floor := floor_of(rounds[long:], values[long:], rounding)) is not None:
+        return replace(_of_window("levels off", rounds[long:], values[long:]), floor=floor)
+    exponent, half = exponent_of(late_rounds, late)
+    steepest_up = max(one for one, _ in _halves(late_rounds, late))
+    falls = max(exponent + half, steepest_up) <= FALLS and late[-1] < late[0]
+    word = "falls" if falls else "stays" if late.max() <= late.min() * NARROW else "unsteady"
+    return _of_window(word, late_rounds, late)
 
 
-def power(rounds: Rounds, values: Values) -> Power | None:
-    """Fit a power law to the tail of a curve, or return None if none fits.
+def power(rounds: Rounds, values: Values, rounding: float = 0.0) -> Power | None:
+    """Fit a power law to the tail of a curve, or return None if none fits or a value there is at most `rounding`.
 
     >>> print(power(np.array([1, 10, 100, 1000, 10_000, 100_000]), np.array([9, 2, 1, 0.1, 0.01, 0.001])))
     None
     >>> print(power(np.arange(1, 101), 3 / np.sqrt(np.arange(1, 101))))
     slope −0.50
     """
-    last, most = float(rounds[-1]), SURE
-    found = None
-    for start in (_start(rounds, min(last**0.5, last / 10)), _start(rounds, last / 10)):
+    long, decade = _windows(rounds)
+    most, found = SURE, None
+    if len(rounds) < LEAST:
+        return None
+    has_floor = floor_of(rounds[long:], values[long:], rounding) is not None
+    for start in (long, decade):
         x, y = rounds[start:], values[start:]
-        if len(x) < LEAST or not (y > 0).all():
+        if not (y > rounding).all():
             continue
         exponent, half = exponent_of(x, y)
-        (one, one_half), (other, other_half) = _halves(x, y)
-        if half <= most and abs(one - other) <= max(AGREE, float(np.hypot(one_half, other_half))):
+        word = _word(x, y, exponent, half)
+        if has_floor and exponent < 0 and word != "stays":
+            continue
+        if half <= most and word is not None and _is_straight(x, y, exponent):
             factor = float(np.exp(np.mean(np.log(y) - exponent * np.log(x))))
-            found, most = Power(exponent, factor, int(x[0]), int(x[-1])), half
+            found, most = Power(word, exponent, factor, int(x[0]), int(x[-1])), half
     return found
 
 
@@ -119,12 +154,82 @@ def exponent_of(x: NDArray[np.generic], y: Values) -> tuple[float, float]:
     residual = centred[:, 1] - exponent * centred[:, 0]
     error = np.sqrt(float(residual @ residual) / free / weight)
     half = float(student.ppf((1 + CONFIDENCE) / 2, free) * error)
-    return round(exponent, 12), half if half > INTERVAL_ROUNDING else 0.0
+    return round(exponent, 12), half if half > ROUNDING else 0.0
 
 
-def _start(rounds: Rounds, first: float) -> int:
-    """Return the index of the first checkpoint at or after a round, or an earlier one if too few would remain."""
-    return max(0, min(int(np.searchsorted(rounds, first)), len(rounds) - LEAST))
+def bend_of(x: NDArray[np.generic], y: Values) -> tuple[float, float]:
+    """Return how much the exponent of y rises from the first to the last x, and the half-width of its interval.
+
+    It is the change of slope of the least-squares parabola through the logarithms.
+
+    >>> x = np.geomspace(1, 100, 9)
+    >>> bend, half = bend_of(x, np.exp(0.1 * np.log(x) ** 2))  # the exponent is 0.2 log x
+    >>> round(bend, 3), round(0.2 * 2 * np.log(10).item(), 3), half
+    (0.921, 0.921, 0.0)
+    """
+    place = np.log(np.asarray(x, dtype=float))
+    place -= place.mean()
+    span = float(np.ptp(place))
+    powers = np.vander(place, 3)
+    parabola = np.linalg.lstsq(powers, np.log(y), rcond=None)[0]
+    residual = np.log(y) - powers @ parabola
+    squares = float(residual @ residual)
+    free = len(place) - 3
+    if squares <= len(place) * ROUNDING**2:
+        return 2 * span * float(parabola[0]), 0.0
+    error = np.sqrt(squares / free * np.linalg.inv(powers.T @ powers)[0, 0]) * _widened(residual)
+    return 2 * span * float(parabola[0]), 2 * span * float(student.ppf((1 + CONFIDENCE) / 2, free) * error)
+
+
+def floor_of(x: Rounds, y: Values, rounding: float = 0.0) -> float | None:
+    """Return the floor c of the curve c + b · x^-a that fits much better than a power law, or None.
+
+    >>> x = np.geomspace(100, 10_000, 21)
+    >>> round(floor_of(x, 0.1 + 2 / np.sqrt(x)), 3), floor_of(x, 2 / np.sqrt(x)) is None
+    (0.1, True)
+    """
+    if not (y > rounding).all():
+        return None
+    exponent, _ = exponent_of(x, y)
+    line = np.log(y) - exponent * np.log(x)
+    squares = float(((line - line.mean()) ** 2).sum())
+    if squares <= len(y) * ROUNDING**2:
+        return None
+
+    def fit(approach: float) -> tuple[float, float]:
+        """Return the squared residuals and the floor of the best fit with this exponent, in relative terms."""
+        shape = np.column_stack([np.ones(len(y)), (x / x[0]) ** -approach]) / y[:, None]
+        (floor, size), *_ = np.linalg.lstsq(shape, np.ones(len(y)), rcond=None)
+        return float(((shape @ [floor, size] - 1) ** 2).sum()), float(floor) if size > 0 else 0.0
+
+    best = minimize_scalar(lambda approach: fit(approach)[0], bounds=APPROACH, method="bounded").x
+    left, floor = fit(best)
+    return floor if FLOOR_SHARE * y[-1] <= floor <= y.min() and left <= FLOOR_FIT * squares else None
+
+
+def _widened(residual: Values) -> float:
+    """Return the factor by which the correlation of neighbouring residuals widens a confidence interval."""
+    centred = residual - residual.mean()
+    squares = float(centred @ centred)
+    correlation = np.clip(centred[1:] @ centred[:-1] / squares, 0, CORRELATED) if squares > 0 else 0.0
+    return float(np.sqrt((1 + correlation) / (1 - correlation)))
+
+
+def _is_straight(x: Rounds, y: Values, exponent: float) -> bool:
+    """Whether the exponent is nearly the same throughout a window."""
+    bend, half = bend_of(x, y)
+    return abs(bend) <= max(-STAYS, BENDS * abs(exponent), half)
+
+
+def _windows(rounds: Rounds) -> tuple[int, int]:
+    """Return the indices at which the second half of the logarithmic axis and the last decade of the rounds begin.
+
+    They begin earlier if too few checkpoints would remain.
+    """
+    last = float(rounds[-1])
+    longer, shorter = np.searchsorted(rounds, [min(last**0.5, last / 10), last / 10]).tolist()
+    latest = max(0, len(rounds) - LEAST)
+    return min(longer, latest), min(shorter, latest)
 
 
 def _halves(x: Rounds, y: Values) -> list[tuple[float, float]]:
@@ -133,7 +238,18 @@ def _halves(x: Rounds, y: Values) -> list[tuple[float, float]]:
     return [exponent_of(x[: middle + 1], y[: middle + 1]), exponent_of(x[middle:], y[middle:])]
 
 
-def _word(exponent: float) -> str:
-    if exponent > -STAYS:
+def _of_window(word: str, rounds: Rounds, values: Values) -> Trend:
+    """Return the trend of a window without a fit."""
+    return Trend(word, int(rounds[0]), float(values[0]), float(values[-1]), float(values.min()), float(values.max()))
+
+
+def _word(x: Rounds, y: Values, exponent: float, half: float) -> str | None:
+    """Return the word for an exponent, or None if its sign is not sure although it is not small."""
+    if abs(exponent) <= -STAYS:
+        return "stays"
+    seen = all(one * exponent >= SEEN * exponent**2 for one, _ in _halves(x, y))
+    if not seen or abs(exponent) <= half * _widened(np.log(y) - exponent * np.log(x)):
+        return "stays" if abs(exponent) <= SURE else None
+    if exponent > 0:
         return "grows"
-    return "stays" if exponent >= STAYS else "falls slowly" if exponent > FALLS else "falls"
+    return "falls slowly" if exponent > FALLS else "falls"

@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from os import cpu_count
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import numpy as np
@@ -18,9 +19,7 @@ from gamesim.report.summary import Summary, summarise
 from gamesim.scenario import Scenario
 from gamesim.simulation import Simulation
 
-HARDLY_MOVED = (
-    0.05  # mean total variation from the initial strategies, over the run, below which a learner has hardly moved
-)
+HARDLY_MOVED = 0.05  # mean total variation from the initial strategies below which a learner has hardly moved
 
 
 @dataclass(frozen=True)
@@ -41,7 +40,7 @@ class Outcome:
     record: Record
     summary: Summary
     seconds: float  # per round
-    moved: float  # mean total variation from the initial strategies
+    moved: float  # mean total variation from the initial strategies, at most
 
     @property
     def hardly_moved(self) -> bool:
@@ -113,24 +112,31 @@ def compare(
     for one in scenarios:
         one.simulation().run(1)  # compiles the kernels, so that only rounds are timed
     played = [0] * len(chosen)
+    interrupted = Event()
 
     def run(i: int) -> tuple[Record, float]:
         simulation = simulations[i]
         before = [(0, 0.0)]
 
-        def update(_: Simulation) -> None:
+        def update(_: Simulation) -> bool:
             played[i] = simulation.rounds
             if simulation.rounds <= scenario.rounds // 2:
                 before[0] = simulation.rounds, simulation.seconds
             if progress is not None:
                 progress(sum(played))
+            return interrupted.is_set()
 
         record = simulation.run(scenario.rounds, progress=update)
         rounds, seconds = before[0]  # the first half is not timed: its short pieces cost more per round
         return record, (simulation.seconds - seconds) / (simulation.rounds - rounds)
 
     with ThreadPoolExecutor(cpu_count() or 1) as pool:
-        ran = list(pool.map(run, range(len(chosen))))
+        try:
+            ran = list(pool.map(run, range(len(chosen))))
+        except BaseException:  # such as Ctrl-C; the pool waits for the runs, so they are stopped
+            interrupted.set()
+            pool.shutdown(cancel_futures=True)
+            raise
     counted = 1 if against is not None else len(scenario.played_game.players)
     outcomes = [
         Outcome(
@@ -147,11 +153,15 @@ def compare(
 
 
 def _moved(record: Record, i: int) -> float:
-    """Return the mean total variation between a player's strategies and the initial strategy of its learner.
+    """Return a bound on the mean total variation between a player's strategies and the first one of its learner.
 
-    The first round is skipped, because the scenario may prescribe its strategy.
+    The first round is skipped, because the scenario may prescribe its strategy. The trajectory keeps one round in
+    several; since then, a strategy has moved by at most the path between, whose exact length is known.
     """
     player, actions = record.learners[i], record.game.sizes[i]
     learner = player.start(actions) if isinstance(player, Learner) else player(actions=actions)
-    strategies = record.trajectory[1][i][..., 1:, :]
-    return float(np.abs(strategies - learner.play()).sum(axis=-1).mean() / 2) if strategies.size else 0.0
+    rounds, strategies = record.trajectory[0], record.trajectory[1][i][..., 1:, :]
+    if not strategies.size:
+        return 0.0
+    between = (rounds[1] - rounds[0] - 1) * np.mean(record.measure("path-length")[..., i]) / record.rounds
+    return float(np.abs(strategies - learner.play()).sum(axis=-1).mean() + between) / 2

@@ -6,43 +6,47 @@ security policy forbids loading or running anything.
 """
 
 import re
+import sys
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from html import escape, unescape
 from importlib.resources import files
 from pathlib import Path
 
+import numpy as np
+
 from gamesim.equilibrium import Deviation, polytope
 from gamesim.formatting import number
 from gamesim.learner import PLAIN_REGRETS
 from gamesim.measure.incentives import EquilibriumKind, no_distance
+from gamesim.measure.trend_words import in_words
 from gamesim.record import Record
 from gamesim.report.summary import PLAYERS_SHOWN, RegretSummary, Summary
-from gamesim.report.verdict import bound_in_words, draws_seen, trend_in_words
+from gamesim.report.verdict import bound_in_words, draws_seen
 
 EQUILIBRIUM_HEADINGS: dict[EquilibriumKind, str] = {"ce": "correlated (CE)", "cce": "coarse correlated (CCE)"}
 # Captions by file name.
 CAPTIONS = {
     "gaps": "Gap: the largest gain per round that a player would obtain by deviating. Distance, if computed: the total "
     "variation from play to the nearest equilibrium. Both are for play up to each round.",
-    "regrets": "How much more each player would have earned in total by always playing one fixed action (external), by "
-    "replacing one action with another (internal), or by any swap of its actions (swap regret).",
+    "regrets": "How much more players would have earned in total by always playing one fixed action (external), by "
+    "replacing one action with another (internal), or by any swap of their actions (swap regret).",
     "profile": "How much more each player would have earned in total by deviations that grow richer with k: at "
     "k = 1, one fixed action (solid) or one action replaced (dashed); at the largest k, any swap of actions.",
-    "strategies": "The probability with which each player plays each action, round by round.",
+    "strategies": "The probabilities with which players play their actions, in the rounds that the record keeps.",
     "triangles": "The mixed strategies of players with three actions as paths: each corner is an action, "
     "and the closer the path is to a corner, the more likely is that action.",
     "tetrahedron": "All joint distributions of two players with two actions each: every corner is an action profile, "
     "the path is the joint distribution of play up to each round, and the regions are the sets of equilibria.",
     "payoff-space": "Mean payoffs per round of both players up to each round, with the feasible payoffs and those of "
     "the equilibria.",
-    "joint": "How often each action profile was played, over all rounds.",
-    "nearest": "How often each action profile was played, and the correlated equilibrium nearest to this distribution.",
+    "joint": "The probability of each action profile, averaged over all rounds.",
+    "nearest": "The probability of each action profile, averaged over all rounds, and the nearest correlated "
+    "equilibrium.",
     "network": "The players and their neighbours, with each player's final strategy.",
     "ce-gaps": "The CE gap of each run up to each round: the largest gain per round from swapping actions.",
     "cce-gaps": "The CCE gap of each run up to each round: the largest gain per round from playing one fixed action.",
 }
 MOST_DEVIATIONS = 5  # listed per kind of equilibrium
-NO_GAIN = 1e-9  # gains in payoff units up to which a deviation counts as unprofitable
 CONTENT_SECURITY_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
@@ -71,14 +75,15 @@ def report_html(record: Record, summary: Summary, figures: Sequence[Path], scena
 
 def comparison_html(title: str, summaries: Mapping[str, Summary], figures: Sequence[Path], note: str = "") -> str:
     """Return the report that compares several runs, by label; `note` follows the verdict."""
-    best = min(summaries, key=lambda label: summaries[label].gap["ce"])
+    least = min(one.gap["ce"] for one in summaries.values())
+    best = [label for label, one in summaries.items() if one.gap["ce"] == least or one.trend["ce"] == "zero"]
     rows = [
         [
             escape(label),
             f"{one.rounds:,}",
-            number(one.gap["ce"]),
+            one.gap_in_digits("ce"),
             _slope(one.slope["ce"]),
-            number(one.gap["cce"]),
+            one.gap_in_digits("cce"),
             _slope(one.slope["cce"]),
             number(one.distance["ce"]),
             number(one.distance["cce"]),
@@ -87,7 +92,10 @@ def comparison_html(title: str, summaries: Mapping[str, Summary], figures: Seque
         for label, one in summaries.items()
     ]
     headings = ["run", "rounds", "CE gap", "trend", "CCE gap", "trend", "CE distance", "CCE distance", "total payoff"]
-    verdict = f"{best} ends with the smallest CE gap, {number(summaries[best].gap['ce'])}."
+    who = " and ".join(filter(None, [", ".join(best[:-1]), best[-1]]))
+    mean = "mean " if any(one.replicas is not None for one in summaries.values()) else ""
+    ends = "ends" if len(best) == 1 else "end"
+    verdict = f"{who} {ends} with the smallest {mean}CE gap, {summaries[best[0]].gap_in_digits('ce')}."
     first = next(iter(summaries.values()))
     return _page(
         title,
@@ -145,13 +153,13 @@ def _slope(slope: float | None) -> str:
 
 
 def _trend(summary: Summary, kind: str) -> str:
-    words = re.sub(r"\^(-?[0-9.]+)", r"<sup>\1</sup>", trend_in_words(summary.gap_trend(kind)))
+    words = re.sub(r"\^(-?[0-9.]+)", r"<sup>\1</sup>", in_words(summary.trends[kind]))
     return words.replace("-", "−")
 
 
 def _gaps(summary: Summary) -> str:
     rows = [
-        [escape(name), number(summary.gap[kind]), _trend(summary, kind), number(summary.distance[kind])]
+        [escape(name), summary.gap_in_digits(kind), _trend(summary, kind), number(summary.distance[kind])]
         for kind, name in EQUILIBRIUM_HEADINGS.items()
     ]
     rows.append(["Nash gap of the average strategies", number(summary.nash_gap), "–", "–"])
@@ -245,15 +253,20 @@ def _deviations(record: Record) -> str:
     found = [
         one for kind in EQUILIBRIUM_HEADINGS for one in polytope(record.game, kind).deviations(joint, MOST_DEVIATIONS)
     ]
-    rows = [_deviation(one) for one in found if one.gain > NO_GAIN]
+    low, high = record.game.range
+    size = float(max(np.abs(low).max(), np.abs(high).max()))
+    zero = sys.float_info.epsilon * size * (record.rounds + record.game.cells)  # rounding of the sums over cells
+    rows = [_deviation(one) for one in found if one.gain > zero]
+    mean = "" if record.single else f" from the mean joint distribution of {record.replicas} replicas"
     if not rows:
-        return "<p>No player gains by any deviation.</p>"
-    return _table(["player", "instead of", "play", "gain per round"], rows, words=(0, 1, 2))
+        return f"<p>Up to rounding, no player gains by any deviation{mean}.</p>"
+    listed = _table(["player", "instead of", "play", "gain per round"], rows, words=(0, 1, 2))
+    return f"{listed}\n{_note(f'Gains by deviating{mean}.')}" if mean else listed
 
 
 def _deviation(one: Deviation) -> list[str]:
     replaced = "<em>any action</em>" if one.recommended is None else escape(one.recommended)
-    return [escape(one.player), replaced, escape(one.to), number(one.gain)]
+    return [escape(one.player), replaced, escape(one.to), number(one.gain, zero=0.0)]
 
 
 def _figures(paths: Sequence[Path]) -> str:
@@ -282,9 +295,11 @@ def _card(path: Path) -> str:
 
 
 def _repeat(summary: Summary) -> str:
+    part = f" of the first {summary.rounds:,} rounds, after which this run was stopped," if summary.stopped else ""
     steps = (
-        f"<p>Save the scenario above as <code>scenario.toml</code> and run <code>gamesim run scenario.toml "
-        f"--seed {summary.seed}</code>. With the same versions, the results are bit-for-bit identical.</p>"
+        f"<p>Save the scenario above as <code>scenario.toml</code>, beside the files that it names, and run "
+        f"<code>gamesim run scenario.toml --seed {summary.seed}</code>. With the same versions, on the same kind of "
+        f"processor, the results{part} are bit-for-bit identical.</p>"
     )
     return steps + _versions(summary)
 

@@ -1,13 +1,12 @@
 """Report a comparison of learners in order of rank: as JSON, as a folder and as a table."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 
-from gamesim import figures
+from gamesim import figures, sealed
 from gamesim.formatting import two_digits
 from gamesim.learner import PLAIN_REGRETS
 from gamesim.report.compare import Contender, Outcome
@@ -30,8 +29,6 @@ def as_json(outcomes: Sequence[Outcome]) -> dict[str, Any]:
 
 def write(outcomes: Sequence[Outcome], title: str, folder: Path) -> None:
     """Write a comparison into an existing folder: summary, figures, report and each scenario as run."""
-    text = json.dumps(as_json(outcomes), allow_nan=False, indent=1)
-    (folder / SUMMARY_FILE).write_text(text + "\n", encoding="utf-8")
     drawn: list[Path] = []
     records = {("(hardly moved) " if one.hardly_moved else "") + one.contender.label: one.record for one in outcomes}
     for kind in EQUILIBRIA:
@@ -43,6 +40,8 @@ def write(outcomes: Sequence[Outcome], title: str, folder: Path) -> None:
         place = folder / f"{rank}-{outcome.contender.learner.rpartition(':')[2]}"
         place.mkdir()
         outcome.scenario.write_parts(place)
+    scenarios = [path.relative_to(folder).as_posix() for path in folder.glob("*/*")]
+    sealed.write(folder / SUMMARY_FILE, as_json(outcomes), scenarios)
 
 
 def show(outcomes: Sequence[Outcome], against: Contender | None, console: Console) -> None:

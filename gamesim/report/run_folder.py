@@ -1,9 +1,11 @@
 """Write a run folder: the scenario as run, the record, the summary, the figures and the report."""
 
-import json
 from pathlib import Path
 
+from gamesim import sealed
+from gamesim.atomic import write_files
 from gamesim.record import Record
+from gamesim.record_files import MANIFEST_FILE
 from gamesim.report.html import report_html
 from gamesim.report.summary import Summary
 from gamesim.scenario import Scenario
@@ -15,19 +17,26 @@ REPORT_FILE = "report.html"
 
 
 def write_run(folder: Path, scenario: Scenario, record: Record, summary: Summary) -> None:
-    """Write the scenario, summary and record of a run into an existing folder, without figures."""
+    """Write the scenario, record and summary of a run into an empty folder, without figures.
+
+    The summary has the checksums of the other files; those of the record's arrays are in its manifest.
+    """
     scenario.write_parts(folder)
-    text = json.dumps(summary.as_full_json(), allow_nan=False, ensure_ascii=False, indent=1)
-    (folder / SUMMARY_FILE).write_text(text + "\n", encoding="utf-8")
+    files = [path.name for path in folder.iterdir()]
     (folder / RECORD_FOLDER).mkdir()
     record.write_parts(folder / RECORD_FOLDER)
+    sealed.write(folder / SUMMARY_FILE, summary.as_full_json(), [*files, f"{RECORD_FOLDER}/{MANIFEST_FILE}"])
 
 
 def write_report(folder: Path, scenario: Scenario, record: Record, summary: Summary) -> None:
-    """Draw the figures of a run and write the report that contains them."""
+    """Draw the figures of a run and write the report that contains them; each file is written completely or not."""
     from gamesim.figures import draw_run  # imports matplotlib, which is slow
 
-    (folder / FIGURES_FOLDER).mkdir(exist_ok=True)
-    drawn = draw_run(record, folder / FIGURES_FOLDER)
-    page = report_html(record, summary, drawn, scenario.to_toml())
-    (folder / REPORT_FILE).write_text(page, encoding="utf-8")
+    def write(new: Path) -> list[Path]:
+        (new / FIGURES_FOLDER).mkdir()
+        drawn = draw_run(record, new / FIGURES_FOLDER)
+        page = report_html(record, summary, drawn, scenario.to_toml())
+        (new / REPORT_FILE).write_text(page, encoding="utf-8")
+        return [*drawn, new / REPORT_FILE]
+
+    write_files([(folder, write)], force=True)

@@ -2,7 +2,7 @@
 
 A gap is the largest gain from deviating; a distance is the total variation from play to the nearest equilibrium. The
 verdict considers the trend of each gap, because gaps are rarely exactly 0 after finitely many rounds; see
-`gamesim.measure.trend`.
+`gamesim.measure.trend`. Replicas need not agree, so each has its own trend.
 """
 
 from collections.abc import Sequence
@@ -14,18 +14,20 @@ import numpy as np
 
 from gamesim import equilibrium
 from gamesim.errors import InputError
+from gamesim.formatting import number
 from gamesim.game import Game
 from gamesim.learner import PLAIN_REGRETS, Learner, RegretOf
 from gamesim.measure import numbers
 from gamesim.measure.bounds import Holds, seen_by
 from gamesim.measure.incentives import ENTRIES, EquilibriumKind, Incentives, no_distance, written_out
-from gamesim.measure.trend import trend
+from gamesim.measure.rounding import gap_rounding
+from gamesim.measure.trend import Trend, trend
 from gamesim.record import Record
 from gamesim.record_files import VERSIONS
-from gamesim.report.verdict import GapTrend, verdict
+from gamesim.report.verdict import verdict
 
 EQUILIBRIA: dict[EquilibriumKind, str] = {"ce": "correlated equilibrium", "cce": "coarse correlated equilibrium"}
-NO_GAP = 1e-9  # a gap up to this share of the payoff range counts as 0
+MIXED = "mixed"  # the trend of replicas that do not agree
 QUICK_ENTRIES = 50_000  # entries of the linear programs, over all replicas, up to which they take seconds (measured)
 PLAYERS_SHOWN = 16  # in a table; the others are in summary.json
 SHOWN_ELSEWHERE = (  # measures with a separate key in a summary
@@ -77,9 +79,7 @@ class Summary:
     stopped: bool
     players: list[PlayerSummary]
     gap: dict[str, float]
-    slope: dict[str, float | None]
-    trend: dict[str, str]
-    lately: dict[str, tuple[float, float]]  # the smallest and the largest gap in the last decade of the rounds
+    trends: dict[str, tuple[Trend, ...]]  # of each gap, one per replica
     nash_gap: float
     distance: dict[str, float | None]
     distance_left_out: str | None
@@ -104,11 +104,28 @@ class Summary:
         seen = {name for one in self.players for name in one.seen_by}
         return {one.name: one.learner for one in self.players if one.name in seen}
 
-    def gap_trend(self, kind: str) -> GapTrend:
-        """Return the trend of a gap, "ce" or "cce"; the trend of a gap that ends at 0 is "zero"."""
-        low, high = self.payoff_range
-        word = "zero" if self.gap[kind] <= NO_GAP * (high - low) else self.trend[kind]
-        return GapTrend(self.gap[kind], word, self.slope[kind], self.lately[kind])
+    @property
+    def trend(self) -> dict[str, str]:
+        """The word for the trend of each gap, or "mixed" if replicas do not agree."""
+        words = {kind: {one.word for one in trends} for kind, trends in self.trends.items()}
+        return {kind: found.pop() if len(found) == 1 else MIXED for kind, found in words.items()}
+
+    @property
+    def slope(self) -> dict[str, float | None]:
+        """The exponent of the power law that each gap follows: the mean over replicas, or None if not all have one."""
+        return {kind: _mean_exponent(trends) for kind, trends in self.trends.items()}
+
+    @property
+    def lately(self) -> dict[str, tuple[float, float]]:
+        """The smallest and the largest gap of any replica, at the checkpoints that its trend describes."""
+        return {
+            kind: (min(one.least for one in trends), max(one.largest for one in trends))
+            for kind, trends in self.trends.items()
+        }
+
+    def gap_in_digits(self, kind: str) -> str:
+        """Return a gap as tables print it: 0 only if it is 0 up to rounding."""
+        return "0" if self.trend[kind] == "zero" else number(self.gap[kind], zero=0.0)
 
     def as_json(self) -> dict[str, Any]:
         """Return the object that `gamesim run --json` prints, with null for NaN and infinity."""
@@ -127,8 +144,9 @@ class Summary:
 
     def as_full_json(self) -> dict[str, Any]:
         """Return the object of summary.json: all measures."""
-        everything = {field.name: getattr(self, field.name) for field in fields(self)}
+        everything = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "trends"}
         everything["players"] = [asdict(one) for one in self.players]
+        everything |= {"trend": self.trend, "slope": self.slope, "lately": self.lately}
         return _finite_table(
             self.as_json() | {key: everything[key] for key in everything if everything[key] is not None}
         )
@@ -147,8 +165,7 @@ def summarise(record: Record, *, title: str = "", distance: str = "auto", stoppe
             distances, welfare_ranges = _nothing_measured(), _nothing_measured()
             left_out = str(error)
     players, strategies_left_out = _players(record)
-    curve = record.curve
-    trends = {kind: trend(curve.rounds, _mean(curve.gap(kind), record)) for kind in EQUILIBRIA}
+    trends = {kind: _trends(record, kind) for kind in EQUILIBRIA}
     low, high = game.range
     summary = Summary(
         title=title,
@@ -159,9 +176,7 @@ def summarise(record: Record, *, title: str = "", distance: str = "auto", stoppe
         stopped=stopped,
         players=players,
         gap={kind: float(_mean(record.gap(kind), record)) for kind in EQUILIBRIA},
-        slope={kind: None if one.power is None else one.power.exponent for kind, one in trends.items()},
-        trend={kind: one.word for kind, one in trends.items()},
-        lately={kind: one.lately for kind, one in trends.items()},
+        trends={str(kind): found for kind, found in trends.items()},
         nash_gap=float(_mean(record.nash_gap(), record)),
         distance=distances,
         distance_left_out=left_out,
@@ -171,7 +186,9 @@ def summarise(record: Record, *, title: str = "", distance: str = "auto", stoppe
         optimum=equilibrium.optimum(game) if no_distance(game) is None else None,
         payoff_range=(float(low.min()), float(high.max())),
         measures=_other_measures(record),
-        replicas=None if record.single else [_replica(one, left_out) for one in record],
+        replicas=None
+        if record.single
+        else [_replica(one, left_out, {kind: trends[kind][k] for kind in trends}) for k, one in enumerate(record)],
         versions={name: version(name) for name in VERSIONS},
     )
     return _with_verdict(summary)
@@ -199,6 +216,21 @@ def _nothing_measured() -> dict[str, Any]:
 
 def _mean(values: Any, record: Record) -> Any:
     return values if record.single else np.mean(values, axis=0)
+
+
+def _trends(record: Record, kind: EquilibriumKind) -> tuple[Trend, ...]:
+    """Return the trend of a gap in each replica."""
+    rounding = gap_rounding(record.game, record.rounds)
+    return tuple(trend(one.curve.rounds, one.curve.gap(kind), rounding) for one in record)
+
+
+def _exponent(trend: Trend) -> float | None:
+    return None if trend.power is None else trend.power.exponent
+
+
+def _mean_exponent(trends: tuple[Trend, ...]) -> float | None:
+    exponents = [exponent for one in trends if (exponent := _exponent(one)) is not None]
+    return float(np.mean(exponents)) if len(exponents) == len(trends) else None
 
 
 def _other_measures(record: Record) -> dict[str, float]:
@@ -264,7 +296,7 @@ def _certificates(record: Record, i: int) -> dict[str, float | None]:
     return {kind: None if swap is None or one is None else min(one, swap) for kind, one in proved.items()}
 
 
-def _replica(record: Record, left_out: str | None) -> dict[str, Any]:
+def _replica(record: Record, left_out: str | None, trends: dict[EquilibriumKind, Trend]) -> dict[str, Any]:
     return {
         "seed": record.seed,
         "players": [
@@ -272,6 +304,8 @@ def _replica(record: Record, left_out: str | None) -> dict[str, Any]:
             for i, payoff in enumerate(record.payoffs)
         ],
         "gap": {kind: float(record.gap(kind)) for kind in EQUILIBRIA},
+        "trend": {kind: one.word for kind, one in trends.items()},
+        "slope": {kind: _exponent(one) for kind, one in trends.items()},
         "distance": {kind: None if left_out else float(record.distance(kind)) for kind in EQUILIBRIA},
         "welfare": float(record.welfare),
     }
@@ -293,11 +327,10 @@ def _finite(value: Any) -> Any:
 def _with_verdict(summary: Summary) -> Summary:
     """Return the summary with its verdict."""
     sentence = verdict(
-        summary.gap_trend("ce"),
-        summary.gap_trend("cce"),
+        summary.trends["ce"],
+        summary.trends["cce"],
         worst=max(summary.players, key=lambda one: one.regret["swap"]).name,
         rounds=summary.rounds,
-        replicas=None if summary.replicas is None else len(summary.replicas),
         stopped=summary.stopped,
     )
     return replace(summary, verdict=sentence)

@@ -10,8 +10,9 @@ from rich.text import Text
 
 from gamesim.formatting import number
 from gamesim.learner import PLAIN_REGRETS
+from gamesim.measure.trend_words import in_words
 from gamesim.report.summary import EQUILIBRIA, PLAYERS_SHOWN, RegretSummary, Summary
-from gamesim.report.verdict import bound_in_words, draws_seen, trend_in_words
+from gamesim.report.verdict import bound_in_words, draws_seen
 
 
 def show(summary: Summary, console: Console) -> None:
@@ -49,13 +50,14 @@ def show(summary: Summary, console: Console) -> None:
 def describe_run(summary: Summary) -> str:
     """Return one line with the game, the numbers of players and rounds, the seed, the feedback and the payoff range."""
     replicas = "" if summary.replicas is None else f" · mean of {len(summary.replicas)} replicas"
-    low, high = summary.payoff_range
+    low, high = (number(end, zero=0.0) for end in summary.payoff_range)  # given, not computed
+    to = " to " if low.startswith("-") else "–"
     game = (
         "" if summary.game == summary.title else f"{summary.game} · "
     )  # a payoff table in a scenario is named by the title
     return (
         f"{game}{count(len(summary.players), 'player')} · {count(summary.rounds, 'round')} · seed {summary.seed} · "
-        f"{summary.feedback} feedback{replicas} · payoffs {number(low)}{'–' if low >= 0 else ' to '}{number(high)}"
+        f"{summary.feedback} feedback{replicas} · payoffs {low}{to}{high}"
     )
 
 
@@ -127,7 +129,7 @@ def _short(value: object) -> str:
 def _print_gaps(summary: Summary, console: Console) -> None:
     columns = [("", "left"), ("gap", "right"), ("trend in T", "left"), ("distance", "right")]
     rows = [
-        [name, number(summary.gap[kind]), trend_in_words(summary.gap_trend(kind)), number(summary.distance[kind])]
+        [name, summary.gap_in_digits(kind), in_words(summary.trends[kind]), number(summary.distance[kind])]
         for kind, name in EQUILIBRIA.items()
     ]
     print_table(columns, [*rows, ["Nash gap of the average strategies", number(summary.nash_gap), "", ""]], console)

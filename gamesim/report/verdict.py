@@ -1,86 +1,104 @@
-"""Describe a run in words: the trend of each gap, and a verdict in one sentence."""
+"""State in one sentence how close play is to equilibrium."""
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from gamesim.formatting import number
 from gamesim.measure.bounds import HOLDS_IN_WORDS, Holds
+from gamesim.measure.trend import Trend
+from gamesim.measure.trend_words import in_words
 
-SETTLED = ("zero", "falls")  # trends of a gap that is 0 or vanishes in the limit
+SETTLED = ("zero", "falls")  # trends of a gap that is 0 or falls at a rate that no-regret learners guarantee
+PERSISTS = ("stays", "grows", "levels off")
 
-
-@dataclass(frozen=True)
-class GapTrend:
-    """The gap at the end of a run and its trend: a word of `gamesim.measure.trend`, or "zero"."""
-
-    gap: float
-    word: str
-    exponent: float | None
-    lately: tuple[float, float]  # the smallest and the largest gap in the last decade of the rounds
+# What play is in a run, or in some of its replicas, in the order in which they are listed.
+EXACT, CORRELATED, COARSE, OPEN = range(4)
 
 
-def trend_in_words(trend: GapTrend) -> str:
-    """Describe a trend over T rounds, such as "falls like T^-0.44" or "has not decayed (T^-0.08)".
-
-    >>> trend_in_words(GapTrend(gap=0.01, word="falls", exponent=-0.5, lately=(0.01, 0.03)))
-    'falls like T^-0.50'
-    """
-    if trend.word == "zero":
-        return "is 0 up to rounding"
-    if trend.word == "unknown":
-        return "has no trend yet"
-    least, largest = map(number, trend.lately)
-    power = "" if trend.exponent is None else f"T^{round(trend.exponent, 2) + 0:.2f}"
-    if trend.word == "stays":
-        return f"has not decayed ({power or f'{least} to {largest}'})"
-    if trend.word == "unsteady":
-        return f"has no steady trend ({least} to {largest})"
-    return f"{trend.word} like {power}" if power else f"{trend.word} ({largest} to {least})"
-
-
-def verdict(ce: GapTrend, cce: GapTrend, worst: str, rounds: int, replicas: int | None, *, stopped: bool) -> str:
+def verdict(ce: Sequence[Trend], cce: Sequence[Trend], worst: str, rounds: int, *, stopped: bool) -> str:
     """Return one sentence on how close play is to equilibrium.
 
-    `worst` is the player with the largest swap regret. The gap of several replicas is the mean of their gaps, which
-    may belong to different players, so no player is named then.
+    `ce` and `cce` have one trend per replica. `worst` is the player with the largest swap regret of a single run.
     """
-    who = worst if replicas is None else "the player with the most to gain"
-    if ce.word == "zero":
-        found = "a correlated equilibrium up to rounding: no player would have gained by swapping actions"
-    elif ce.word in SETTLED:
-        found = (
-            f"{_approximate(ce, 'correlated')}: no player would have gained more than this per round by "
-            f"swapping actions, "
-            f"and this gap {trend_in_words(ce)}"
-        )
-    elif cce.word in SETTLED and ce.word in ("stays", "grows"):
-        also = "" if cce.word == "zero" else f", while the CCE gap {trend_in_words(cce)}"
-        found = (
-            f"{_approximate(cce, 'coarse correlated')}, but only {_approximate(ce, 'correlated')}: {who} would "
-            f"have gained "
-            f"{number(ce.gap)} per round by swapping actions, and this gap {trend_in_words(ce)}{also}"
-        )
-    else:
-        found = (
-            f"{_approximate(ce, 'correlated')} and {_approximate(cce, 'coarse correlated')}: the CE gap "
-            f"{trend_in_words(ce)}, and the CCE gap {trend_in_words(cce)}"
-        )
     after = f"{rounds:,} {'round' if rounds == 1 else 'rounds'}"
     after = f"Stopped after {after}:" if stopped else f"After {after},"
-    copies = "" if replicas is None else f" on average over {replicas} {'replica' if replicas == 1 else 'replicas'},"
-    return f"{after}{copies} play is {found}."
+    pairs = list(zip(ce, cce, strict=True))
+    if len(pairs) == 1:
+        return f"{after} play is {_of_one(*pairs[0], worst)}."
+    groups = {kind: [pair for pair in pairs if _kind(*pair) == kind] for kind in (EXACT, CORRELATED, COARSE, OPEN)}
+    found = [(len(group), _of_group(kind, group)) for kind, group in groups.items() if group]
+    if len(found) == 1:
+        return f"{after} in each of {len(pairs)} replicas {found[0][1]}."
+    (count, first), *others = found
+    listed = [f"in {count} of {len(pairs)} replicas {first}", *(f"in {n} {words}" for n, words in others)]
+    return f"{after} {'; '.join(listed)}."
 
 
-def _approximate(trend: GapTrend, kind: str) -> str:
+def _kind(ce: Trend, cce: Trend) -> int:
+    """Return which statement the trends of one run support."""
+    if ce.word in SETTLED:
+        return EXACT if ce.word == "zero" else CORRELATED
+    return COARSE if cce.word in SETTLED and ce.word in PERSISTS else OPEN
+
+
+def _of_one(ce: Trend, cce: Trend, worst: str) -> str:
+    kind = _kind(ce, cce)
+    if kind == EXACT:
+        return "a correlated equilibrium up to rounding: no player would have gained by swapping actions"
+    gap, trend = number(ce.end, zero=0.0), in_words([ce], since=True)
+    if kind == CORRELATED:
+        return (
+            f"{_approximate(ce, 'correlated')}: no player would have gained more than this per round by swapping "
+            f"actions, and this gap {trend}"
+        )
+    if kind == COARSE:
+        also = "" if cce.word == "zero" else f", while the CCE gap {in_words([cce], since=True)}"
+        return (
+            f"{_approximate(cce, 'coarse correlated')}, but only {_approximate(ce, 'correlated')}: {worst} would have "
+            f"gained {gap} per round by swapping actions, and this gap {trend}{also}"
+        )
+    return (
+        f"{_approximate(ce, 'correlated')} and {_approximate(cce, 'coarse correlated')}: the CE gap {trend}, and the "
+        f"CCE gap {in_words([cce], since=True)}"
+    )
+
+
+def _of_group(kind: int, pairs: Sequence[tuple[Trend, Trend]]) -> str:
+    """Describe replicas of one kind: what is true of each of them."""
+    ce, cce = zip(*pairs, strict=True)
+    if kind == EXACT:
+        return "play is a correlated equilibrium up to rounding"
+    if kind == CORRELATED:
+        return f"play is {_approximate(_worst(ce), 'correlated')}, and the CE gap falls"
+    gap = f"the CE gap is {_range(ce)} and {_together(ce)}"
+    if kind == COARSE:
+        return f"play is {_approximate(_worst(cce), 'coarse correlated')}, but {gap}"
+    return f"{gap}, and the CCE gap is {_range(cce)} and {_together(cce)}"
+
+
+def _worst(trends: Sequence[Trend]) -> Trend:
+    return max(trends, key=lambda one: one.end)
+
+
+def _range(trends: Sequence[Trend]) -> str:
+    least, largest = (number(choose(one.end for one in trends), zero=0.0) for choose in (min, max))
+    return least if least == largest else f"{least} to {largest}"
+
+
+def _together(trends: Sequence[Trend]) -> str:
+    """Describe what all of these replicas do, without counting them again if they agree."""
+    return in_words(trends).removesuffix(" in each replica").replace(f" of {len(trends)} replicas", "")
+
+
+def _approximate(trend: Trend, kind: str) -> str:
     """Name the equilibrium that a gap makes of play.
 
-    >>> _approximate(GapTrend(gap=0.0163, word="falls", exponent=-0.5, lately=(0.01, 0.03)), "correlated")
+    >>> _approximate(Trend("falls", 100, 0.03, 0.0163, 0.0163, 0.03), "correlated")
     'a 0.0163-approximate correlated equilibrium'
     """
     if trend.word == "zero":
         return f"a {kind} equilibrium up to rounding"
-    gap = number(trend.gap)
+    gap = number(trend.end, zero=0.0)
     article = "an" if re.match(r"8|1[18](?![0-9])", gap) else "a"  # eight, eleven and eighteen begin with a vowel
     return f"{article} {gap}-approximate {kind} equilibrium"
 

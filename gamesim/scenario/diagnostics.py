@@ -14,9 +14,10 @@ from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
 from gamesim.errors import InputError, did_you_mean
+from gamesim.formatting import shown
 from gamesim.game import Game
 from gamesim.learner import Learner, several_informed
-from gamesim.scenario.mistakes import Mistake, Mistakes, key_at, key_of_setting, shown
+from gamesim.scenario.mistakes import Mistake, Mistakes, key_at, key_of_setting
 from gamesim.scenario.parts import EveryonePart, GamePart, MeasurePart, Part, PlayerPart
 from gamesim.scenario.payoffs import label_mistakes
 

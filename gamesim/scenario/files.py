@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from gamesim.errors import InputError, unknown
-from gamesim.scenario.mistakes import shortened
+from gamesim.formatting import shortened
 from gamesim.scenario.model import SCENARIO_FILE, Scenario
 
 LARGEST_FILE = 2**28  # bytes

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gamesim.errors import InputError
+from gamesim.formatting import shortened
 
 Mistake = tuple[str, str]  # the key, and what is wrong with it
 
@@ -33,13 +34,3 @@ def key_of_setting(key: str, error: InputError, settings: Mapping[str, Any]) -> 
     """Return the key of the setting that a message starts with, or that of the table of settings."""
     word = str(error).split()[0]
     return f"{key}.{word}".removeprefix(".") if word in settings else key
-
-
-def shown(value: object) -> str:
-    """Return a value as messages quote it, shortened if it is long."""
-    return shortened(repr(value))
-
-
-def shortened(text: str) -> str:
-    """Return a text, shortened if it is long."""
-    return text if len(text) <= 60 else text[:57] + "..."

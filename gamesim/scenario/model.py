@@ -21,13 +21,12 @@ from gamesim.scenario import diagnostics
 from gamesim.scenario.mistakes import Mistake, message
 from gamesim.scenario.parts import EveryonePart, GamePart, MeasurePart, Part, PlayerPart, PrintableText
 from gamesim.simulation import Simulation
-from gamesim.validation import whole_number
+from gamesim.validation import MOST_ROUNDS, whole_number
 
 __all__ = ["Scenario"]
 
 Entry = TypeVar("Entry", bound=EveryonePart)
 
-MOST_ROUNDS = 10**15
 SCENARIO_FILE = "scenario.toml"  # the name of the scenario in a run folder
 GAME_FILE = "game.npz"  # the name of a game that was read from a file: this format stores every game exactly
 
@@ -203,9 +202,7 @@ class Scenario(Part):
         """
         update = {}
         if rounds is not None:
-            update["rounds"] = whole_number("rounds", rounds, least=1)
-            if rounds > MOST_ROUNDS:
-                raise InputError(f"rounds must be at most 10^15, got {rounds}")
+            update["rounds"] = whole_number("rounds", rounds, least=1, most=MOST_ROUNDS)
         if seed is not None:
             update["seed"] = whole_number("seed", seed, least=0)
         return self.model_copy(update=update)

@@ -8,12 +8,14 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInf
 from gamesim import games, players, user_learners
 from gamesim.deprecated import Renamed
 from gamesim.errors import InputError, unknown
+from gamesim.formatting import shown
 from gamesim.game import Game
 from gamesim.learner import Learner
-from gamesim.scenario.mistakes import Mistakes, key_of_setting, shown
+from gamesim.scenario.mistakes import Mistakes, key_of_setting
 from gamesim.scenario.payoffs import payoff_mistakes
 from gamesim.scenario.settings import checked_settings, checked_user_settings
 from gamesim.user_learners import UserLearner
+from gamesim.validation import MOST_CHECKPOINTS, few_entries
 
 
 def _printable(text: str) -> str:
@@ -54,6 +56,8 @@ class GamePart(Part):
     @field_validator("settings")
     @classmethod
     def _settings_fit(cls, settings: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
+        for key, value in settings.items():
+            few_entries(key, value)  # before pydantic, which reports every wrong entry of a long list
         if name := info.data.get("name"):
             checked_settings(name, games.available()[name], settings)
         return settings
@@ -145,5 +149,5 @@ class MeasurePart(Part):
 
     distance: Literal["auto", "always", "never"] = Field(default="auto", description='"auto", "always" or "never"')
     checkpoints: int = Field(
-        default=10, ge=1, le=1000, description="an integer from 1 to 1000: checkpoints per decade of rounds"
+        default=10, ge=1, le=MOST_CHECKPOINTS, description="an integer from 1 to 1000: checkpoints per decade of rounds"
     )

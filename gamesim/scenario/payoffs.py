@@ -5,7 +5,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Any
 
-from gamesim.scenario.mistakes import Mistake, shown
+from gamesim.formatting import shown
+from gamesim.scenario.mistakes import Mistake
 
 
 def payoff_mistakes(
@@ -41,7 +42,7 @@ def payoff_mistakes(
 
 
 def _entry_mistakes(entries: list[Any], expected: list[tuple[int, str]], path: str = "") -> Iterator[Mistake]:
-    if any(isinstance(one, list) for one in entries):
+    if expected:
         (length, why), below = expected[0], expected[1:]
         for i, one in enumerate(entries, 1):
             if not isinstance(one, list):

@@ -10,8 +10,9 @@ from pydantic import TypeAdapter, ValidationError
 
 from gamesim import players, user_learners
 from gamesim.errors import InputError, unknown, unknown_setting
+from gamesim.formatting import shown
 from gamesim.learner import Learner
-from gamesim.scenario.mistakes import Mistake, Mistakes, key_of_setting, shown
+from gamesim.scenario.mistakes import Mistake, Mistakes, key_of_setting
 
 
 def checked_settings(

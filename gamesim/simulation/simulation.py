@@ -16,7 +16,9 @@ from gamesim.engine import checkpoints as grid
 from gamesim.engine import loop, tracks
 from gamesim.engine.compiled import Vector
 from gamesim.engine.sums import Sums, lengths
+from gamesim.engine.trajectory import COUNT, STRIDE
 from gamesim.errors import InputError
+from gamesim.formatting import amount, memory
 from gamesim.game import Game
 from gamesim.learner import Feedback, Learner, several_informed
 from gamesim.measure.builtin import gap_name
@@ -116,7 +118,7 @@ def simulate(
         ``observe(loss)`` (see `RunningLearner`). `gamesim.players.make` makes a learner with settings. Learners that
         need a horizon are tuned to `rounds`.
     rounds : int
-        The number of rounds, at least 1.
+        The number of rounds, from 1 to 10^15.
     seed : int, default 0
         Seed of the random number generator.
     feedback : {"expected", "sampled", "bandit"} or sequence, default "expected"
@@ -191,7 +193,7 @@ def simulate(
         noise=noise,
         trajectory=trajectory,
         observers=observers,
-        horizon=validation.whole_number("rounds", rounds, least=1),
+        horizon=validation.whole_number("rounds", rounds, least=1, most=validation.MOST_ROUNDS),
     )
     return simulation.run(rounds)
 
@@ -233,7 +235,7 @@ class Simulation(Generic[Number]):
     horizon : int, optional
         The number of rounds to which learners with an unset horizon are tuned.
     checkpoints : int, default 10
-        The number of checkpoints per power of ten of the rounds.
+        The number of checkpoints per power of ten of the rounds, at most 1000.
 
     Raises
     ------
@@ -297,14 +299,15 @@ class Simulation(Generic[Number]):
         self.learners = _chosen_learners(self.game, learners, self.protocol, horizon)
         self.observers = chosen(observers)
         self.rounds = 0
-        self._spent = [0.0] * self.replicas
-        wanted = validation.whole_number("checkpoints", checkpoints, least=1)
+        wanted = validation.whole_number("checkpoints", checkpoints, least=1, most=validation.MOST_CHECKPOINTS)
         self._drawn = self.protocol.drawn
         self._per_decade = grid.per_decade(self.game.sizes, wanted, self._drawn)
         totals = [one.first(self.game) for one in self.observers]
         self._trajectories = Trajectories(trajectory, self.game.sizes, self.replicas)
-        self._refuse_beyond_memory(sum(map(len, totals)))
+        self._refuse_beyond_memory(sum(map(len, totals)), state=0)
         self._setup, first_state, scratch = compiled(self.game, self.learners, self.protocol, self.observers, totals)
+        self._refuse_beyond_memory(sum(map(len, totals)), first_state.size)
+        self._spent = [0.0] * self.replicas
         self._tracks = [self._allocate(first_state, scratch, totals) for _ in range(self.replicas)]
         self._python: list[PythonPhases] = []
         first_round, starts = FirstRound(self.game, opening, perturb), Starts(self.game, start, self.replicas)
@@ -362,7 +365,8 @@ class Simulation(Generic[Number]):
         >>> seen, record.rounds  # stopped after three rounds
         ([1, 2, 3], 3)
         """
-        end = self.rounds + validation.whole_number("rounds", rounds, least=1)
+        most_rounds = validation.MOST_ROUNDS - self.rounds
+        end = self.rounds + validation.whole_number("rounds", rounds, least=1, most=most_rounds)
         self._trajectories.refuse_beyond_limit(end)
         pace, most = 1, self._most_rounds()
         most_threads = 1 if any(self._python) else min(self.replicas, cpu_count() or 1)
@@ -379,6 +383,38 @@ class Simulation(Generic[Number]):
                 if progress is not None and progress(self):
                     break
         return self.record()
+
+    def advance(self, rounds: int) -> None:
+        """Play further rounds in the calling thread, without a record.
+
+        A record copies the sums at every checkpoint. This method is for callers that play in many short pieces and
+        look at the simulation in between, through `moments`, `strategies` and `trajectory`. Unlike `run`, it does not
+        limit BLAS to one thread.
+
+        Parameters
+        ----------
+        rounds : int
+            The number of rounds, at least 1.
+
+        Raises
+        ------
+        InputError
+            If the number is invalid, or a user-defined learner fails.
+
+        Examples
+        --------
+        >>> simulation = Simulation("shapley", "hedge", perturb=0.2)
+        >>> for _ in range(50):
+        ...     simulation.advance(10)
+        >>> whole = Simulation("shapley", "hedge", perturb=0.2).run(500)
+        >>> simulation.gap("ce") == whole.gap("ce")
+        True
+        """
+        end = self.rounds + validation.whole_number("rounds", rounds, least=1)
+        most = self._most_rounds()
+        while self.rounds < end:
+            checkpoint = grid.next_checkpoint(self.rounds, self._per_decade)
+            self._advance_all(None, min(end, self.rounds + most, checkpoint) - self.rounds)
 
     def record(self) -> Record[Number]:
         """Return the record of all rounds so far.
@@ -398,7 +434,7 @@ class Simulation(Generic[Number]):
         [[0.45, 0.45], [0.05, 0.05]]
         """
         arrays: dict[str, NDArray[Any]] = {
-            "checkpoints": np.array([rounds for rounds, _ in self._kept], dtype=np.int64),
+            "checkpoints": self.checkpoint_rounds,
             **self._summed_arrays(),
         }
         for part in CONTINUED:
@@ -450,6 +486,68 @@ class Simulation(Generic[Number]):
         rounds = np.array([*(rounds for rounds, _ in earlier), self.rounds], dtype=np.int64)
         totals = {one.name: len(one.first(self.game)) for one in self.observers}
         return Moments(self.game, rounds, lambda k: earlier[k][1] if k < len(earlier) else now, totals=totals)
+
+    @property
+    def checkpoint_rounds(self) -> NDArray[np.int64]:
+        """Return the rounds at which the sums are stored, so far.
+
+        Examples
+        --------
+        >>> simulation = Simulation("chicken", "hedge")
+        >>> simulation.advance(15)
+        >>> simulation.checkpoint_rounds.tolist()
+        [1, 2, 3, 4, 5, 6, 8, 10, 13]
+        """
+        return np.array([rounds for rounds, _ in self._kept], dtype=np.int64)
+
+    def strategies(self, replica: int = 0) -> NDArray[np.float64]:
+        """Return all players' strategies in the last round, concatenated.
+
+        Parameters
+        ----------
+        replica : int, default 0
+            The index of the replica.
+
+        Returns
+        -------
+        ndarray of float
+            The probability of each action of each player.
+
+        Examples
+        --------
+        >>> simulation = Simulation("matching-pennies", ["hedge", "fixed"], opening=[[0.9, 0.1], None])
+        >>> simulation.advance(1)
+        >>> simulation.strategies().tolist()
+        [0.9, 0.1, 0.5, 0.5]
+        """
+        return np.array(self._tracks[replica].strategies[(self.rounds - 1) % loop.BLOCK])
+
+    def trajectory(self, replica: int = 0) -> tuple[int, NDArray[np.float64]]:
+        """Return the strategies of a thinned trajectory, see `Record.trajectory`.
+
+        Parameters
+        ----------
+        replica : int, default 0
+            The index of the replica.
+
+        Returns
+        -------
+        stride : int
+            The number of rounds of a stretch, of which one is recorded.
+        strategies : ndarray of shape (recorded rounds, actions of all players)
+            All players' strategies in one round of each stretch, as probabilities. It is a view, which the following
+            rounds change.
+
+        Examples
+        --------
+        >>> simulation = Simulation("prisoners-dilemma", ["hedge", "uniform"])
+        >>> simulation.advance(2000)
+        >>> stride, strategies = simulation.trajectory()
+        >>> stride, strategies.shape, strategies[-1].round(3).tolist()
+        (2, (1000, 4), [0.0, 1.0, 0.5, 0.5])
+        """
+        kept = self._tracks[replica].kept
+        return int(kept.numbers[STRIDE]), kept.rows[: kept.numbers[COUNT]]
 
     def measure(self, name: str, **options: Any) -> Value:
         """Return a measure of the rounds so far by name, averaged over replicas.
@@ -563,16 +661,19 @@ class Simulation(Generic[Number]):
                 )
         replicas: Any = None if record.single else record.replicas
         options: Any = {"feedback": record.feedback} | record.settings.get("protocol", {})
-        simulation: Simulation[Number] = cls(
-            record.game,
-            record.learners,
-            seed=record.seed,
-            replicas=replicas,
-            checkpoints=record.settings["checkpoints"],
-            trajectory=record.settings.get("trajectory", "thinned"),
-            observers=record.observers if observers is None else observers,
-            **options,
-        )
+        try:
+            simulation: Simulation[Number] = cls(
+                record.game,
+                record.learners,
+                seed=record.seed,
+                replicas=replicas,
+                checkpoints=record.settings["checkpoints"],
+                trajectory=record.settings.get("trajectory", "thinned"),
+                observers=record.observers if observers is None else observers,
+                **options,
+            )
+        except TypeError as error:  # the protocol in a file may be anything
+            raise InputError(f"the protocol in this record is invalid ({error})") from None
         simulation._take_over(record)
         return simulation
 
@@ -621,6 +722,8 @@ class Simulation(Generic[Number]):
         shapes = {f"continue_{part}": (self.replicas, *getattr(track, part).shape) for part in CONTINUED}
         for name, width in self._lengths().items():
             shapes[f"continue_{name}"] = (self.replicas, width)
+        kept_numbers = "continue_kept" if "continue_kept" in record.arrays else "continue_stride"
+        shapes[kept_numbers] = (self.replicas, 4 if kept_numbers == "continue_kept" else 1)
         check_shapes(record.arrays, shapes)
         kept = len(record.arrays["trajectory_rounds"])
         for replica in range(self.replicas):
@@ -659,14 +762,14 @@ class Simulation(Generic[Number]):
         most = 2**20 // per_round + 1
         return min(most, self._trajectories.most_rounds(self.game.sizes) or most)
 
-    def _refuse_beyond_memory(self, observed: int) -> None:
-        """Raise an InputError if the arrays would exceed the memory limit."""
-        needed = self.replicas * tracks.bytes_needed(self.game.sizes, self._per_decade, self._drawn)
-        needed += 8 * self.replicas * observed * (2 + grid.DECADES * self._per_decade)
+    def _refuse_beyond_memory(self, observed: int, state: int) -> None:
+        """Raise an InputError if the arrays, with observers' totals and learners' states, exceed the memory limit."""
+        held = tracks.bytes_needed(self.game.sizes, self._per_decade, self._drawn)
+        needed = self.replicas * (held + 8 * state + 8 * observed * (2 + grid.DECADES * self._per_decade))
         if needed > SIMULATION_BYTES:
             raise InputError(
-                f"this simulation would need {needed / 2**30:.1f} GiB for {self.replicas} replicas of "
-                f"{self.game.name}, but the limit is {SIMULATION_BYTES / 2**30:.0f} GiB; use fewer replicas or actions"
+                f"this simulation would need {memory(needed)} for {amount(self.replicas)} replicas of "
+                f"{self.game.name}, but the limit is {memory(SIMULATION_BYTES)}; use fewer replicas or actions"
             )
 
     def _advance_all(self, pool: ThreadPoolExecutor | None, rounds: int) -> None:

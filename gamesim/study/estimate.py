@@ -19,7 +19,9 @@ class Estimate:
     bytes: int
 
 
-def estimate(jobs: Sequence[Job], points: int, measures: Sequence[str], workers: int, budget: float = 5.0) -> Estimate:
+def estimate(
+    jobs: Sequence[Job], points: int, seeds: int, measures: Sequence[str], workers: int, budget: float = 5.0
+) -> Estimate:
     """Time some of the points, spread over the study, for about `budget` seconds in total."""
     use_one_blas_thread()
     times: list[float] = []
@@ -34,7 +36,8 @@ def estimate(jobs: Sequence[Job], points: int, measures: Sequence[str], workers:
             continue
         times.append(seconds)
         spent += min(seconds, budget)
-        sizes.append(2 * len(job.text) + 40 * len(measures) + 250)  # a rough estimate of a row and its index
+        # A rough estimate of a row and its index; points that differ only in their seeds share a text.
+        sizes.append(2 * len(job.text) // seeds + 40 * len(measures) + 150)
     if not times:
         return Estimate(points, 0, 0.0, 0)
     mean = sum(times) / len(times)

@@ -4,25 +4,16 @@ import sqlite3
 from pathlib import Path
 
 from gamesim.errors import InputError
+from gamesim.lock import try_lock
 
 
 def take_lock(path: Path) -> sqlite3.Connection:
-    """Lock a store; the operating system releases the lock when the process ends, even if it is killed.
-
-    This is an SQLite lock on an empty file beside the store. It works on every platform and does not block readers.
-    """
+    """Lock a store through an empty file beside it, so that readers are not blocked."""
     beside = path.with_name(f"{path.name}.lock")
     try:
-        lock = sqlite3.connect(beside, isolation_level=None, timeout=0)
-        try:
-            lock.execute("BEGIN EXCLUSIVE")
-        except BaseException:
-            lock.close()
-            raise
-    except sqlite3.OperationalError as error:
-        if "locked" in str(error):
-            raise InputError(
-                f"another sweep is using {path}; wait until it ends, or choose another folder with --out"
-            ) from None
+        lock = try_lock(beside)
+    except sqlite3.DatabaseError as error:
         raise InputError(f"cannot lock {beside}: {error}; choose another folder with --out") from None
+    if lock is None:
+        raise InputError(f"another sweep is using {path}; wait until it ends, or choose another folder with --out")
     return lock

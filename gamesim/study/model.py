@@ -42,6 +42,7 @@ from pathlib import Path
 from typing import Any
 
 from gamesim.errors import InputError, unknown
+from gamesim.formatting import shown
 from gamesim.scenario import Scenario
 from gamesim.scenario.files import read_toml
 from gamesim.study.axes import Axis, Choice
@@ -202,7 +203,7 @@ def find(name: str, others: Iterable[str] = ()) -> Path:
     try:
         is_file = path.is_file()
     except OSError as error:
-        raise InputError(f"cannot read {name!r:.60}: {error.strerror}") from None
+        raise InputError(f"cannot read {shown(name)}: {error.strerror}") from None
     if not is_file:
         if len(path.parts) == 1:
             raise unknown("study", name, [*known, *others])

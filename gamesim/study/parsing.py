@@ -8,10 +8,10 @@ from typing import Any
 
 from gamesim import scenario
 from gamesim.errors import InputError, did_you_mean, unknown
+from gamesim.formatting import shown
 from gamesim.measure import numbers
 from gamesim.scenario import Scenario
 from gamesim.scenario.files import read_toml
-from gamesim.scenario.mistakes import shown
 from gamesim.study.axes import Axis, Change, Choice, top_of
 from gamesim.study.canonical import canonical
 from gamesim.study.worker import DEFAULT_MEASURES

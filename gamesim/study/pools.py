@@ -6,7 +6,7 @@ import signal
 import sys
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor, Executor, ProcessPoolExecutor
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib import import_module
@@ -14,12 +14,14 @@ from importlib.metadata import version
 from multiprocessing.connection import Connection
 from multiprocessing.connection import wait as wait_for
 from types import ModuleType
-from typing import Any
+from typing import Any, TypeVar
 
 from gamesim.errors import InputError
-from gamesim.study import worker
+from gamesim.study import end_with_parent, worker
 
 ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "BLIS_NUM_THREADS"), "1")
+
+Result = TypeVar("Result")
 
 
 @dataclass
@@ -44,13 +46,15 @@ def local(workers: int, preload: ModuleType = worker) -> Open:
     """
 
     def open_pool() -> Pool:
+        variables = dict(ONE_THREAD)  # read when a worker, or the fork server, imports NumPy
         context = multiprocessing.get_context("spawn" if sys.platform == "win32" else "forkserver")
-        if hasattr(context, "set_forkserver_preload"):
-            context.set_forkserver_preload([preload.__name__])  # imported once, so a dead worker is replaced quickly
+        if hasattr(context, "set_forkserver_preload"):  # imported once, so a dead worker is replaced quickly
+            context.set_forkserver_preload([end_with_parent.__name__, preload.__name__])
+            variables[end_with_parent.PARENT] = str(os.getpid())
         end, kept = context.Pipe(duplex=False)
-        environment = _environment(ONE_THREAD)  # read when a worker, or the fork server, imports NumPy
+        environment = _environment(variables)
         environment.__enter__()
-        executor = ProcessPoolExecutor(workers, mp_context=context, initializer=_begin_worker, initargs=(end,))
+        executor = _Workers(workers, mp_context=context, initializer=_begin_worker, initargs=(end,))
 
         def close() -> None:
             kept.close()  # makes the workers exit, even in the middle of a task
@@ -61,6 +65,19 @@ def local(workers: int, preload: ModuleType = worker) -> Open:
         return Pool(executor, workers, close=close)
 
     return open_pool
+
+
+class _Workers(ProcessPoolExecutor):
+    """Processes that ignore Ctrl-C from their first moment, because they inherit that it is blocked."""
+
+    def submit(self, call: Callable[..., Result], /, *given: Any, **named: Any) -> "Future[Result]":
+        if not hasattr(signal, "pthread_sigmask"):  # Windows
+            return super().submit(call, *given, **named)
+        before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            return super().submit(call, *given, **named)
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def cluster(address: str) -> Open:

@@ -12,6 +12,7 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, 
 from importlib.metadata import version
 
 from gamesim.errors import InputError
+from gamesim.interrupts import Stop
 from gamesim.study.jobs import Job, Outcome, Run, run_task
 from gamesim.study.pools import Open, Pool
 from gamesim.study.store import Store
@@ -58,23 +59,26 @@ class _Sweep:
     def run(self) -> None:
         if self._next is None:
             return
-        pool = self._open_pool()
-        try:
-            while True:
-                try:
-                    self._submit(pool)
-                    if not self._flying:
-                        return
-                    done, _ = wait(self._flying, timeout=0.25, return_when=FIRST_COMPLETED)
-                    broken = [self._take(future, pool) for future in done]
-                    if not done:
-                        self._watch(())
-                except (BrokenExecutor, EOFError, ConnectionError):  # the last two if the fork server died
-                    broken = [True]
-                if any(broken):
-                    pool = self._reopened(pool)
-        finally:
-            pool.close()
+        with Stop() as stop:
+            pool = self._open_pool()
+            stop.at_once = False  # from here on, Ctrl-C waits until no worker is being started and no outcome stored
+            try:
+                while not stop.wished:
+                    try:
+                        self._submit(pool)
+                        if not self._flying:
+                            return
+                        done, _ = wait(self._flying, timeout=0.25, return_when=FIRST_COMPLETED)
+                        broken = [self._take(future, pool) for future in done]
+                        if not done:
+                            self._watch(())
+                    except (BrokenExecutor, EOFError, ConnectionError):  # the last two if the fork server died
+                        broken = [True]
+                    if any(broken):
+                        pool = self._reopened(pool)
+                raise KeyboardInterrupt
+            finally:
+                pool.close()
 
     def _reopened(self, pool: Pool) -> Pool:
         """Collect the remaining outcomes of a broken pool, and return a new one."""

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from gamesim.engine.compiled import Integers, Vector
 from gamesim.errors import InputError
+from gamesim.formatting import shown
 
 
 def owners(actions: int, order: Sequence[int] | None = None) -> Integers:
@@ -22,12 +23,11 @@ def owners(actions: int, order: Sequence[int] | None = None) -> Integers:
     >>> owners(3, order=(2, 0, 1)).tolist()
     [2, 2, 0, 1]
     """
-    arranged = np.arange(actions) if order is None else np.array(order, dtype=np.int64)
-    if sorted(arranged.tolist()) != list(range(actions)):
+    if order is not None and sorted(order) != list(range(actions)):
         raise InputError(
-            f"order must contain each of the {actions} actions once, from 0 to {actions - 1}, "
-            f"got {', '.join(map(str, order or ()))}"
+            f"order must contain each of the {actions} actions once, from 0 to {actions - 1}, got {shown(order)}"
         )
+    arranged = np.arange(actions) if order is None else np.array(order, dtype=np.int64)
     twice = (1 << (actions - 1).bit_length()) - actions
     return np.repeat(arranged, np.where(np.arange(actions) < twice, 2, 1))
 

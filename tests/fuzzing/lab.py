@@ -8,15 +8,15 @@ from concurrent.futures import Executor, Future
 from functools import cache
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, NoReturn
 from urllib.parse import unquote_to_bytes
 
 from starlette.applications import Starlette
 from starlette.types import Message, Scope
 
-from gamesim.errors import InputError
-from gamesim.lab import limits, server
-from gamesim.lab.session import Session, Workers
+from gamesim.lab import server
+from gamesim.lab.session import Session
+from gamesim.lab.workers import Workers
 from tests.fuzzing import texts, trees
 from tests.fuzzing.oracle import Refused, Wrong
 from tests.fuzzing.scenarios import scenario_tree, words
@@ -33,14 +33,19 @@ class Client:
     def __init__(self) -> None:
         self.errors: list[str] = []
 
-    async def send_json(self, content: dict[str, Any]) -> None:
-        json.dumps(content, allow_nan=False, ensure_ascii=False).encode()
+    async def send_text(self, text: str) -> None:
+        text.encode()
+        content = json.loads(text, parse_constant=_no_json)
         if content["is"] == "error":
             self.errors.append(content["message"])
 
     async def send_bytes(self, data: bytes) -> None:
         if len(data) % 4:
             raise Wrong(f"expected a frame of 32-bit numbers, got {len(data)} bytes")
+
+
+def _no_json(constant: str) -> NoReturn:
+    raise Wrong(f"a browser cannot parse {constant} in JSON")
 
 
 class Here(Executor):
@@ -104,8 +109,9 @@ def _tree(random: Random) -> dict[str, Any]:
 
 def use_messages(given: Input, folder: Path) -> None:
     """Send the messages to a session, with a frame after each; the last error counts as the refusal."""
-    client, workers = Client(), Workers(rounds=Here(), slow=Here(), reports=Here())  # type: ignore[arg-type]
-    session = Session(client, workers)  # type: ignore[arg-type]
+    here: Any = Here()
+    client: Any = Client()
+    session = Session(client, Workers(turns=here, commands=here, builds=here, programs=here, reports=here))
     _loop().run_until_complete(_send(session, [given[name] for name in sorted(given)]))
     if any("memory" in message.partition(";")[0] for message in client.errors):
         raise MemoryError(client.errors)
@@ -119,24 +125,10 @@ async def _send(session: Session, messages: Sequence[bytes]) -> None:
             text: str | bytes = data.decode()
         except UnicodeDecodeError:
             text = data
-        if isinstance(text, str) and _asks_for_many_rounds(text):
-            continue
         await session._handle(text)
-        if session.playing:
-            session._pace = 1.0
-            await session._advance()
-        session._last_frame, session._undrawn = 0.0, 0
-        await session._show()
-
-
-def _asks_for_many_rounds(text: str) -> bool:
-    """Whether a message asks for more rounds than a fuzzer has time for; the lab plays them in the background."""
-    try:
-        message = limits.read_message(text)
-    except InputError:
-        return False
-    rounds = message.get("rounds")
-    return message["do"] == "step" and isinstance(rounds, int) and 100 < rounds <= 10**6
+        if session.runs:
+            session._undrawn = 0
+            await session._take_turn()
 
 
 # Requests.

@@ -2,7 +2,7 @@
 
 import json
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from inspect import Parameter, signature
 from pathlib import Path
@@ -10,20 +10,19 @@ from random import Random
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from gamesim import games, players, scenario, toml
-from gamesim.game import tables_within
+from gamesim.games.limits import payoffs_within
 from gamesim.measure import numbers
 from gamesim.scenario import Scenario
 from gamesim.study import model as study
 from gamesim.study import worker
 from gamesim.study.jobs import Job
 from tests.fuzzing import texts, trees
-from tests.fuzzing.oracle import Skip, Wrong
+from tests.fuzzing.oracle import Wrong
 from tests.fuzzing.values import Input, some
 
-TABLE = 2**24  # bytes of the largest payoff table
+PAYOFFS = 2**19  # of the largest game that is built
 SMALL = 64  # action profiles of a game that is played
 ROUNDS = 3
-LARGEST_SETTING = 12
 
 Tree = dict[str, Any]
 
@@ -212,8 +211,7 @@ def _beside(random: Random) -> Input:
 
 def use_scenario(given: Input, folder: Path) -> None:
     """Read a scenario, write it as TOML and read that back, and play a few rounds if it is small."""
-    _skip_large_settings(given["scenario.toml"])
-    with tables_within(TABLE):
+    with payoffs_within(PAYOFFS):
         made = scenario.read(folder / "scenario.toml")
         again = Scenario.from_dict(tomllib.loads(made.to_toml()), folder=folder)
     if again.model_dump() != made.model_dump():
@@ -230,8 +228,7 @@ def play(made: Scenario) -> None:
 
 def use_study(given: Input, folder: Path) -> None:
     """Read a study, enumerate its first points, and run one if it is small."""
-    _skip_large_settings(given["study.toml"])
-    with tables_within(TABLE):
+    with payoffs_within(PAYOFFS):
         made = study.read(folder / "study.toml")
         json.dumps(made.description._asdict() if hasattr(made.description, "_asdict") else vars(made.description))
         for _, point in zip(range(3), made.points(), strict=False):
@@ -248,24 +245,3 @@ def try_point(job: Job, measures: Sequence[str]) -> None:
         (outcome,) = worker.run([job], measures)
         if outcome.error is not None and outcome.error.partition(":")[0].endswith(("Error", "Warning", "Exception")):
             raise Wrong(f"a point fails with {outcome.error}")
-
-
-def _skip_large_settings(data: bytes) -> None:
-    """Leave out games with large integer settings, which are limited elsewhere."""
-    try:
-        large = _has_large_setting(tomllib.loads(data.decode("utf-8-sig")), "", in_settings=False)
-    except (ValueError, RecursionError):
-        return
-    if large:
-        raise Skip
-
-
-def _has_large_setting(tree: Any, key: str, *, in_settings: bool) -> bool:
-    in_settings = in_settings or "settings" in key
-    if isinstance(tree, Mapping):
-        return any(_has_large_setting(one, f"{key}.{name}", in_settings=in_settings) for name, one in tree.items())
-    if isinstance(tree, list):
-        return any(_has_large_setting(one, key, in_settings=in_settings) for one in tree)
-    if not in_settings or not isinstance(tree, int | float):
-        return False
-    return not (tree == 0 or 1e-9 < abs(tree) <= LARGEST_SETTING) or (key.endswith("seed") and tree < 0)

@@ -225,11 +225,11 @@ function showRest() {
   byId("rest").hidden = !still || pushed;
 }
 
-/** Whether all players still play their initial strategies and none gains by deviating. */
-function rests({ state, path }) {
-  if (!(state?.rounds >= STILL) || !path.rows.length || state.gap_ce > 1e-9 * payoffRange()) return false;
-  const still = (row) => row.every((share, k) => Math.abs(share - path.rows[0][k]) < 1e-6);
-  return still(state.average) && path.rows.every(still);
+/** Whether no strategy has moved in any round and no player gains by deviating, up to rounding. */
+function rests({ state, actions }) {
+  if (!(state?.rounds >= STILL)) return false;
+  const rounding = Number.EPSILON * (state.rounds + actions);
+  return state.gap_ce <= rounding * payoffRange() && Math.max(...state.moved) <= rounding * actions;
 }
 
 function showSpeed() {
@@ -316,7 +316,7 @@ function showLesson() {
     lesson?.look ??
     (about?.teaches
       ? `${about.about} ${about.teaches[0].toUpperCase()}${about.teaches.slice(1)}`
-      : "Press Play and watch which regrets vanish and which persist.");
+      : "Press Play and watch which regrets fall and which do not.");
 }
 
 function showStatus(words) {

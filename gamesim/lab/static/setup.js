@@ -203,12 +203,10 @@ export class Setup {
     const groups = new Map();
     for (const one of this.choices.learners) {
       const kind = /(swap|internal|external) regret/.exec(one.guarantee)?.[1];
-      const group = kind ? `no ${kind} regret` : "no guarantee";
+      const group = kind ? `bounded ${kind} regret` : "no guarantee";
       groups.set(group, [...(groups.get(group) ?? []), one]);
     }
-    const order = ["no swap regret", "no internal regret", "no external regret", "no guarantee"].filter((group) =>
-      groups.has(group),
-    );
+    const order = ["swap", "internal", "external"].map((kind) => `bounded ${kind} regret`);
     return h(
       "div",
       { class: "learner" },
@@ -219,7 +217,7 @@ export class Setup {
           "aria-label": `Learner of ${who}`,
           onchange: (event) => put({ learner: event.target.value, settings: undefined }),
         },
-        order.map((group) =>
+        [...order, "no guarantee"].filter((group) => groups.has(group)).map((group) =>
           h(
             "optgroup",
             { label: group },

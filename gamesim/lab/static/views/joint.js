@@ -116,5 +116,5 @@ export function describe(feed) {
       return label;
     })
     .reverse();
-  return `${where.join(", ")} is the most frequent action profile, with frequency ${shown(Math.max(...joint))}${feed.nearest ? `; the nearest correlated equilibrium is at distance ${shown(feed.nearest.distance.ce)}` : ""}`;
+  return `No action profile is more frequent than ${where.join(", ")}, with frequency ${shown(Math.max(...joint))}${feed.nearest ? `; the nearest correlated equilibrium is at distance ${shown(feed.nearest.distance.ce)}` : ""}`;
 }

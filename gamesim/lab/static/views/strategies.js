@@ -121,7 +121,7 @@ export function describe(feed) {
   return game.players
     .map((name, i) => {
       const most = average[i].indexOf(Math.max(...average[i]));
-      return `${name} plays ${game.actions[i][most]} most often, with average probability ${shown(average[i][most])}`;
+      return `${name} plays no action more often than ${game.actions[i][most]}, with average probability ${shown(average[i][most])}`;
     })
     .join("; ");
 }

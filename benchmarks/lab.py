@@ -1,0 +1,298 @@
+"""Load test of the lab: many pages that play at once and send commands, against a real server process.
+
+    python benchmarks/lab.py [--pages 1 16 64] [--seconds 20] [--speed 1000] [--largest]
+
+Page k plays the k-th lesson (they repeat) with seed k, without end, at `--speed` rounds per second or as fast as
+possible; with `--largest`, two runs side by side of the largest games that the lab accepts. It decodes every frame,
+reports it as drawn, and sends a command about once per second: pause and play, step, restart, download the scenario,
+preview a game. The time until its answer is the latency. Clients share the machine with the server.
+
+The benchmark fails if, with at most 64 pages, the server needs more than 400 MB, a page gets fewer than 5 frames per
+second, or the 99th percentile of the latency exceeds 0.5 s. Linux only, because memory and CPU time come from /proc.
+"""
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table as Printed
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.typing import Origin
+
+PAUSED, PLAYING = 0, 1
+HEADER = 7
+MEMORY, FRAMES, LATENCY = 400.0, 5.0, 0.5  # MB, frames per second, seconds
+PATIENCE = 120.0  # seconds to wait for an answer before the benchmark fails
+LARGEST: list[dict[str, Any]] = [
+    {"game": {"name": "uniform", "settings": {"actions": 64}}, "players": [{"learner": "hedge"}] * 2},
+    {"game": {"name": "el-farol", "settings": {"players": 12}}, "players": [{"learner": "regret-matching"}] * 12},
+]
+COLUMNS = [
+    *("pages", "opened s", "frames/s min", "median", "Mrounds/s", "command p50 ms", "p99", "max", "commands"),
+    *("server CPU %", "client CPU %", "peak MB", "load average"),
+]
+
+Frame = list[tuple[int, float]]  # the status and the number of rounds of each run
+
+
+class Page:
+    """A client that acts like the page in a browser, and counts."""
+
+    def __init__(self, connection: ClientConnection, scenario: dict[str, Any], seed: int, chosen: "Chosen") -> None:
+        self.connection, self.speed = connection, chosen.speed
+        self.scenario = {**scenario, "seed": seed, "rounds": 10**9}
+        self.beside = self.scenario["players"] if chosen.largest else None
+        self.random = random.Random(seed)
+        self.shape: dict[str, Any] = {}
+        self.status, self.rounds, self.frames, self.played = PAUSED, 0.0, 0, 0.0
+        self.latencies: dict[str, list[float]] = {}
+        self._expected: tuple[Callable[[Any], bool], asyncio.Future[None]] | None = None
+
+    async def receive(self) -> None:
+        """Decode all messages; report frames as drawn."""
+        async for message in self.connection:
+            if isinstance(message, bytes):
+                await self.connection.send('{"do": "drawn"}')
+                content: Any = self._decode(np.frombuffer(message, "<f4"))
+                if content:
+                    self.frames += 1
+                    before = self.rounds
+                    (self.status, self.rounds), *_ = content
+                    self.played += max(0.0, self.rounds - before) * len(content)
+            else:
+                content = json.loads(message)
+                if content["is"] == "error":
+                    raise RuntimeError(content["message"])
+                if content["is"] == "shape":
+                    self.shape = content
+            if self._expected is not None and self._expected[0](content):
+                self._expected[1].set_result(None)
+                self._expected = None
+
+    def _decode(self, numbers: Any) -> Frame:
+        """Return the statuses and rounds in a frame, or nothing if it belongs to an earlier shape."""
+        if numbers[0] != self.shape.get("shape"):
+            return []
+        state, row = (sum(size for _, size in self.shape[name]) for name in ("fields", "row_fields"))
+        actions = sum(map(len, self.shape["game"]["actions"]))
+        found = []
+        for _ in self.shape["runs"]:
+            _, status, _, rows, _, _, steps = (int(one) for one in numbers[:HEADER])
+            found.append((status, float(numbers[HEADER]) + float(numbers[HEADER + 1])))
+            numbers = numbers[HEADER + state + rows * row + steps * actions :]
+        if numbers.size:
+            raise RuntimeError(f"a frame has {numbers.size} numbers too many")
+        return found
+
+    async def ask(self, kind: str, answer: Callable[[Any], bool], **command: Any) -> None:
+        """Send a command and store the time until a message that answers it."""
+        answered: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._expected = answer, answered
+        began = monotonic()
+        await self.connection.send(json.dumps(command))
+        await asyncio.wait_for(answered, PATIENCE)
+        self.latencies.setdefault(kind, []).append(monotonic() - began)
+
+    async def begin(self) -> None:
+        await self.ask("begin", _is("shape"), do="begin", scenario=self.scenario, beside=self.beside)
+
+    async def play(self) -> None:
+        await self.ask("play", _shows(PLAYING), do="play", speed=self.speed)
+
+    async def pause(self) -> None:
+        await self.ask("pause", _shows(PAUSED), do="pause")
+
+    async def step(self) -> None:
+        await self.pause()
+        await self.ask("step", _shows(PAUSED, self.rounds + 1), do="step")
+        await self.play()
+
+    async def restart(self) -> None:
+        await self.begin()
+        await self.play()
+
+    async def toggle(self) -> None:
+        await self.pause()
+        await self.play()
+
+    async def save(self) -> None:
+        await self.ask("toml", _is("toml"), do="toml")
+
+    async def preview(self) -> None:
+        await self.ask("game", _is("game"), do="game", game=self.scenario["game"])
+
+    async def use(self, until: float) -> None:
+        """Send a random command about once per second."""
+        while True:
+            wait = self.random.uniform(0.5, 1.5)
+            if monotonic() + wait > until:
+                return
+            await asyncio.sleep(wait)
+            await self.random.choice([self.toggle, self.step, self.restart, self.save, self.preview])()
+
+
+def _is(kind: str) -> Callable[[Any], bool]:
+    return lambda content: isinstance(content, dict) and content["is"] == kind
+
+
+def _shows(status: int, rounds: float = 0) -> Callable[[Any], bool]:
+    def shows(content: Any) -> bool:
+        return isinstance(content, list) and bool(content) and content[0][0] == status and content[0][1] >= rounds
+
+    return shows
+
+
+@dataclass
+class Chosen:
+    """The options of the benchmark."""
+
+    pages: list[int]
+    seconds: float
+    speed: float | None
+    largest: bool
+
+
+@dataclass
+class Server:
+    """A lab in a process of its own."""
+
+    process: "subprocess.Popen[str]" = field(init=False)
+    address: str = field(init=False)
+
+    def __enter__(self) -> "Server":
+        command = [sys.executable, "-m", "gamesim", "lab", "--no-browser", "--port", "0"]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout is not None
+        self.address = self.process.stdout.readline().split()[5].rstrip("/")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.process.send_signal(signal.SIGINT)
+        self.process.wait()
+
+    def choices(self) -> dict[str, Any]:
+        with urllib.request.urlopen(f"{self.address}/choices.json") as answer:
+            found: dict[str, Any] = json.loads(answer.read())
+        return found
+
+    def cpu_seconds(self) -> float:
+        fields = Path(f"/proc/{self.process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    def peak_megabytes(self) -> float:
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        return int(status.partition("VmHWM:")[2].split()[0]) * 1024 / 1e6
+
+
+@dataclass
+class Result:
+    """What one number of pages costs."""
+
+    pages: int
+    opened: float
+    rates: list[float]  # frames per second of each page
+    rounds: float  # per second, of all pages
+    latencies: dict[str, list[float]]
+    server_cpu: float
+    client_cpu: float
+    peak: float
+
+    @property
+    def all_latencies(self) -> list[float]:
+        return sorted(one for part in self.latencies.values() for one in part)
+
+    def row(self) -> list[str]:
+        p50, p99, most = np.quantile(self.all_latencies, [0.5, 0.99, 1.0]) * 1000
+        return [
+            *(f"{self.pages}", f"{self.opened:.1f}", f"{min(self.rates):.1f}", f"{np.median(self.rates):.1f}"),
+            f"{self.rounds / 1e6:.2f}",
+            *(f"{p50:.0f}", f"{p99:.0f}", f"{most:.0f}", f"{len(self.all_latencies)}"),
+            *(f"{100 * self.server_cpu:.0f}", f"{100 * self.client_cpu:.0f}", f"{self.peak:.0f}"),
+            f"{os.getloadavg()[0]:.1f}",
+        ]
+
+    @property
+    def meets_targets(self) -> bool:
+        late = float(np.quantile(self.all_latencies, 0.99))
+        return self.pages > 64 or (self.peak <= MEMORY and min(self.rates) >= FRAMES and late <= LATENCY)
+
+
+async def measure(server: Server, count: int, chosen: Chosen) -> Result:
+    """Open pages, let all of them play and send commands, and measure."""
+    scenarios = LARGEST if chosen.largest else [lesson["scenario"] for lesson in server.choices()["lessons"]]
+    live = server.address.replace("http", "ws", 1) + "/live"
+    origin = Origin(server.address)
+    async with AsyncExitStack() as stack:
+        began = monotonic()
+        pages = []
+        for k in range(count):
+            connection = await stack.enter_async_context(connect(live, origin=origin, max_size=None, compression=None))
+            pages.append(Page(connection, scenarios[k % len(scenarios)], k, chosen))
+        receivers = [asyncio.create_task(page.receive()) for page in pages]
+        await asyncio.gather(*(page.restart() for page in pages))
+        opened = monotonic() - began
+        await asyncio.sleep(2)
+        for page in pages:
+            page.frames, page.played, page.latencies = 0, 0.0, {}
+        began, cpu, own = monotonic(), server.cpu_seconds(), sum(os.times()[:2])
+        await asyncio.gather(*(page.use(began + chosen.seconds) for page in pages))
+        took = monotonic() - began
+        latencies: dict[str, list[float]] = {}
+        for page in pages:
+            for kind, found in page.latencies.items():
+                latencies.setdefault(kind, []).extend(found)
+        result = Result(
+            pages=count,
+            opened=opened,
+            rates=[page.frames / took for page in pages],
+            rounds=sum(page.played for page in pages) / took,
+            latencies=latencies,
+            server_cpu=(server.cpu_seconds() - cpu) / took,
+            client_cpu=(sum(os.times()[:2]) - own) / took,
+            peak=server.peak_megabytes(),
+        )
+        for receiver in receivers:
+            if receiver.done():
+                receiver.result()
+            receiver.cancel()
+    return result
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--pages", type=int, nargs="+", default=[1, 16, 64])
+    parser.add_argument("--seconds", type=float, default=20.0)
+    parser.add_argument("--speed", type=float, help="rounds per second (default: as fast as possible)")
+    parser.add_argument("--largest", action="store_true", help="two runs of the largest games on every page")
+    chosen = Chosen(**vars(parser.parse_args()))
+    printed = Printed(*COLUMNS)
+    detail = Printed("pages", "command", "count", "p50 ms", "p99", "max")
+    failed = False
+    for count in chosen.pages:
+        with Server() as server:
+            result = asyncio.run(measure(server, count, chosen))
+        printed.add_row(*result.row())
+        for kind, found in sorted(result.latencies.items()):
+            p50, p99, most = np.quantile(found, [0.5, 0.99, 1.0]) * 1000
+            detail.add_row(f"{count}", kind, f"{len(found)}", f"{p50:.0f}", f"{p99:.0f}", f"{most:.0f}")
+        failed |= not result.meets_targets
+    Console(width=160).print(printed, detail)
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,93 @@
+"""The threads that all pages share, and how the pages share them.
+
+A page takes turns: a turn plays rounds for a slice of time and, when a frame is due, encodes one. A page has at most
+one turn in the queue, so the pages are served in rotation. The compiled loop releases the GIL, which leaves it to the
+event loop and to the encoding. Slices and the intervals between frames grow with the number of pages, so that
+overheads and frames use a fixed share of the machine. Commands do not wait for the turns of other pages: they have a
+thread of their own, as do those kinds of work that may take seconds.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from os import cpu_count
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from gamesim.lab.session import Session
+
+FRAME = 1 / 30  # seconds between two frames of a page, if there are few pages
+NEAREST = 0.3  # seconds between two computations of the nearest equilibrium, if there are few pages
+ROUNDS_SHARE = 0.6  # of all cores, for the rounds of pages that play as fast as possible
+FRAMES_SHARE = 0.25  # of one core
+NEAREST_SHARE = 0.15  # of one core
+SHORTEST_SLICE = 0.001  # seconds; shorter slices would be mostly overhead
+SMOOTHING = 0.05  # weight of the latest cost in the mean
+
+
+def cores() -> int:
+    """Return the number of processor cores."""
+    return cpu_count() or 1
+
+
+def _threads(count: int, name: str) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(count, f"lab-{name}")
+
+
+@dataclass
+class Allotment:
+    """How often a page gets one kind of work, such that all pages together use at most a share of one core."""
+
+    shortest: float  # seconds between two for the same page, if there are few pages
+    share: float
+    cost: float = 0.0  # mean of one, in seconds
+
+    def spend(self, seconds: float) -> None:
+        """Account for one piece of work."""
+        self.cost += SMOOTHING * (seconds - self.cost)
+
+    def interval(self, pages: int) -> float:
+        """Return the seconds between two for the same page, for this number of pages.
+
+        >>> Allotment(shortest=0.1, share=0.5, cost=0.01).interval(pages=2)
+        0.1
+        >>> Allotment(shortest=0.1, share=0.5, cost=0.01).interval(pages=50)
+        1.0
+        """
+        return max(self.shortest, pages * self.cost / self.share)
+
+
+@dataclass
+class Workers:
+    """The threads, the open pages, and what each page is allotted."""
+
+    turns: ThreadPoolExecutor = field(default_factory=lambda: _threads(cores(), "turns"))
+    commands: ThreadPoolExecutor = field(default_factory=lambda: _threads(1, "commands"))
+    builds: ThreadPoolExecutor = field(default_factory=lambda: _threads(2, "builds"))  # one may be compiling
+    programs: ThreadPoolExecutor = field(default_factory=lambda: _threads(1, "programs"))
+    reports: ThreadPoolExecutor = field(default_factory=lambda: _threads(1, "reports"))
+    sessions: dict[str, "Session"] = field(default_factory=dict)
+    asked_reports: int = 0
+    frames: Allotment = field(default_factory=lambda: Allotment(FRAME, FRAMES_SHARE))
+    nearest: Allotment = field(default_factory=lambda: Allotment(NEAREST, NEAREST_SHARE))
+
+    def playing(self) -> int:
+        """Return the number of pages that are playing, at least 1."""
+        return max(1, sum(session.playing for session in self.sessions.values()))
+
+    def frame_interval(self) -> float:
+        """Return the seconds between two frames of a page."""
+        return self.frames.interval(self.playing())
+
+    def nearest_interval(self) -> float:
+        """Return the seconds between two computations of the nearest equilibrium of a page."""
+        return self.nearest.interval(self.playing())
+
+    def slice_seconds(self) -> float:
+        """Return the length of a turn's rounds, such that every page has a turn per frame."""
+        each = ROUNDS_SHARE * cores() * self.frame_interval() / self.playing()
+        return min(FRAME, max(SHORTEST_SLICE, each))
+
+    def close(self) -> None:
+        """Stop the threads after their current task."""
+        for pool in (self.turns, self.commands, self.builds, self.programs, self.reports):
+            pool.shutdown(wait=False, cancel_futures=True)

@@ -15,7 +15,24 @@ from tests.fuzzing.values import some
 
 Array = np.ndarray[Any, Any]
 
-_DTYPES = ("<f8", ">f8", "<f4", "<f2", "<i8", ">i4", "<u8", "|i1", "|b1", "<U3", "<U0", "|S2", "<c16", "<M8[s]", "|O", "|V4")
+_DTYPES = (
+    "<f8",
+    ">f8",
+    "<f4",
+    "<f2",
+    "<i8",
+    ">i4",
+    "<u8",
+    "|i1",
+    "|b1",
+    "<U3",
+    "<U0",
+    "|S2",
+    "<c16",
+    "<M8[s]",
+    "|O",
+    "|V4",
+)
 _WORDS = ("descr", "fortran_order", "shape", "(", ")", "True", "False", "None", "-1", "(2,)", "()", *_DTYPES)
 
 

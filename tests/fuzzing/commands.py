@@ -12,16 +12,17 @@ from typing import Any, NoReturn
 from unittest.mock import patch
 
 from gamesim.cli import main as entry
-from gamesim.cli.exit_codes import BAD_INPUT
+from gamesim.cli.checkpoints import UnfinishedRun
+from gamesim.cli.exit_codes import BAD_INPUT, FAILED
 from gamesim.errors import InputError
 from tests.fuzzing import texts, values
+from tests.fuzzing.records import make_run_folder
 from tests.fuzzing.oracle import Refused, Wrong
 from tests.fuzzing.scenarios import make_scenario, make_study, words
 from tests.fuzzing.values import Input, some
 
 # Where each command starts its work, with all its input checked.
 _WORK = (
-    "gamesim.cli.run._finish",
     "gamesim.cli.checkpoints.remove_checkpoints",
     "gamesim.report.compare.compare",
     "gamesim.atomic.write_file",
@@ -35,10 +36,48 @@ _WORK = (
     "gamesim.wavelet_theorem.run.theorem",
     "gamesim.lab.server._listening",
     "gamesim.figures.animate",
+    "gamesim.report.run_folder.write_report",
 )
 _NAMES = ("chicken", "chikcen", "scenario.toml", "study.toml", "shapley", "swap-against-external", "own.nfg", "own.csv")
-_VALUES = ("1", "0", "-1", "1e3", "1e6", "1.5", "nan", "inf", "1e400", "9" * 5000, "", "x", "--", "-", "out", ".", "/", "..")
-_LEARNERS = ("hedge", "hedge,wavelet", "hedge:rate=0.1", "hedge:rate=nan", "blum-mansour:rows=adahedge", ",", "a.py:B", "hedge:")
+_VALUES = (
+    "1",
+    "0",
+    "-1",
+    "1e3",
+    "1e6",
+    "1.5",
+    "nan",
+    "inf",
+    "1e400",
+    "9" * 5000,
+    "",
+    "x",
+    "--",
+    "-",
+    "out",
+    ".",
+    "/",
+    "..",
+)
+_LEARNERS = (
+    "hedge",
+    "hedge,wavelet",
+    "hedge:rate=0.1",
+    "hedge:rate=nan",
+    "blum-mansour:rows=adahedge",
+    ",",
+    "a.py:B",
+    "hedge:",
+)
+
+
+_OF_RUNS = (
+    ("resume", "run"),
+    ("figures", "run"),
+    ("check", "run"),
+    ("run", "run/scenario.toml", "--out", "run", "--rounds", "1e3"),
+    ("run", "run/scenario.toml", "--out", "run", "--force"),
+)
 
 
 class _Reached(BaseException):
@@ -53,6 +92,9 @@ def make(random: Random) -> Input:
     files: Input = {}
     if random.random() < 0.1:
         files = make_scenario(random) | make_study(random)
+    elif random.random() < 0.15:
+        files = {f"run/{name}": data for name, data in make_run_folder(random).items()}
+        arguments = list(some(random, _OF_RUNS))
     return {"arguments.json": json.dumps(arguments).encode(), **files}
 
 
@@ -122,6 +164,8 @@ def use(given: Input, folder: Path) -> None:
         raise MemoryError(said)
     if code == BAD_INPUT:
         raise Refused(said)
+    if code == FAILED and printed.getvalue():  # gamesim check, of a damaged run
+        raise Refused(printed.getvalue())
     if code != 0 or not (printed.getvalue() or said):
         raise Wrong(f"{arguments} exits with code {code} and prints {said!r:.1000}")
 
@@ -133,7 +177,12 @@ def _stopped_at_work() -> Iterator[None]:
     def reached(*_: object, **__: object) -> NoReturn:
         raise _Reached
 
-    patches = [patch(name, reached) for name in _WORK]
+    def finish(run: UnfinishedRun, *_: object, **__: object) -> NoReturn:
+        if run.record is not None:
+            run.simulation().run(1, threads=0)
+        raise _Reached
+
+    patches = [patch("gamesim.cli.run._finish", finish), *(patch(name, reached) for name in _WORK)]
     for one in patches:
         one.start()
     try:

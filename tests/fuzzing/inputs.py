@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 
 from tests.fuzzing.kinds import KINDS, kind_of
-from tests.fuzzing.values import Input
+from tests.fuzzing.values import Input, files_in, write
 
 NOTE = "NOTE.txt"  # what came of a saved input, beside its files
 
@@ -23,8 +23,7 @@ def save(folder: Path, kind: str, given: Input, note: str) -> Path:
     digest = hashlib.sha256(repr(sorted(given.items())).encode()).hexdigest()[:12]
     place = folder / f"{kind}-{digest}"
     place.mkdir(parents=True, exist_ok=True)
-    for name, data in given.items():
-        (place / name).write_bytes(data)
+    write(place, given)
     (place / NOTE).write_text(note, encoding="utf-8", errors="backslashreplace")
     return place
 
@@ -32,8 +31,8 @@ def save(folder: Path, kind: str, given: Input, note: str) -> Path:
 def saved(folder: Path) -> list[tuple[Path, str, Input]]:
     """Return the saved inputs in a folder, or the one that the folder is: their paths, kinds and files."""
     places = [folder] if (folder / NOTE).exists() else sorted(folder.iterdir())
-    return [(place, place.name.partition("-")[0], _files(place)) for place in places if place.is_dir()]
+    return [(place, place.name.partition("-")[0], _without_note(files_in(place))) for place in places if place.is_dir()]
 
 
-def _files(place: Path) -> Input:
-    return {path.name: path.read_bytes() for path in sorted(place.iterdir()) if path.name != NOTE}
+def _without_note(files: Input) -> Input:
+    return {name: data for name, data in files.items() if name != NOTE}

@@ -1,6 +1,7 @@
 """A process that judges inputs: its working folder holds the files of one input at a time, and nothing else."""
 
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -8,10 +9,12 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from gamesim import players
+from gamesim.measure.observers import BUILT_IN
 from gamesim.simulation import Simulation
+from tests.fuzzing.game_files import NETWORKS
 from tests.fuzzing.kinds import KINDS
 from tests.fuzzing.oracle import Oracle, Outcome
-from tests.fuzzing.values import Input
+from tests.fuzzing.values import Input, files_in, write
 
 
 class Judge:
@@ -29,17 +32,17 @@ class Judge:
 
     def judge(self, kind: str, given: Input) -> Outcome:
         """Return what comes of an input."""
-        for name, data in given.items():
-            (self._folder / name).write_bytes(data)
+        write(self._folder, given)
         readable = KINDS[kind].readable
         outcome = self._oracle.judge(
             lambda: KINDS[kind].use(given, self._folder), readable=readable() if readable else None
         )
-        left = {path.name for path in self._folder.iterdir()}
-        for name in left & set(given):
-            (self._folder / name).unlink()
-        if left != set(given):
-            raise SystemExit(f"the working folder holds {sorted(left)}, expected {sorted(given)}")
+        left = files_in(self._folder)
+        for path in self._folder.iterdir():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+        if left != given and not outcome.is_fault:
+            changed = sorted(name for name in left.keys() | given.keys() if left.get(name) != given.get(name))
+            return Outcome("forbidden", f"changed in the folder of the input: {changed}")
         return outcome
 
 
@@ -57,6 +60,8 @@ def new_judge() -> Iterator[Judge]:
 
 
 def load_kernels() -> None:
-    """Load the kernels of all learners: to compile one takes longer than any input may."""
+    """Load the kernels of all learners and games: to compile one takes longer than any input may."""
+    for game in (*NETWORKS, "chicken"):
+        Simulation(game, "uniform", observers=list(BUILT_IN)).run(1, threads=0)
     for name, learner in players.available().items():
         Simulation("chicken", [name, "uniform"], feedback=learner.feedback[0], horizon=1).run(1, threads=0)

@@ -5,7 +5,7 @@ from pathlib import Path
 from random import Random
 from typing import NamedTuple
 
-from tests.fuzzing import commands, game_files, lab, records, scenarios
+from tests.fuzzing import commands, game_files, graphs, lab, records, scenarios
 from tests.fuzzing.values import Input
 
 
@@ -26,6 +26,7 @@ KINDS: dict[str, Kind] = {
     "gam": Kind(game_files.make_gam, game_files.use, 15),
     "csv": Kind(game_files.make_csv, game_files.use, 15),
     "npz": Kind(game_files.make_npz, game_files.use, 10),
+    "graph": Kind(graphs.make, graphs.use, 5),
     "record": Kind(records.make, records.use, 3),
     "message": Kind(lab.make_messages, lab.use_messages, 10, lab.prepare),
     "request": Kind(lab.make_request, lab.use_request, 5, lab.prepare, lab.readable),

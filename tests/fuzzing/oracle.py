@@ -31,8 +31,28 @@ ACCEPTED, REFUSED, SKIPPED = "accepted", "refused", "skipped"
 FAULTS = ("traceback", "slow", "memory", "warning", "output", "message", "forbidden", "wrong", "crash")
 OUTCOMES = (ACCEPTED, REFUSED, SKIPPED, *FAULTS)
 
-_CHANGES = ("os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.link", "os.symlink", "os.truncate", "os.chmod", "shutil.")
-_OTHERS = ("socket.", "subprocess.", "os.system", "os.exec", "os.posix_spawn", "os.fork", "os.kill", "sqlite3.", "tempfile.")
+_CHANGES = (
+    "os.mkdir",
+    "os.rename",
+    "os.remove",
+    "os.rmdir",
+    "os.link",
+    "os.symlink",
+    "os.truncate",
+    "os.chmod",
+    "shutil.",
+)
+_OTHERS = (
+    "socket.",
+    "subprocess.",
+    "os.system",
+    "os.exec",
+    "os.posix_spawn",
+    "os.fork",
+    "os.kill",
+    "sqlite3.",
+    "tempfile.",
+)
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
@@ -51,8 +71,10 @@ class Outcome(NamedTuple):
     def place(self) -> str:
         """Where a fault occurs: the last line of code in its traceback, and the error without its values."""
         lines = self.details.strip().splitlines() or [""]
-        places = [line.strip() for line in lines if line.startswith("  File ") and "gamesim" in line or "games/" in line]
-        return f"{self.kind} {places[-1] if places else ''} {lines[-1][:80 if not places else 40]}"
+        places = [
+            line.strip() for line in lines if line.startswith("  File ") and "gamesim" in line or "games/" in line
+        ]
+        return f"{self.kind} {places[-1] if places else ''} {lines[-1][: 80 if not places else 40]}"
 
 
 class Refused(Exception):

@@ -11,13 +11,28 @@ import numpy as np
 
 from gamesim import games, players
 from gamesim.record import load
+from gamesim.report.run_folder import write_run
+from gamesim.report.summary import summarise
+from gamesim.scenario import Scenario
 from gamesim.simulation import Simulation
 from tests.fuzzing import arrays, texts, trees, values
 from tests.fuzzing.scenarios import words
 from tests.fuzzing.values import Input, some
 
 ROUNDS = 12
-_MORE_WORDS = ("format", "versions", "kind", "Table", "Polymatrix", "arrays", "started", "single", "random", "python", "state")
+_MORE_WORDS = (
+    "format",
+    "versions",
+    "kind",
+    "Table",
+    "Polymatrix",
+    "arrays",
+    "started",
+    "single",
+    "random",
+    "python",
+    "state",
+)
 
 _RUNS: tuple[tuple[Any, Any, dict[str, Any]], ...] = (
     ("chicken", "hedge", {}),
@@ -27,7 +42,11 @@ _RUNS: tuple[tuple[Any, Any, dict[str, Any]], ...] = (
     (games.make("polymatrix", graph="path", graph_settings={"n": 3}), "uniform", {"seed": 3}),
     ("rock-paper-scissors", ["wavelet-continuous", "treeswap"], {"horizon": 50}),
     ("jordan", "hedge", {"delay": 2, "noise": 0.1, "trajectory": "windows"}),
-    ("shapley", "hedge", {"observers": ["dynamic-regret", "linear-weights", "alternating-regret"], "trajectory": "every"}),
+    (
+        "shapley",
+        "hedge",
+        {"observers": ["dynamic-regret", "linear-weights", "alternating-regret"], "trajectory": "every"},
+    ),
     ("matching-pennies", ["blum-mansour", "squint"], {"checkpoints": 3}),
 )
 
@@ -41,9 +60,7 @@ def _records() -> list[Input]:
         with tempfile.TemporaryDirectory() as folder:
             record.write_parts(Path(folder))
             files = {path.name: path.read_bytes() for path in sorted(Path(folder).iterdir())}
-        manifest = json.loads(files["manifest.json"])
-        del manifest["checksum"], manifest["checksums"]  # as in earlier versions: else every mutation would be damage
-        found.append({**files, "manifest.json": json.dumps(manifest).encode()})
+        found.append({**files, "manifest.json": _unsealed(files["manifest.json"])})
     return found
 
 
@@ -63,6 +80,41 @@ def make(random: Random) -> Input:
     return parts
 
 
+@cache
+def _run_folder() -> Input:
+    """Return the folder of a run that was stopped, by relative paths."""
+    raw = {"rounds": 2 * ROUNDS, "game": {"name": "chicken"}, "everyone": {"learner": "hedge"}}
+    scenario = Scenario.from_dict(raw)
+    record = scenario.simulation().run(ROUNDS, threads=0)
+    with tempfile.TemporaryDirectory() as folder:
+        write_run(Path(folder), scenario, record, summarise(record, title="a run", stopped=True))
+        paths = [path for path in sorted(Path(folder).rglob("*")) if path.is_file()]
+        return {path.relative_to(folder).as_posix(): path.read_bytes() for path in paths}
+
+
+def make_run_folder(random: Random) -> Input:
+    """Return a run folder, of which a few files are mutated, with checksums that fit or as if of an earlier version."""
+    parts = dict(_run_folder())
+    for name in ("summary.json", "record/manifest.json"):
+        if random.random() < 0.7:
+            parts[name] = _unsealed(parts[name])
+    for _ in range(1 + int(random.expovariate(1.5))):
+        name = some(random, ("summary.json", "scenario.toml", "record/manifest.json", some(random, list(parts))))
+        if name.endswith(".npy"):
+            parts[name] = arrays.mutated(random, parts[name])
+        elif random.random() < 0.5 and name.endswith(".json"):
+            parts[name] = _manifest(random, parts[name])
+        else:
+            parts[name] = texts.mutated(random, parts[name].decode("utf-8", "replace"), (*words(), *_MORE_WORDS), ())
+    return parts
+
+
+def _unsealed(data: bytes) -> bytes:
+    """Return a document without its checksums, as earlier versions wrote it: else every mutation would be damage."""
+    content = json.loads(data)
+    return json.dumps({key: value for key, value in content.items() if key not in ("checksum", "checksums")}).encode()
+
+
 def _manifest(random: Random, data: bytes) -> bytes:
     known = (*words(), *_MORE_WORDS)
     try:
@@ -72,9 +124,8 @@ def _manifest(random: Random, data: bytes) -> bytes:
     if random.random() < 0.7:
         other = json.loads(some(random, _records())["manifest.json"])
         return json.dumps(trees.mutated(random, tree, known, [other])).encode()
-    if random.random() < 0.3:
-        tree["rounds"] = values.number(random)
-        return json.dumps(tree).encode()
+    if random.random() < 0.3 and isinstance(tree, dict):
+        return json.dumps({**tree, "rounds": values.number(random)}).encode()
     return texts.mutated(random, data.decode(), known, ())
 
 

@@ -101,7 +101,11 @@ def _game(random: Random) -> Tree:
         labels = {"players": ["A", "B"], "actions": [list("abc"[:rows]), list("xyz"[:columns])]}
         return {"payoffs": payoffs, **(labels if random.random() < 0.5 else {})}
     name = some(random, list(games.available()))
-    return {"name": name, "settings": _settings(random, games.available()[name])} if random.random() < 0.7 else {"name": name}
+    return (
+        {"name": name, "settings": _settings(random, games.available()[name])}
+        if random.random() < 0.7
+        else {"name": name}
+    )
 
 
 def _player(random: Random) -> Tree:

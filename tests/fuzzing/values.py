@@ -1,6 +1,8 @@
 """Extreme numbers and texts, and what all mutations draw on."""
 
+import os
 from collections.abc import Sequence
+from pathlib import Path
 from random import Random
 from typing import TypeVar
 
@@ -19,17 +21,60 @@ FLOATS = (
     *(1.7976931348623157e308, float("inf"), float("-inf"), float("nan")),
 )
 NUMERALS = (
-    *("-0", "+1", "1.", ".5", "01", "1_000", "1__0", "1e400", "-1e400", "1e-400", f"1e{'9' * 30}", "nan", "-inf", "NaN"),
+    *(
+        "-0",
+        "+1",
+        "1.",
+        ".5",
+        "01",
+        "1_000",
+        "1__0",
+        "1e400",
+        "-1e400",
+        "1e-400",
+        f"1e{'9' * 30}",
+        "nan",
+        "-inf",
+        "NaN",
+    ),
     *("Infinity", "1/3", "1/0", "-7/3", f"1/{'3' * 400}", f"{'7' * 400}/3", "0x10", f"0x{'f' * 5000}", "0b1", "0o7"),
     *("9" * 400, "9" * 5000, f"0.{'3' * 5000}", "٣", "１", "½", "1,5", "1e", "--1", "1e5", "1E+5", "true", "false"),
     *("1979-05-27", "1979-05-27T07:32:00Z", "07:32:00"),
 )
 TEXTS = (
-    *("", " ", "\0", "\ufeff", "é", "ʼn", "😀", "\u202e", "\u2028", "\x1b[31m", "\x7f", "\x85", "a\tb", "a\nb", "a\r\nb"),
+    *(
+        "",
+        " ",
+        "\0",
+        "\ufeff",
+        "é",
+        "ʼn",
+        "😀",
+        "\u202e",
+        "\u2028",
+        "\x1b[31m",
+        "\x7f",
+        "\x85",
+        "a\tb",
+        "a\nb",
+        "a\r\nb",
+    ),
     *("..", ".", "/", "~", "../../../etc/passwd", "/etc/passwd", "/dev/zero", "/dev/stdin", "/proc/self/mem", "nul"),
     *("evil.py:Evil", "./evil.py:Evil", "evil.py", "__class__", "__proto__", "os.system('x')", "{0.__class__}", "%s%n"),
     *("[red]x[/red]", "<script>", "a.b", "a[1]", "players[2].settings.rate", "players[0]", "game.settings.seed"),
-    *("players[99999999999999999999]", "players[²]", "None", "null", "chicken", "hedge", '"', "'", "\\", "\\u0000", "#"),
+    *(
+        "players[99999999999999999999]",
+        "players[²]",
+        "None",
+        "null",
+        "chicken",
+        "hedge",
+        '"',
+        "'",
+        "\\",
+        "\\u0000",
+        "#",
+    ),
 )
 
 
@@ -54,3 +99,21 @@ def text(random: Random, words: Sequence[str]) -> str:
     if kind < 0.98:
         return some(random, TEXTS)
     return some(random, ("a", "é", "a.", "[", "\x1b")) * (LONG if random.random() < 0.2 else 300)
+
+
+def write(folder: Path, given: Input) -> None:
+    """Write the files of an input into a folder."""
+    for name, data in given.items():
+        if "/" in name:
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(data)
+
+
+def files_in(folder: Path) -> Input:
+    """Return the files in a folder and the folders in it."""
+    found = {}
+    for place, _, names in os.walk(folder):
+        for name in names:
+            path = Path(place, name)
+            found[path.relative_to(folder).as_posix()] = path.read_bytes()
+    return found

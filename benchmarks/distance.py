@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 import gamesim
 from gamesim.game import Table
-from gamesim.measure import distance
+from gamesim.measure import total_variation
 from gamesim.measure.incentives import Incentives
 from gamesim.measure.linear_programs import INTERIOR
 
@@ -63,9 +63,9 @@ def main() -> int:
             incentives = Incentives(game, "ce")
             for learner in chosen.learners:
                 joint = play(game, learner, chosen.rounds)
-                whole_time, whole = timed(partial(distance.direct, incentives, joint, INTERIOR))
-                fast_time, fast = timed(partial(distance.nearest, incentives, joint))
-                ratio, differ, miss = whole_time / fast_time, fast.distance - whole.distance, fast.distance - fast.bound
+                whole_time, whole = timed(partial(total_variation.direct, incentives, joint, INTERIOR))
+                fast_time, fast = timed(partial(total_variation.nearest, incentives, joint))
+                ratio, differ, miss = whole_time / fast_time, fast.distance - whole.distance, fast.distance - fast.lower
                 failed |= (actions == 64 and ratio < RATIO and chosen.noise == 1) or max(abs(differ), abs(miss)) > AGREE
                 print(
                     f"{actions:>4} {learner:<26}{whole_time:>9.3f}{fast_time:>9.3f}{ratio:>7.1f}"
@@ -81,8 +81,8 @@ def checkpoints(actions: int, learner: str, noise: float) -> None:
     game = random_game(actions, noise)
     incentives = Incentives(game, "ce")
     joints = [play(game, learner, rounds) for rounds in (1000, 1500, 2200, 3300, 5000, 7500, 10_000)]
-    alone_time, alone = timed(lambda: [distance.nearest(incentives, joint).distance for joint in joints])
-    turn_time, turn = timed(lambda: [found.distance for found in distance.along(incentives, joints)])
+    alone_time, alone = timed(lambda: [total_variation.nearest(incentives, joint).distance for joint in joints])
+    turn_time, turn = timed(lambda: [found.distance for found in total_variation.along(incentives, joints)])
     print(
         f"{len(joints)} checkpoints at d = {actions}: {alone_time:.2f} s separately, {turn_time:.2f} s in sequence, ",
         end="",

@@ -7,7 +7,7 @@ import numpy as np
 
 from gamesim.engine.compiled import Integers, Vector
 from gamesim.errors import InputError
-from gamesim.formatting import amount, shown
+from gamesim.formatting import shown
 from gamesim.game import Table
 from gamesim.games.divisions import divisions, number_of_divisions
 from gamesim.games.limits import MOST_ACTIONS, Need, limited, table
@@ -30,7 +30,7 @@ def _bidders(values: Sequence[float], top: int) -> tuple[list[str], list[list[st
     if len(values) < 2:
         raise InputError(f"values must have two or more entries, one per bidder, got {shown(values)}")
     for k, value in enumerate(values):
-        at_least(f"value {k + 1}", value, 0)
+        at_least(f"values[{k + 1}]", value, 0)
     at_least("top", top, 1)
     return [f"Bidder {k + 1}" for k in range(len(values))], [numbered(top + 1)] * len(values)
 
@@ -195,8 +195,8 @@ def war_of_attrition(value: float = 4.0, longest: int = 6) -> Table:
 
 
 def _needs_of_blotto(soldiers: Sequence[int], fields: int) -> Iterator[Need]:
-    yield Need(f"{amount(fields)} numbers per action", fields, MOST_ACTIONS)
-    yield from table(2, [number_of_divisions(army, fields) for army in soldiers[:2]], steps=fields)
+    yield Need("actions of {amount} numbers", fields, MOST_ACTIONS)
+    yield from table(2, [number_of_divisions(army, fields) for army in soldiers[:2]], loops=fields)
 
 
 @limited(_needs_of_blotto)

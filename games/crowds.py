@@ -378,7 +378,7 @@ def load_balancing(weights: Sequence[float] = (2.0, 2.0, 1.0, 1.0), machines: in
     if len(weights) < 2:
         raise InputError(f"weights must have two or more entries, one per job, got {shown(weights)}")
     for k, weight in enumerate(weights):
-        positive(f"weight {k + 1}", weight)
+        positive(f"weights[{k + 1}]", weight)
     at_least("machines", machines, 1)
 
     def payoff(i: int, machine: list[Integers]) -> Vector:
@@ -459,7 +459,7 @@ def chairs_paradox() -> Table:
     return tabulate("chairs-paradox", ["Chair", "Second", "Third"], [list("ABC")] * 3, payoff)
 
 
-@limited(lambda voters, candidates: table(voters, candidates, steps=candidates))
+@limited(lambda voters, candidates: table(voters, candidates, loops=candidates))
 def plurality_voting(voters: int = 5, candidates: int = 3) -> Table:
     """Plurality voting with cyclic preferences: sincere votes are not always best.
 
@@ -489,8 +489,9 @@ def plurality_voting(voters: int = 5, candidates: int = 3) -> Table:
     >>> plurality_voting(voters=3).payoffs[:, 0, 0, 1].tolist()  # the first candidate is elected
     [2.0, 0.0, 1.0]
     """
-    names = [f"Voter {k + 1}" for k in range(len(crowd(voters)))]
+    at_least("voters", voters, 2)
     at_least("candidates", candidates, 2)
+    names = [f"Voter {k + 1}" for k in range(voters)]
 
     def payoff(i: int, vote: list[Integers]) -> Vector:
         votes = [sum((choice == candidate) * 1 for choice in vote) for candidate in range(candidates)]

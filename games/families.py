@@ -169,7 +169,7 @@ def potential(players: int = 3, actions: int | Sequence[int] = 3, conflict: floa
     return Table.from_payoffs(payoffs, name="potential")
 
 
-@limited(lambda players, actions, resources: table(players, actions, steps=resources))
+@limited(lambda players, actions, resources: table(players, actions, loops=resources))
 def congestion(players: int = 3, actions: int = 3, resources: int = 4, seed: int = 0) -> Table:
     """A random congestion game with affine costs.
 

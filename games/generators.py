@@ -5,16 +5,17 @@ always return the same small graph.
 """
 
 import inspect
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import networkx as nx
 
 from gamesim.errors import InputError, did_you_mean
-from gamesim.formatting import amount, shown
+from gamesim.formatting import shown
 from gamesim.games.catalogue import refuse_unknown_settings
 from gamesim.games.divisions import number_of_divisions
-from gamesim.games.limits import Need, described, refuse_beyond
+from gamesim.games.limits import Need, refuse_beyond
 from gamesim.validation import representable
 
 MOST_NODES_AND_EDGES = 2**17  # a node or an edge of networkx takes about a kilobyte
@@ -42,11 +43,13 @@ def generated(name: str, settings: Mapping[str, Any], seed: int) -> "nx.Graph[An
     given = {"seed": seed} if "seed" in parameters else {}
     try:
         if name in _SIZES:
-            refuse_beyond(described(f"the graph {name}", settings), settings, _needs(name, settings))
-        found: nx.Graph[Any] = known[name](**settings, **given)
+            refuse_beyond(f"the graph {name}", settings, _needs(name, settings))
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)  # of overflow, or division by 0
+            found: nx.Graph[Any] = known[name](**settings, **given)
     except InputError:  # a ValueError too, but its message is already complete
         raise
-    except (nx.NetworkXException, TypeError, ValueError, ArithmeticError, LookupError) as error:
+    except (nx.NetworkXException, TypeError, ValueError, ArithmeticError, LookupError, RuntimeWarning) as error:
         raise InputError(f"the graph {name} with {shown(dict(settings))}: {error}") from None
     return found
 
@@ -70,10 +73,8 @@ def _needs(name: str, settings: Mapping[str, Any]) -> Iterator[Need]:
         representable(key, value)
     arguments = inspect.signature(_SIZES[name]).bind(**_of_size(name, settings))
     nodes, edges, *more = _SIZES[name](*arguments.args)
-    size = _whole(nodes + edges)
-    yield Need(f"{amount(size)} nodes and edges", size, MOST_NODES_AND_EDGES)
-    steps = _whole(max([nodes + edges, *more]))
-    yield Need(f"{amount(steps)} steps", steps, MOST_STEPS)
+    yield Need("{amount} nodes and edges", _whole(nodes + edges), MOST_NODES_AND_EDGES)
+    yield Need("{amount} steps", _whole(max([nodes + edges, *more])), MOST_STEPS)
 
 
 def _of_size(name: str, settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -112,6 +113,10 @@ def _share(p: float) -> float:
     return min(max(p, 0), 1)
 
 
+def _rewiring(n: float, k: float) -> float:
+    return n * k * max(1, n / max(n - k, 1))  # ends are drawn until one is not yet a neighbour
+
+
 def _subsets(n: int, k: int) -> float:
     return float(min(number_of_divisions(k, n - k + 1), _HUGE))
 
@@ -130,7 +135,7 @@ _SIZES: dict[str, Callable[..., tuple[float, ...]]] = {
     "circular-ladder": lambda n: (2 * n, 3 * n),
     "complete": lambda n: (n, _pairs(n)),
     "connected-caveman": lambda l, k: (l * k, l * _pairs(k)),  # noqa: E741
-    "connected-watts-strogatz": lambda n, k, p, tries=100: (n, n * k / 2, tries * n * k),
+    "connected-watts-strogatz": lambda n, k, p, tries=100: (n, n * k / 2, tries * _rewiring(n, k)),
     "cycle": lambda n: (n, n),
     "dense-gnm-random": lambda n, m: (n, min(m, _pairs(n)), _pairs(n)),
     "dorogovtsev-goltsev-mendes": lambda n: (_power(3, n), _power(3, n + 1)),
@@ -139,10 +144,10 @@ _SIZES: dict[str, Callable[..., tuple[float, ...]]] = {
     "empty": lambda n: (n, 0),
     "erdos-renyi": lambda n, p: (n, _share(p) * _pairs(n), _pairs(n)),
     "expected-degree": lambda w: (len(w), min(sum(w), _pairs(len(w)))),
-    "extended-barabasi-albert": lambda n, m, p, q: (n, _ratio(n * m, 1 - p - q), _ratio(n * n, 1 - p - q)),
+    "extended-barabasi-albert": lambda n, m, p, q: (n, _ratio(n * m, 1 - p - q), _ratio(8 * n * n * m, 1 - p - q)),
     "fast-gnp-random": lambda n, p: (n, _share(p) * _pairs(n)),
     "generalized-petersen": lambda n, k: (2 * n, 3 * n),
-    "geographical-threshold": lambda n, theta: (n, _pairs(n)),
+    "geographical-threshold": lambda n, theta, dim=2: (n, _pairs(n), n * n * dim),
     "gn": lambda n: (n, n, n * n),
     "gnc": lambda n: (n, 20 * n),
     "gnm-random": lambda n, m: (n, min(m, _pairs(n)), 20 * min(m, _pairs(n))),
@@ -169,7 +174,7 @@ _SIZES: dict[str, Callable[..., tuple[float, ...]]] = {
         _power(n, dim) * (_power(2 * p + 1, dim) + q),
         _power(n, 2 * dim),
     ),
-    "newman-watts-strogatz": lambda n, k, p: (n, n * k),
+    "newman-watts-strogatz": lambda n, k, p: (n, n * k, _rewiring(n, k)),
     "paley": lambda p: (p, p * p),
     "partial-duplication": lambda N, n, p, q: (max(N, n), _pairs(max(N, n))),
     "path": lambda n: (n, n),
@@ -182,9 +187,9 @@ _SIZES: dict[str, Callable[..., tuple[float, ...]]] = {
     "random-degree-sequence": lambda sequence, tries=10: (
         len(sequence),
         min(sum(sequence), _pairs(len(sequence))),
-        tries * sum(sequence),
+        tries * sum(degree**2 for degree in sequence),
     ),
-    "random-geometric": lambda n, radius, dim=2: (n, _share(_power(2 * radius, dim)) * _pairs(n)),
+    "random-geometric": lambda n, radius, dim=2: (n, _share(_power(2 * radius, dim)) * _pairs(n), n * dim),
     "random-internet-as": lambda n: (n, 5 * n, n * n),
     "random-k-out": lambda n, k, alpha: (n, n * k, n * n * k),
     "random-lobster": lambda n, p1, p2: (2 * n, _ratio(4 * n, (1 - p1) * (1 - p2))),
@@ -197,19 +202,20 @@ _SIZES: dict[str, Callable[..., tuple[float, ...]]] = {
     "random-regular-expander": lambda n, d, epsilon=0, max_tries=100: (n, n * d / 2, n * d * max_tries),
     "relaxed-caveman": lambda l, k, p: (l * k, l * _pairs(k)),  # noqa: E741
     "scale-free": lambda n, alpha=0.41, beta=0.54, gamma=0.05: (n, _ratio(n, alpha + gamma)),
-    "soft-random-geometric": lambda n, radius, dim=2: (n, _share(_power(2 * radius, dim)) * _pairs(n)),
-    "star": lambda n: (n, n),
+    "soft-random-geometric": lambda n, radius, dim=2: (n, _share(_power(2 * radius, dim)) * _pairs(n), n * dim),
+    "star": lambda n: (n + 1, n),
     "sudoku": lambda n=3: (n**4, 1.5 * n**6),
     "tadpole": lambda m, n: (m + n, m + n),
     "thresholded-random-geometric": lambda n, radius, theta, dim=2: (
         n,
         _share(_power(2 * radius, dim)) * _pairs(n),
+        n * dim,
     ),
     "triangular-lattice": lambda m, n: ((m + 1) * (n + 1), 3 * (m + 1) * (n + 1)),
     "turan": lambda n, r: (n, _pairs(n)),
-    "uniform-random-intersection": lambda n, m, p: (n, min(_pairs(n), m * (n * _share(p)) ** 2), n * m),
+    "uniform-random-intersection": lambda n, m, p: (n, min(_pairs(n), m * (n * _share(p)) ** 2), 4 * n * m),
     "visibility": lambda series: (len(series), _pairs(len(series)), len(series) ** 3 / 6),
-    "watts-strogatz": lambda n, k, p: (n, n * k / 2),
+    "watts-strogatz": lambda n, k, p: (n, n * k / 2, _rewiring(n, k)),
     "waxman": lambda n, beta=0.4: (n, _share(beta) * _pairs(n), _pairs(n)),
     "wheel": lambda n: (n, 2 * n),
     "windmill": lambda n, k: (n * k, n * _pairs(k)),

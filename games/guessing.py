@@ -173,6 +173,6 @@ def hide_and_seek(values: Sequence[float] = (1.0, 2.0, 3.0)) -> Table:
     if not values:
         raise InputError("values must have at least one entry, one per place, got none")
     for k, value in enumerate(values):
-        positive(f"value {k + 1}", value)
+        positive(f"values[{k + 1}]", value)
     found = np.diag(np.array(values, dtype=np.float64))
     return Table.from_payoffs([found, -found], name="hide-and-seek", players=("Seeker", "Hider"))

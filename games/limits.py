@@ -23,6 +23,7 @@ from gamesim.validation import representable, whole_number
 MOST_PAYOFFS = 2**24  # of a game: 128 MiB, which building and playing it multiply several times
 MOST_ACTIONS = 2**12  # of a player: regrets are computed from a matrix with this many rows and columns
 STEPS_PER_PAYOFF = 32  # with the limit on payoffs, this limits the arithmetic: a few seconds at most
+STEPS_PER_CALL = 2**10  # steps of arithmetic that take as long as a call on a small array
 
 Settings = ParamSpec("Settings")
 Made = TypeVar("Made")
@@ -33,7 +34,7 @@ _most_payoffs = ContextVar("most_payoffs", default=MOST_PAYOFFS)
 class Need(NamedTuple):
     """What building a game takes: in words, as an amount, and the largest amount allowed."""
 
-    what: str
+    words: str  # with the place of the {amount} and, if it is one of numbers, of their {memory}
     amount: int
     most: int
 
@@ -59,18 +60,16 @@ def limited(
 
     def decorate(make: Callable[Settings, Made]) -> Callable[Settings, Made]:
         name = make.__name__.replace("_", "-")
-        signature = inspect.signature(make)
-        sizing = [key for key in inspect.signature(needs).parameters if key in signature.parameters] if needs else []
+        defaults = {key: one.default for key, one in inspect.signature(make).parameters.items()}
+        sizing = [key for key in inspect.signature(needs).parameters if key in defaults] if needs else []
 
         @wraps(make)
         def checked(*args: Settings.args, **kwargs: Settings.kwargs) -> Made:
-            bound = signature.bind(*args, **kwargs)
-            bound.apply_defaults()
-            settings = bound.arguments
+            settings = {**defaults, **dict(zip(defaults, args, strict=False)), **kwargs}
             if needs is not None:
                 of_size = {key: settings[key] for key in sizing}
-                changed = {key: one for key, one in of_size.items() if one != signature.parameters[key].default}
-                refuse_beyond(described(name, changed or of_size), changed or of_size, needs(**of_size))
+                changed = {key: one for key, one in of_size.items() if one != defaults[key]}
+                refuse_beyond(name, changed or of_size, needs(**of_size))
             for key, value in settings.items():
                 if key == "seed":
                     whole_number(key, value, least=0)
@@ -83,62 +82,55 @@ def limited(
     return decorate
 
 
-def described(name: str, settings: Mapping[str, object]) -> str:
-    """Return the name of a game or graph with the settings that matter.
+def refuse_beyond(name: str, settings: Mapping[str, object], needs: Iterable[Need], reduce: Iterable[str] = ()) -> None:
+    """Raise an InputError for the first need beyond its limit.
 
-    >>> described("el-farol", {"players": 20, "capacity": 5})
-    'el-farol with players = 20 and capacity = 5'
-    """
-    return f"{name} with {' and '.join(f'{key} = {shown(value)}' for key, value in settings.items())}"
+    The message describes the game or graph by its name and these settings, and names the settings to reduce, which are
+    the same by default.
 
-
-def refuse_beyond(who: str, reduce: Iterable[str], needs: Iterable[Need]) -> None:
-    """Raise an InputError for the first need beyond its limit, with the settings to reduce.
-
-    >>> refuse_beyond("el-farol with players = 20", ["players"], [Need("20 chairs", 20, 12)])
+    >>> refuse_beyond("el-farol", {"players": 20}, [Need("{amount} chairs", 20, 12)])
     Traceback (most recent call last):
         ...
     gamesim.errors.InputError: el-farol with players = 20 needs 20 chairs; at most 12 are allowed; reduce players
     """
     for need in needs:
         if need.amount > need.most:
-            allowed = f"at most {need.most:,} are allowed"
-            raise InputError(f"{who} needs {need.what}; {allowed}; reduce {' or '.join(reduce)}")
+            given = ", ".join(f"{key} = {shown(value)}" for key, value in settings.items())
+            what = need.words.format(amount=amount(need.amount), memory=memory(8 * need.amount))
+            advice = f"reduce {' or '.join(reduce or settings)}"
+            raise InputError(f"{name} with {given} needs {what}; at most {need.most:,} are allowed; {advice}")
 
 
-def table(players: int, actions: int | Sequence[int], steps: int = 1) -> Iterator[Need]:
-    """Yield what a payoff table needs, with `steps` steps of arithmetic per payoff and player.
+def table(players: int, actions: int | Sequence[int], loops: int = 1) -> Iterator[Need]:
+    """Yield what a payoff table needs whose rule loops `loops` times over the choices of all players.
 
     Counts that are not positive are left to other checks.
 
     >>> [need.amount for need in table(3, 10)]  # players, payoffs, actions of one player, steps
-    [3, 3000, 10, 9000]
+    [3, 3000, 10, 9216]
     """
     players = max(players, 0)
-    yield Need(f"a table for {amount(players)} players", players, MOST_TABLE_PLAYERS)
+    yield Need("a table for {amount} players", players, MOST_TABLE_PLAYERS)
     sizes = [max(actions, 0)] * players if isinstance(actions, int) else [max(size, 0) for size in actions]
-    yield payoffs(players * prod(sizes[:MOST_TABLE_PLAYERS]))
-    largest = max(sizes, default=0)
-    yield Need(f"{amount(largest)} actions of one player", largest, MOST_ACTIONS)
-    yield arithmetic(players * prod(sizes) * players * steps)
+    profiles = prod(sizes[:MOST_TABLE_PLAYERS])
+    yield payoffs(players * profiles)
+    yield actions_of_one(max(sizes, default=0))
+    yield arithmetic(players * players * loops * max(profiles, STEPS_PER_CALL))
 
 
 def payoffs(total: int) -> Need:
-    """Return the need for payoffs, within the limit of the context.
+    """Return the need for payoffs, within the limit of the context."""
+    return Need("a table of {amount} payoffs ({memory})", total, _most_payoffs.get())
 
-    >>> payoffs(1000).what
-    'a table of 1,000 payoffs (7.81 KiB)'
-    """
-    return Need(f"a table of {amount(total)} payoffs ({memory(8 * total)})", total, _most_payoffs.get())
+
+def actions_of_one(total: int) -> Need:
+    """Return the need for actions of one player."""
+    return Need("{amount} actions of one player", total, MOST_ACTIONS)
 
 
 def arithmetic(steps: int) -> Need:
-    """Return the need for time: elementary steps on whole arrays, of about a nanosecond each.
-
-    >>> arithmetic(1000).what
-    '1,000 steps of arithmetic'
-    """
-    return Need(f"{amount(steps)} steps of arithmetic", steps, STEPS_PER_PAYOFF * _most_payoffs.get())
+    """Return the need for time: elementary steps on whole arrays, of about a nanosecond each."""
+    return Need("{amount} steps of arithmetic", steps, STEPS_PER_PAYOFF * _most_payoffs.get())
 
 
 @contextmanager
@@ -148,11 +140,10 @@ def payoffs_within(most: int) -> Iterator[None]:
     For callers that build games on behalf of users.
 
     >>> with payoffs_within(2**20):
-    ...     refuse_beyond("a game", ["actions"], table(2, 1000))
+    ...     refuse_beyond("zero-sum", {"actions": 1000}, table(2, 1000))  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    gamesim.errors.InputError: a game needs a table of 2,000,000 payoffs (15.3 MiB); at most 1,048,576 are allowed; \
-reduce actions
+    gamesim.errors.InputError: zero-sum with actions = 1000 needs a table of 2,000,000 payoffs (15.3 MiB); at most ...
     """
     before = _most_payoffs.set(most)
     try:

@@ -105,7 +105,7 @@ def bertrand(players: int = 2, top: int = 6, cost: float = 1.0) -> Table:
     return tabulate("bertrand", names, [numbered(top + 1)] * players, payoff)
 
 
-@limited(lambda players, places: table(players, places, steps=places))
+@limited(lambda players, places: table(players, places, loops=places))
 def hotelling(players: int = 2, places: int = 7) -> Table:
     """Hotelling's line: sellers choose places, and customers walk to the nearest one.
 
@@ -182,7 +182,8 @@ def travellers_dilemma(low: int = 2, high: int = 12, bonus: float = 2.0) -> Tabl
     [2.0, 6.0]
     """
     at_least("low", low, 0)
-    at_least("high", high, low)
+    if high < low:
+        raise InputError(f"high must be at least low ({low}), got {high}")
     positive("bonus", bonus)
 
     def payoff(i: int, claim: list[Integers]) -> Vector:

@@ -61,7 +61,7 @@ def make(name: str, **settings: Any) -> Game:
     Raises
     ------
     InputError
-        If the name or a setting is unknown, or a setting has the wrong type or value.
+        If the name or a setting is unknown, a setting has the wrong type or value, or the game would be too large.
 
     Examples
     --------

@@ -99,7 +99,7 @@ def tabulate(name: str, players: Sequence[str], actions: Sequence[Sequence[str]]
            [ 1., 11., 21.]])
     """
     sizes = tuple(len(labels) for labels in actions)
-    limits.refuse_beyond(name, ["players", "actions"], limits.table(len(players), sizes))
+    limits.refuse_beyond(name, {"sizes": sizes}, limits.table(len(players), sizes), reduce=["players", "actions"])
     choices = list(np.indices(sizes, dtype=np.int64, sparse=True))
     payoffs = np.empty((len(players), *sizes))
     for i in range(len(players)):

@@ -10,7 +10,7 @@ import shutil
 import sqlite3
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO, Any
 
@@ -77,6 +77,7 @@ def write_folder(path: str | os.PathLike[str], write: Callable[[Path], None], *,
 
 def remove_folder(path: Path) -> None:
     """Remove a folder atomically: if this is interrupted, the whole folder is still there or is gone."""
+    finish_killed_write(path)
     if path.exists():
         with _temporary_folder(path.parent, path.name) as folder:
             os.replace(path, folder / REMOVED)
@@ -132,9 +133,10 @@ def _locked_folder(place: Path, name: str) -> tuple[Path, sqlite3.Connection | N
 def _remove(folder: Path, lock: sqlite3.Connection | None) -> None:
     """Remove a temporary folder, the lock by which it is recognised last, because a kill may cut this short."""
     for name in (NEW, OLD, REMOVED):
-        shutil.rmtree(folder / name, ignore_errors=True)
-        with suppress(OSError):
-            (folder / name).unlink()  # if it is a file
+        if (folder / name).is_dir():
+            shutil.rmtree(folder / name, ignore_errors=True)
+        else:
+            (folder / name).unlink(missing_ok=True)
     if lock is not None:
         lock.close()  # Windows removes no open file
     shutil.rmtree(folder, ignore_errors=True)

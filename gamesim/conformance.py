@@ -59,6 +59,7 @@ class Driver:
 
     def __init__(self, learner: Any, actions: int, seed: int = 0) -> None:
         self.learner = learner.start(actions) if isinstance(learner, Learner) else learner(actions=actions)
+        self.learner_kind = learner
         self.bandit = feedback(learner) == "bandit"
         self.random = np.random.default_rng(seed)
 
@@ -74,6 +75,8 @@ class Driver:
             observed = np.full(len(loss), np.nan)
             observed[drawn] = loss[drawn]
             loss = observed
+        if feedback(self.learner_kind) == "sampled":
+            self.learner.draw()  # tells the learner its action
         if isinstance(self.learner, CompiledLearner):  # without input validation: this runs for tens of
             self.learner.learner.kernels[1](self.learner.settings, self.learner.state, loss)  # thousands of rounds
         else:
@@ -213,7 +216,7 @@ def check_pieces_make_the_whole(learner: Any) -> None:
 
 def check_relabelling(learner: Any) -> None:
     """Check that relabelling the actions relabels the play, unless the learner is `ordered`."""
-    if getattr(learner, "ordered", False) or feedback(learner) == "bandit":
+    if getattr(learner, "ordered", False) or feedback(learner) != "expected":
         return
     order = np.array([3, 0, 4, 1, 2])
     plain, relabelled = Driver(tuned(learner, 300), 5), Driver(tuned(learner, 300), 5)

@@ -3,16 +3,19 @@
 import numpy as np
 
 from gamesim.game import Game
-from gamesim.measure.distance import distance, distances
+from gamesim.measure.distance import distance, distance_bounds, distances
 from gamesim.measure.incentives import Deviation, EquilibriumKind, deviation_matrices, gap, written_out
 from gamesim.measure.polytope import Membership, Polytope
+from gamesim.measure.total_variation import DistanceBounds
 
 __all__ = [
     "Deviation",
+    "DistanceBounds",
     "Membership",
     "Polytope",
     "deviation_matrices",
     "distance",
+    "distance_bounds",
     "distances",
     "gap",
     "optimum",

@@ -88,7 +88,7 @@ def memory(count: int) -> str:
     """Format a number of bytes, which may be larger than any float.
 
     >>> memory(2**20), memory(3 * 10**18), memory(10**400)
-    ('1 MiB', '2.6 EiB', '8.67e+381 EiB')
+    ('1 MiB', '2.60 EiB', '8.67e+381 EiB')
     """
     size = Decimal(count)
     for unit in ("bytes", "KiB", "MiB", "GiB", "TiB", "PiB"):

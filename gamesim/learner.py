@@ -597,7 +597,10 @@ class CompiledLearner:
         >>> [learner.draw() for _ in range(8)]
         [1, 1, 0, 1, 1, 1, 1, 1]
         """
-        return int(self._random.choice(self.actions, p=self.play()))
+        action = int(self._random.choice(self.actions, p=self.play()))
+        if "drawn" in self.learner.state_layout.names:  # the learner wants to know it
+            self.learner.parts(self.state, self.actions).drawn[0] = action
+        return action
 
     def observe(self, loss: ArrayLike) -> None:
         """Update the learner with the losses of the current round.

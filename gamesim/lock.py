@@ -12,6 +12,7 @@ def try_lock(path: Path) -> sqlite3.Connection | None:
     """
     lock = sqlite3.connect(path, isolation_level=None, timeout=0)
     try:
+        lock.execute("PRAGMA journal_mode = MEMORY")  # otherwise there would be a second file
         lock.execute("BEGIN EXCLUSIVE")
     except BaseException as error:
         lock.close()

@@ -24,10 +24,14 @@ from gamesim.learner import Feedback, Learner, PlainRegret, RegretKind, RegretOf
 from gamesim.measure import bounds, regrets
 from gamesim.measure.bounds import DELTA, Holds
 from gamesim.measure.builtin import Deviations, gap_name, regret_options
+from gamesim.measure.builtin import joint as played_joint
 from gamesim.measure.curves import Curve
+from gamesim.measure.distance import distance_bounds, refuse_slow
 from gamesim.measure.incentives import EquilibriumKind, checked_kind
+from gamesim.measure.linear_programs import SECONDS
 from gamesim.measure.moments import Moments, Weights
 from gamesim.measure.registry import MomentFunction, find
+from gamesim.measure.total_variation import DistanceBounds
 
 # The type of a measure with one number per run: a float for one run, an array for replicas, Any if unknown.
 if TYPE_CHECKING:
@@ -317,8 +321,8 @@ class Record(Generic[Number]):
     def trajectory(self) -> tuple[NDArray[np.int64], list[NDArray[np.float64]]]:
         """Return the recorded rounds, and each player's strategies in them.
 
-        Strategies have one row per recorded round, with a probability for each action. Long runs record every second
-        round, every fourth, and so on.
+        Strategies have one row per recorded round, with a probability for each action. By default, long runs record one
+        round out of every two, four, and so on.
 
         Examples
         --------
@@ -709,7 +713,7 @@ class Record(Generic[Number]):
         """
         return self._number("nash-gap")
 
-    def distance(self, kind: EquilibriumKind) -> Number:
+    def distance(self, kind: EquilibriumKind, *, always: bool = False, seconds: float = SECONDS) -> Number:
         """Return the distance of the joint distribution of play to the CE or CCE set.
 
         The distance can be large although the gap is small: the gap is how much a player gains by deviating, the
@@ -719,16 +723,21 @@ class Record(Generic[Number]):
         ----------
         kind : {"ce", "cce"}
             Correlated or coarse correlated equilibria.
+        always : bool, default False
+            Whether to solve linear programs that may take minutes.
+        seconds : float, default 60
+            Time limit for each replica.
 
         Returns
         -------
         float or ndarray of shape (replicas,)
-            The distance in total variation, from 0 to 1.
+            The distance in total variation, from 0 to 1. If it is not solved within the time limit, NaN, with a
+            warning; `distance_bounds` returns the bounds that are known then.
 
         Raises
         ------
         InputError
-            If the kind is unknown, or the game has no payoff table or too many action profiles.
+            If the kind is unknown, or the game has no payoff table or is too large.
 
         Examples
         --------
@@ -737,7 +746,45 @@ class Record(Generic[Number]):
         >>> round(record.distance("ce"), 3), round(record.distance("cce"), 3)
         (0.245, 0.006)
         """
-        return self._number(f"{checked_kind(kind)}-distance")
+        name = f"{checked_kind(kind)}-distance"
+        refuse_slow(self.game, self.replicas, always=always)
+        return cast(Number, self.measure(name, always=True, seconds=seconds))
+
+    def distance_bounds(
+        self, kind: EquilibriumKind, *, always: bool = False, seconds: float = SECONDS
+    ) -> DistanceBounds:
+        """Return certified bounds on the distance of the joint distribution of play to the CE or CCE set.
+
+        Parameters
+        ----------
+        kind : {"ce", "cce"}
+            Correlated or coarse correlated equilibria.
+        always : bool, default False
+            Whether to solve linear programs that may take minutes.
+        seconds : float, default 60
+            Time limit for solving.
+
+        Returns
+        -------
+        DistanceBounds
+            A lower and an upper bound in total variation, and the nearest equilibrium found.
+
+        Raises
+        ------
+        InputError
+            If the kind is unknown, the game has no payoff table or is too large, or the record has replicas.
+
+        Examples
+        --------
+        >>> import gamesim
+        >>> record = gamesim.simulate("shapley", "hedge", rounds=1000, perturb=0.2)
+        >>> bounds = record.distance_bounds("ce")
+        >>> bounds.solved, bounds.distance == record.distance("ce")
+        (True, True)
+        """
+        if not self.single:
+            raise InputError(f"the record has {self.replicas} replicas: choose one, record[0].distance_bounds(...)")
+        return distance_bounds(self.game, played_joint(self.moments()[-1]), kind, always=always, seconds=seconds)
 
     @property
     def curve(self) -> Curve:

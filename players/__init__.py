@@ -18,10 +18,13 @@ from gamesim.players import notation
 from gamesim.players.adahedge import AdaHedge as AdaHedge
 from gamesim.players.adanormal_hedge import AdaNormalHedge as AdaNormalHedge
 from gamesim.players.adversary import Adversary as Adversary
+from gamesim.players.bandit_blum_mansour import BanditBlumMansour as BanditBlumMansour
 from gamesim.players.best_response import BestResponse as BestResponse
 from gamesim.players.blum_mansour import BlumMansour as BlumMansour
+from gamesim.players.blum_mansour_log_barrier import BlumMansourLogBarrier as BlumMansourLogBarrier
 from gamesim.players.clairvoyant import Clairvoyant as Clairvoyant
 from gamesim.players.coin_betting import CoinBetting as CoinBetting
+from gamesim.players.comparator_adaptive_bm import ComparatorAdaptiveBM as ComparatorAdaptiveBM
 from gamesim.players.discounted_regret_matching import DiscountedRegretMatching as DiscountedRegretMatching
 from gamesim.players.exp3 import Exp3 as Exp3
 from gamesim.players.exp3_ix import Exp3IX as Exp3IX
@@ -32,6 +35,7 @@ from gamesim.players.fixed import Fixed as Fixed
 from gamesim.players.ftrl import FTRL as FTRL
 from gamesim.players.gradient import Gradient as Gradient
 from gamesim.players.hedge import Hedge as Hedge
+from gamesim.players.inertial_regret_matching import InertialRegretMatching as InertialRegretMatching
 from gamesim.players.internal_regret_matching import InternalRegretMatching as InternalRegretMatching
 from gamesim.players.logit import Logit as Logit
 from gamesim.players.magnetic_mirror_descent import MagneticMirrorDescent as MagneticMirrorDescent

@@ -167,7 +167,10 @@ class BlumMansour(MatrixLearner):
 
 def row_learner(rows: str | Learner, rounds: int | None = None) -> Learner:
     """Return the learner for rows or nodes; it must learn from the loss of every action."""
-    learner = rows if isinstance(rows, Learner) else learner_by_name(rows)()
+    try:
+        learner = rows if isinstance(rows, Learner) else learner_by_name(rows)()
+    except InputError as error:
+        raise InputError(f"rows: {error}") from None
     if "expected" not in learner.feedback or learner.informed:
         raise InputError(f"rows must be a learner that learns from the loss of every action, got {learner.name!r}")
     return learner if rounds is None else learner.with_horizon(rounds)

@@ -71,8 +71,9 @@ class MagneticMirrorDescent(Learner):
         p ∝ (p_t · ρ^(ηα) · exp(-η l))^(1 / (1 + ηα))
 
     In zero-sum games with a fixed magnet and small η, the strategies converge at a linear rate to the
-    equilibrium of the game with α KL(p, ρ) added to the losses. With a moving magnet, they approach a
-    Nash equilibrium. The learner declares no guarantee: with a fixed magnet, regret is linear in T.
+    equilibrium of the game with α KL(p, ρ) added to the losses. With a magnet that moves only after
+    they have converged, they approach a Nash equilibrium; with a period of few rounds, they need not
+    converge. The learner declares no guarantee: with a fixed magnet, regret can be linear in T.
 
     Started at a strategy, the learner takes its first step from there, with the magnet there.
 

@@ -67,8 +67,9 @@ class OptimisticGradient(Learner):
 
         1 / rate_T + Σ rate_t |l_t - l_{t-1}|² / 2,   |l_t - l_{t-1}|² ≤ 4 d
 
-    In zero-sum games, strategies converge at a linear rate if the step size is at most 1/8. With
-    entropy in place of the Euclidean distance, the learner is `optimistic-hedge` with a constant rate.
+    In zero-sum games, strategies converge at a linear rate if the step size is at most 1 / (8 σ), with
+    σ the largest singular value of the matrix of losses. With entropy in place of the Euclidean
+    distance, the learner is `optimistic-hedge` with a constant rate.
 
     Started at a strategy, the learner takes its first step from there.
 

@@ -34,6 +34,7 @@ class Own(NamedTuple):
     stays: Vector
     exponents: Vector
     defaults: Vector
+    rounds: Vector
 
 
 OWN = Layout(
@@ -48,6 +49,7 @@ OWN = Layout(
     stays="d",
     exponents="d + 1",
     defaults="d + 1",
+    rounds="1",
 )
 _own_view = OWN.view
 
@@ -58,9 +60,10 @@ class Settings(NamedTuple):
     top: float  # the rate of Hedge over the rates
     rate: float  # the smallest rate
     levels: int  # number of rates
+    anytime: int  # 1 if all rates decrease as 1 / √t
 
 
-SETTINGS = Layout(Settings, "", top="float", rate="float", levels="int")
+SETTINGS = Layout(Settings, "", top="float", rate="float", levels="int", anytime="int")
 _settings_view = SETTINGS.view
 
 
@@ -136,11 +139,13 @@ def mean_map(
 @kernel
 def _write(settings: Vector, state: Vector, matrix: Vector) -> None:
     """Write the mixture of the mean maps of all rates."""
-    top, rate, levels = _settings_view(settings)
+    top, rate, levels, anytime = _settings_view(settings)
     cells, d = matrix.size, int(np.sqrt(matrix.size))
-    losses, maps, weights, experts, shares, spreads, stays, exponents, defaults = _own_view(
+    losses, maps, weights, experts, shares, spreads, stays, exponents, defaults, rounds = _own_view(
         reduction(state, d).own, d, levels
     )
+    if anytime == 1:
+        top, rate = top / np.sqrt(rounds[0] + 1), rate / np.sqrt(rounds[0] + 1)
     faster = np.sqrt(2.0) * rate
     for i in range(d):
         row, slow, fast = row_of(losses, i, d), row_of(weights, i, d), row_of(weights, d + i, d)
@@ -163,6 +168,7 @@ def _learn(settings: Vector, state: Vector, loss: Vector) -> None:
     parts = reduction(state, d)
     p, own = parts.strategy, _own_view(parts.own, d, levels)
     losses, experts = own.losses, own.experts
+    own.rounds[0] += 1
     moved = part(own.defaults, 1, 1 + d)  # scratch
     for level in range(levels):
         times(p, part(own.maps, level * cells, (level + 1) * cells), moved)
@@ -185,6 +191,8 @@ class PriorHedge(MatrixLearner):
     horizon : int, optional
         Number of rounds T that the learning rates are tuned to. A simulation sets it if it is not
         given.
+    anytime : bool, default False
+        Whether all rates decrease with the rounds, so that no horizon is needed.
 
     Notes
     -----
@@ -229,7 +237,13 @@ class PriorHedge(MatrixLearner):
 
         √((1 + m) T ln d)
 
-    This is smaller than what is proved for `wavelet` by a factor of ln d, but T must be known.
+    This is smaller than what is proved for `wavelet` by a factor of ln d, but T must be known. With
+    `anytime`, round t uses its own number in place of T. The bounds of regularised leaders with
+    decreasing rates then give
+
+        3 √(T ln K / 2) + min_k (ln(1 / π(φ)) / η_k + η_k T)
+
+    with the rates of the last round.
 
     References
     ----------
@@ -245,6 +259,7 @@ class PriorHedge(MatrixLearner):
     """
 
     horizon: int | None = None
+    anytime: bool = False
 
     name = "prior-hedge"
     matrix_kernels = _write, _learn
@@ -254,9 +269,10 @@ class PriorHedge(MatrixLearner):
         positive("horizon", self.horizon, most=MOST_ROUNDS)
 
     def matrix_settings(self, actions: int) -> Vector:  # noqa: D102
-        rates = _rates(self.required_horizon(), actions)
-        top = sqrt(2 * log(len(rates)) / self.required_horizon())
-        return SETTINGS.pack(top=top, rate=rates[0], levels=len(rates))
+        rounds = 1 if self.anytime else self.required_horizon()
+        rates = _rates(rounds, actions)
+        top = sqrt(2 * log(len(rates)) / rounds)
+        return SETTINGS.pack(top=top, rate=rates[0], levels=len(rates), anytime=int(self.anytime))
 
     def own_dimensions(self, actions: int) -> tuple[int, ...]:  # noqa: D102
         return actions, len(_rates(1, actions))
@@ -267,8 +283,13 @@ class PriorHedge(MatrixLearner):
                 return 0.0
             rates = _rates(rounds, actions)
             prior = log(2) + 2 * actions * log(actions)
+            if self.anytime:
+                best = min(prior / rate + rate * rounds for rate in rates)
+                return 3 * sqrt(rounds * log(len(rates)) / 2) + best
             return sqrt(2 * rounds * log(len(rates))) + min(prior / rate + rate * rounds / 2 for rate in rates)
 
+        if self.anytime:
+            return Guarantee("swap", "3 √(T ln K / 2) + min_k (ln(2 d^(2d)) / η_k + η_k T)", bound)
         return Guarantee("swap", "√(2 T ln K) + min_k (ln(2 d^(2d)) / η_k + η_k T / 2)", bound).tuned_to(self.horizon)
 
 

@@ -414,7 +414,7 @@ class Wavelet(Learner):
     def first_state(self, actions: int) -> Vector:  # noqa: D102
         owner = owners(actions, self.order)
         size = owner.size
-        blocks = np.zeros(0 if self.clock == "continuous" else OPEN.size(size))
+        blocks = np.zeros(0) if self.clock == "continuous" else OPEN.zeros(size)
         return first_reduction(1 / (actions * shares(owner)), OWN.pack(size, size.bit_length(), open=blocks))
 
     def dimensions(self, actions: int) -> tuple[int, ...]:  # noqa: D102

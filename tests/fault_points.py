@@ -76,8 +76,8 @@ def watch(visit: Callable[[str], object], below: Path) -> None:
     connect = sqlite3.connect
 
     def connected(*given: Any, **named: Any) -> sqlite3.Connection:
-        made: sqlite3.Connection = connect(*given, **{"factory": Connection, **named})
-        return made
+        opened: sqlite3.Connection = connect(*given, **{"factory": Connection, **named})
+        return opened
 
     sqlite3.connect = connected  # type: ignore[assignment]
     sys.addaudithook(hook)

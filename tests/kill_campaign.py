@@ -5,7 +5,7 @@ Run: python -m tests.kill_campaign [COMMAND ...] [--kills N] [--signals LIST] [-
 Every trial starts a command in a new folder, kills it, continues with the command that a user would give next, possibly
 kills that too, and so on until a command ends undisturbed. After every kill, what was finished before is still there
 and complete. In the end the bytes are those of an undisturbed run, and no other file is left. Commands run in forks of
-this process, which has imported everything, or in a process of their own to kill them while they start.
+this process, which has imported everything, or in a new process to kill them while they start.
 """
 
 import argparse

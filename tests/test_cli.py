@@ -226,7 +226,7 @@ REFUSED: dict[str, tuple[str | bytes, list[str]]] = {
     "missing game file": (edited('name = "bad-rps"', 'file = "gone.nfg"'), ["game.file", "gone.nfg"]),
     "too large": (
         edited('name = "bad-rps"', 'name = "uniform"\nsettings = { players = 50 }'),
-        ["game.settings", "TiB"],
+        ["game.settings", "EiB", "reduce players"],
     ),
     "no TOML": ("rounds = = 3", ["not valid TOML", "line 1"]),
     "not UTF-8": (GOOD.encode("utf-16"), ["not UTF-8"]),
@@ -492,7 +492,7 @@ def test_show_describes_a_network_game_in_a_file(run: Run) -> None:
 
 @pytest.mark.parametrize("name", sorted({**gamesim.players.available(), **gamesim.games.available()}))
 def test_everything_can_be_shown(run: Run, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("gamesim.cli.catalogue.why_left_out", lambda *_: "the linear programs are tested elsewhere")
+    monkeypatch.setattr("gamesim.cli.catalogue.why_left_out", lambda _: "the linear programs are tested elsewhere")
     code, out, _ = run("show", name)
     assert code == 0 and name in out
 

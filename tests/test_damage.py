@@ -357,6 +357,15 @@ def test_check_finds_the_checkpoints_of_a_killed_run(
     assert "record-0000000000000200/manifest.json" in capsys.readouterr().out
 
 
+def test_damage_in_the_text_of_an_sqlite_error(whole: Callable[[str], Path], tmp_path: Path) -> None:
+    """SQLite quotes the text of a damaged schema, and Python fails to decode that quotation."""
+    data = (whole("study") / FILE).read_bytes()
+    (tmp_path / FILE).write_bytes(data.replace(b"CREATE INDEX", b"CREATE I\xc1DEX"))
+    for write in (False, True):
+        with pytest.raises(InputError, match=rf"{FILE} is damaged"):
+            Store(tmp_path / FILE, write=write)
+
+
 def test_check_of_a_folder_without_results(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["check", str(tmp_path)]) == 2
     assert "holds no run, record, checkpoints or study" in capsys.readouterr().err

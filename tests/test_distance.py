@@ -9,7 +9,7 @@ from scipy.optimize import linprog
 
 from gamesim import equilibrium
 from gamesim.game import Table
-from gamesim.measure import distance as total_variation
+from gamesim.measure import total_variation
 from gamesim.measure.incentives import EquilibriumKind, Incentives
 from gamesim.measure.linear_programs import INTERIOR, SIMPLEX
 from tests.test_equilibrium import random_game, random_joint
@@ -91,11 +91,12 @@ def test_the_search_agrees_with_the_whole_program(sizes: tuple[int, ...], kind: 
         found = total_variation.Search(incentives).nearest(joint)
         assert found.distance == pytest.approx(whole.distance, abs=1e-7)
         for nearest in (whole, found):
-            assert nearest.bound == pytest.approx(nearest.distance, abs=1e-8)
-            assert np.abs(nearest.joint - joint).sum() / 2 == pytest.approx(nearest.distance, abs=1e-9)
-            assert incentives.gains(nearest.joint).max() < 1e-8
-            assert nearest.joint.min() >= 0
-            assert nearest.joint.sum() == pytest.approx(1, abs=1e-9)
+            assert nearest.lower == pytest.approx(nearest.distance, abs=1e-8)
+            assert nearest.nearest is not None
+            assert np.abs(nearest.nearest - joint).sum() / 2 == pytest.approx(nearest.distance, abs=1e-9)
+            assert incentives.gains(nearest.nearest).max() < 1e-8
+            assert nearest.nearest.min() >= 0
+            assert nearest.nearest.sum() == pytest.approx(1, abs=1e-9)
 
 
 @pytest.mark.parametrize("kind", ["ce", "cce"])
@@ -111,15 +112,16 @@ def test_learned_play_is_searched_to_the_end_and_agrees(
     for x, expected in zip((early, joint), whole, strict=True):  # the second search starts from the result of the first
         found = search.nearest(x)
         assert found.distance == pytest.approx(expected, abs=1e-7)
-        assert found.bound == pytest.approx(expected, abs=1e-7)
+        assert found.lower == pytest.approx(expected, abs=1e-7)
     assert whole[1] > 1e-5 or kind == "cce"
 
 
 def test_the_checkpoints_of_a_run_have_the_distances_of_each_alone() -> None:
     game = Table.from_payoffs(np.random.default_rng(8).random((2, 30, 40)))
     joints = learned_play(game, 1000, (10, 100, 400))
-    together = equilibrium.distances(game, joints, "cce")
-    assert together == pytest.approx([equilibrium.distance(game, joint, "cce") for joint in joints], abs=1e-9)
+    together = equilibrium.distances(game, joints, "cce", always=True)
+    alone = [equilibrium.distance(game, joint, "cce", always=True) for joint in joints]
+    assert together == pytest.approx(alone, abs=1e-9)
     assert together[0] > together[-1]
 
 

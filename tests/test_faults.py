@@ -63,10 +63,26 @@ def files(folder: str) -> dict[str, bytes]:
 
 # Writing.
 
-REPLACE = """
+WRITE = """
+from pathlib import Path
+from gamesim import atomic
+
+def write(folder):
+    (folder / "one").write_text("new")
+    (folder / "two").write_text("new")
+
+def both(folder):
+    write(folder)
+    return [folder / "one", folder / "two"]
+
+atomic.write_folder("folder", write, force=True)
+atomic.write_file(Path("file"), lambda out: out.write(b"new"))
+atomic.write_files([(Path("files"), both)], force=True)
+atomic.remove_folder(Path("unwanted"))
+"""
+STRUCK = """
 import signal, sys
 from pathlib import Path
-from gamesim import atomic, figures
 from tests.fault_points import watch
 
 at, number, count = int(sys.argv[1]), int(sys.argv[2]), 0
@@ -77,55 +93,41 @@ def visit(name):
     if count == at:
         signal.raise_signal(number)
 
-def write(folder):
-    (folder / "one").write_text("new")
-    (folder / "two").write_text("new")
-
-def both(folder):
-    write(folder)
-    return [folder / "one", folder / "two"]
-
 watch(visit, Path("."))
-atomic.write_folder("folder", write, force=True)
-atomic.write_file(Path("file"), lambda out: out.write(b"new"))
-atomic.write_files([(Path("files"), both)], force=True)
-atomic.remove_folder(Path("unwanted"))
-print("ended")
 """
 
 
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGINT], ids=["kill", "interrupt"])
 def test_whatever_the_moment_of_a_kill_a_folder_is_old_or_new_and_nothing_stays_behind(
-    number: signal.Signals, tmp_path: Path
+    number: signal.Signals, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for at in range(1, 100):
         place = tmp_path / str(at)
+        place.mkdir()
+        monkeypatch.chdir(place)
         for name in ("folder", "files", "unwanted"):
-            (place / name).mkdir(parents=True)
+            Path(name).mkdir()
             for one in ("one", "two"):
-                (place / name / one).write_text("old")
-        (place / "file").write_text("old")
-        out, errors = python(REPLACE, str(at), str(int(number)), folder=place).communicate()
-        atomic.finish_killed_write(place / "folder")
-        assert set(files(str(place / "folder")).values()) in ({b"old"}, {b"new"}), at
-        assert (place / "file").read_bytes() in (b"old", b"new"), at
-        assert set(os.listdir(place / "unwanted")) == {"one", "two"} if (place / "unwanted").exists() else True
-        again, errors = python(REPLACE, "0", "0", folder=place).communicate()
-        assert again == "ended\n", errors
-        assert sorted(os.listdir(place)) == ["file", "files", "folder"], at
-        assert all(one == b"new" for one in files(str(place)).values()) and len(files(str(place))) == 5
-        if out == "ended\n":  # there are fewer points than this
+                (Path(name) / one).write_text("old")
+        Path("file").write_text("old")
+        process = python(STRUCK + WRITE, str(at), str(int(number)), folder=place)
+        _, errors = process.communicate()
+        atomic.finish_killed_write(Path("folder"))
+        assert set(files("folder").values()) in ({b"old"}, {b"new"}), at
+        assert {Path("files", one).read_text() for one in ("one", "two")} <= {"old", "new"}, at
+        assert Path("file").read_bytes() in (b"old", b"new"), at
+        assert not Path("unwanted").exists() or sorted(os.listdir("unwanted")) == ["one", "two"], at
+        exec(WRITE, {})
+        assert sorted(os.listdir()) == ["file", "files", "folder"], at
+        assert list(files(".").values()) == [b"new"] * 5, at
+        if process.returncode == 0:  # there are fewer points than this
             break
+        assert process.returncode == -number, errors
     assert at > 20
 
 
-def _interrupt() -> bool:
-    signal.raise_signal(signal.SIGINT)
-    return True
-
-
-def _write_one(folder: Path, text: str) -> None:
-    (folder / "one").write_text(text)
+def write_one(folder: Path) -> None:
+    (folder / "one").write_text("1")
 
 
 def test_the_temporary_folder_of_a_living_process_is_left_alone(tmp_path: Path) -> None:
@@ -133,12 +135,12 @@ def test_the_temporary_folder_of_a_living_process_is_left_alone(tmp_path: Path) 
 
     def write(folder: Path) -> None:
         atomic.finish_killed_write(target)
-        atomic.write_folder(target, lambda other: _write_one(other, "first"), force=False)
-        (folder / "one").write_text("second")
+        atomic.write_folder(target, write_one, force=False)
+        (folder / "one").write_text("2")
 
     atomic.write_folder(target, write, force=True)
     assert os.listdir(tmp_path) == ["mine"]
-    assert (target / "one").read_text() == "second"
+    assert (target / "one").read_text() == "2"
 
 
 def test_a_folder_of_the_user_with_a_similar_name_is_left_alone(tmp_path: Path) -> None:
@@ -151,7 +153,7 @@ def test_a_folder_of_the_user_with_a_similar_name_is_left_alone(tmp_path: Path) 
 
 def test_a_file_system_without_locks_is_written_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(atomic, "try_lock", lambda _: None)
-    atomic.write_folder(tmp_path / "mine", lambda folder: _write_one(folder, "1"), force=False)
+    atomic.write_folder(tmp_path / "mine", write_one, force=False)
     assert os.listdir(tmp_path) == ["mine"]
     assert os.listdir(tmp_path / "mine") == ["one"]
 
@@ -178,25 +180,29 @@ def test_ctrl_c_while_a_run_is_written_loses_nothing(here: Path, monkeypatch: py
 
 
 @pytest.mark.usefixtures("_one_figure")
-@pytest.mark.parametrize("cut", ["write_report", "summarise"])
+@pytest.mark.parametrize("cut", ["drawing", "measuring"])
 def test_a_run_whose_figures_or_measures_were_cut_short_is_resumed(
     cut: str, here: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    draw, measure = figures.draw_run, summary.summarise
+
+    def interrupted_drawing(*given: Any) -> list[Path]:
+        drawn = draw(*given)
+        signal.raise_signal(signal.SIGINT)
+        return drawn
+
+    def interrupted_measuring(*given: Any, distance: str, **named: Any) -> Any:
+        if distance != "never":
+            signal.raise_signal(signal.SIGINT)
+        return measure(*given, distance=distance, **named)
+
     with monkeypatch.context() as patch:
-        if cut == "write_report":
-            draw = figures.draw_run
-            patch.setattr(figures, "draw_run", lambda *given: (draw(*given), _interrupt()))
+        if cut == "drawing":
+            patch.setattr(figures, "draw_run", interrupted_drawing)
         else:
-            measure = summary.summarise
-
-            def interrupted(*given: Any, distance: str, **named: Any) -> Any:
-                if distance != "never":
-                    signal.raise_signal(signal.SIGINT)
-                return measure(*given, distance=distance, **named)
-
-            patch.setattr(summary, "summarise", interrupted)
+            patch.setattr(summary, "summarise", interrupted_measuring)
         assert main(["run", "mine.toml", "--out", "mine", "--quiet"]) == 130
-    assert not list(Path("mine").rglob("*.svg")) or cut == "summarise"
+    assert Path("mine/figures").exists() == (cut == "measuring")
     assert main(["resume", "mine", "--quiet"]) == 0
     assert main(["run", "mine.toml", "--out", "undisturbed", "--quiet"]) == 0
     assert files("mine") == files("undisturbed")
@@ -217,10 +223,13 @@ def test_a_run_killed_while_it_removes_its_checkpoints_is_complete(here: Path, m
     class KilledError(BaseException):
         """Stands for a signal that ends the process."""
 
+    remove = shutil.rmtree
+
     def removed(folder: Any, **_: Any) -> None:
-        for one in Path(folder).rglob("manifest.json"):
-            one.unlink()
+        if (Path(folder) / checkpoints.SETTINGS_FILE).exists():
+            next(Path(folder).rglob("manifest.json")).unlink()
             raise KilledError
+        remove(folder)
 
     with monkeypatch.context() as patch:
         patch.setattr(shutil, "rmtree", removed)
@@ -293,7 +302,7 @@ def in_a_callback():
 
 keep, moment = [], sys.argv.pop(1)
 act = in_a_callback if moment == "callback" else interrupt
-waited_for = {"import": "gamesim.cli.arguments", "callback": "numba", "library": "pydantic"}.get(moment)
+waited_for = {"import": "gamesim.cli.arguments", "callback": "pydantic", "library": "pydantic"}.get(moment)
 if moment == "exit":
     atexit.register(interrupt)
 

@@ -254,8 +254,8 @@ def changed(**update: Any) -> dict[str, Any]:
         (changed(game={"file": "/etc/passwd"}), "does not open files"),
         (changed(game={"name": "polymatrix", "settings": {"graph": "/etc/passwd"}}), "payoff table"),
         (changed(game={"name": "os.system"}), "unknown game 'os.system'"),
-        (changed(game={"name": "uniform", "settings": {"players": 2, "actions": 10**9}}), "at most 100"),
-        (changed(game={"name": "uniform", "settings": {"players": 4, "actions": 100}}), "the limit is 4 MiB"),
+        (changed(game={"name": "uniform", "settings": {"players": 2, "actions": 10**9}}), "reduce actions"),
+        (changed(game={"name": "uniform", "settings": {"players": 4, "actions": 100}}), "at most 524,288 are allowed"),
         (changed(game={"name": "uniform", "settings": {"actions": 65}}, players=HEDGES[:2]), "at most 64 actions"),
         (changed(game={"name": "el-farol", "settings": {"players": 13}}, players=HEDGES), "12 players"),
         (

@@ -15,6 +15,7 @@ from gamesim import players
 from gamesim.formatting import number
 from gamesim.game import Table
 from gamesim.learner import PLAIN_REGRETS, Guarantee, PlainRegret
+from gamesim.measure import distance
 from gamesim.measure.trend import Power, Trend
 from gamesim.measure.trend_words import in_words
 from gamesim.report import summary as report
@@ -132,10 +133,10 @@ def test_distances_are_not_computed_if_disabled_or_slow(monkeypatch: pytest.Monk
     never = report.summarise(record, distance="never")
     assert never.distance == {"ce": None, "cce": None} and never.welfare_range == {"ce": None, "cce": None}
     assert never.distance_left_out == 'the scenario sets distance = "never"'
-    monkeypatch.setattr(report, "QUICK_ENTRIES", 17)  # the CE constraints of a 2×3 game: (1 + 2) · 6 entries
+    monkeypatch.setattr(distance, "QUICK_ENTRIES", 17)  # the CE constraints of a 2×3 game: (1 + 2) · 6 entries
     assert "linear programs over 6 cells are slow" in (report.summarise(record).distance_left_out or "")
     assert report.summarise(record, distance="always").distance["ce"] is not None
-    monkeypatch.setattr(report, "QUICK_ENTRIES", 18)
+    monkeypatch.setattr(distance, "QUICK_ENTRIES", 18)
     assert report.summarise(record).distance_left_out is None
 
 
@@ -277,7 +278,9 @@ def test_a_measure_that_fails_is_reported_and_the_rest_is_kept(monkeypatch: pyte
     record = gamesim.simulate(GAME, "hedge", 50)
     monkeypatch.setattr("gamesim.equilibrium.welfare_range", fail)
     summary = report.summarise(record)
-    assert summary.distance == {"ce": None, "cce": None}
     assert summary.welfare_range == {"ce": None, "cce": None}
-    assert summary.distance_left_out == "HiGHS failed to solve a linear program"
+    assert summary.missing == dict.fromkeys(
+        ("ce-welfare-range", "cce-welfare-range"), "HiGHS failed to solve a linear program"
+    )
+    assert summary.distance == {kind: record.distance(kind) for kind in ("ce", "cce")}
     assert summary.gap["ce"] >= 0 and summary.verdict

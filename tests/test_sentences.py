@@ -19,6 +19,7 @@ from gamesim.cli.catalogue import list_learners
 from gamesim.figures.movement import movement, omitted
 from gamesim.formatting import number
 from gamesim.games.nash import pure_equilibria
+from gamesim.games.varying import Varying
 from gamesim.learner import Learner
 from gamesim.measure.rounding import gap_rounding
 from gamesim.measure.trend import Trend, trend
@@ -474,6 +475,19 @@ def test_a_verdict_over_replicas_bounds_each_of_them() -> None:
     assert float(match[1]) > 1.5 * record.gap("ce").mean()  # the mean would not hold in each
 
 
+def test_play_of_a_game_that_varies_is_called_no_equilibrium() -> None:
+    pennies = np.array([[[1, -1], [-1, 1]], [[-1, 1], [1, -1]]])
+    game = Varying.from_tables([[*pennies], [*-pennies]], every=10)
+    for replicas in (None, 3):
+        record = gamesim.simulate(game, "hedge", 500, perturb=0.3, replicas=replicas)
+        summary = report.summarise(record)
+        most = number(float(np.max(record.gap("ce"))))
+        assert f"in a game that varies, no player would have gained more than {most} per round" in summary.verdict
+        assert "equilibrium" not in summary.verdict and summary.nash_gap is None
+        page = report_html(record, summary, [], "")
+        assert "correlated (CE)" not in page and "largest swap regret" in page
+
+
 def test_ties_are_named_as_ties() -> None:
     tie = gamesim.simulate("rock-paper-scissors", "uniform", 50)
     (joint, network) = (
@@ -497,25 +511,25 @@ def test_the_end_of_a_network_is_its_last_round() -> None:
     assert figures.title_of(figure).startswith("At the end of network-coordination, 2 is the most likely action of 10")
 
 
-class SwingsBetween:
-    """Return to the uniform strategy in every round that a long trajectory keeps, and swing away in between."""
+def test_a_learner_that_swings_between_kept_rounds_has_moved() -> None:
+    """It returns to the uniform strategy in every second round, and in the others it goes away."""
+    away = [np.full(3, 1 / 3), np.eye(3)[0], np.full(3, 1 / 3), np.eye(3)[1]]
 
-    def __init__(self, actions: int) -> None:
-        self.actions, self.round = actions, 0
+    class Swings(Scripted):
+        def __init__(self, actions: int) -> None:
+            super().__init__(actions, lambda t: t)
 
-    def play(self) -> Array:
-        strategy = np.full(self.actions, 1 / self.actions)
-        return strategy if self.round % 4 == 0 else np.eye(self.actions)[(self.round % 4 > 1) * 1]
+        def play(self) -> Array:
+            return np.array(away[self.round % 4])
 
-    def observe(self, loss: Array) -> None:
-        self.round += 1
-
-
-def test_a_learner_that_swings_between_the_kept_rounds_has_moved() -> None:
-    record = gamesim.simulate("rock-paper-scissors", SwingsBetween, 4000)
-    kept = record.trajectory[1][0]
-    assert np.allclose(kept, 1 / 3)
-    assert compare._moved(record, 0) > compare.HARDLY_MOVED
+    for keep in (2, 4, "thinned", "none"):
+        record = gamesim.simulate("rock-paper-scissors", Swings, 2400, trajectory=keep)
+        assert keep in ("thinned", "none") or np.allclose(record.trajectory[1][0], 1 / 3)
+        assert compare._moved(record, 0) > compare.HARDLY_MOVED
+        figure = figures.strategies(record)
+        assert figure is not None
+        assert "move by up to 933 in all after round 1,000 (0.667 per round)" in figures.title_of(figure)
+        assert "of all movement; the rest is in between" in figure.legends[0].get_title().get_text()
 
 
 def test_the_report_of_a_stopped_run_promises_its_rounds_only() -> None:
@@ -534,7 +548,8 @@ def teaches(name: str) -> str:
 
 
 def pure(name: str, **settings: Any) -> list[tuple[int, ...]]:
-    game: Any = games.make(name, **settings)
+    game = games.make(name, **settings)
+    assert isinstance(game, Table)
     return [tuple(cell) for cell in pure_equilibria(game).tolist()]
 
 
@@ -597,13 +612,12 @@ def test_the_tutorial_names_only_games_that_take_thousands_of_players() -> None:
     named = set(re.findall(r"`([a-z-]+)`", part)) & set(games.available())
     assert named == {"routing", "polymatrix", "network-coordination", "local-public-goods"}
     ring = {"graph": "cycle", "graph_settings": {"n": 2000}}
-    sizes = {
+    sizes: dict[str, dict[str, Any]] = {
         "routing": {"players": 2000},
         "polymatrix": {**ring, "game": "matching-pennies"},
         "network-coordination": ring,
         "local-public-goods": ring,
     }
-    settings: Any
     for name, settings in sizes.items():
         assert len(games.make(name, **settings).players) == 2000
 
@@ -625,6 +639,21 @@ def test_thresholds_are_part_of_the_texts() -> None:
         running.observe(np.array([0.0, 5e-11]))
         assert np.allclose(running.play(), 0.5, atol=1e-6)
         assert "1e-10" in (type(learner).__doc__ or "")
+
+
+def test_statements_on_convergence_name_their_conditions() -> None:
+    """A step of 1/8 is too long for a large matrix, and a magnet that moves in every round does not hold."""
+    losses = np.random.default_rng(0).choice([-1.0, 1.0], (32, 32))
+    far = gamesim.simulate(Table.from_payoffs([-losses, losses]), players.make("optimistic-gradient", rate=0.125), 5000)
+    row, column = far.last
+    assert (losses.T @ row).max() - (losses @ column).min() > 0.5
+    assert "at most 1 / (8 σ)" in (players.OptimisticGradient.__doc__ or "")
+    opening = [[0.6, 0.4], [0.5, 0.5]]
+    for period, converges in ((1, False), (100, True)):
+        learner = players.make("magnetic-mirror-descent", period=period)
+        record = gamesim.simulate("matching-pennies", learner, 20_000, opening=opening)
+        assert (abs(record.last[0][0] - 0.5) < 0.01) == converges
+    assert "a period of few rounds, they need not" in (players.MagneticMirrorDescent.__doc__ or "")
 
 
 def test_a_bound_that_is_linear_in_the_rounds_is_not_called_no_regret() -> None:

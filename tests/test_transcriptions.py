@@ -116,6 +116,61 @@ def replicator(d: int) -> Any:
         logs = logs + np.log(1 + 0.01 * (p @ loss - loss))
 
 
+def stationary(phi: Array) -> Array:
+    """Return the fixed point p = pφ of an irreducible matrix, by least squares."""
+    d = len(phi)
+    system = np.vstack([phi.T - np.eye(d), np.ones(d)])
+    return np.linalg.lstsq(system, np.append(np.zeros(d), 1.0), rcond=None)[0]
+
+
+def log_barrier_rows(d: int) -> Any:
+    rate = 1 / (8 * np.sqrt(d))
+    past, last = np.zeros((d, d)), np.zeros((d, d))
+    while True:
+        rows = []
+        for scores in rate * (past + last):
+            low, high = -scores.min(), d - scores.min()  # 1 / (score + x) sums to 1
+            for _ in range(200):
+                middle = (low + high) / 2
+                low, high = (middle, high) if (1 / (scores + middle)).sum() > 1 else (low, middle)
+            rows.append(1 / (scores + high) / (1 / (scores + high)).sum())
+        p = stationary(np.array(rows))
+        loss = yield p
+        last = np.outer(p, loss)
+        past = past + last
+
+
+def copies_of_blum_mansour(d: int) -> Any:
+    levels = int(np.ceil(np.log2(d))) + 1
+    rates = [np.sqrt(2 ** (k + 1) * np.log(d) / ROUNDS) for k in range(levels)]
+    defaults = [*(np.eye(d)[c][None].repeat(d, axis=0) for c in range(d)), np.eye(d)]
+    prior = np.tile([*[1 / (2 * d)] * d, 1 / 2], levels) / levels
+    top = np.sqrt(2 * np.log(2 * d * levels) / ROUNDS)
+    past, suffered = np.zeros((d, d)), np.zeros(len(prior))
+    while True:
+        maps = []
+        for rate in rates:
+            for default in defaults:
+                weights = np.exp(-rate * (past - past.min(axis=1, keepdims=True)))
+                weights = weights * (1 / d**2 + (1 - 1 / d) * default)
+                maps.append(weights / weights.sum(axis=1, keepdims=True))
+        shares = prior * np.exp(-top * (suffered - suffered.min()))
+        p = stationary(np.tensordot(shares / shares.sum(), maps, axes=1))
+        loss = yield p
+        suffered = suffered + np.array([p @ one @ loss for one in maps])
+        past = past + np.outer(p, loss)
+
+
+def bandit_rows(d: int) -> Any:
+    rate = np.sqrt(2 * np.log(d) / ROUNDS)
+    past = np.zeros((d, d))
+    while True:
+        p = stationary(np.array([softmax(-rate * row) for row in past]))
+        loss, p = yield p  # with the played p: rounding errors in p are amplified by estimates of the size 1 / p
+        estimate = np.where(np.isnan(loss), 0.0, (loss + 1) / 2 / p)
+        past = past + np.outer(p, estimate)
+
+
 LITERAL: dict[str, Callable[[int], Any]] = {
     "optimistic-gradient": optimistic_gradient,
     "smooth-predictive-rm-plus": smooth_predictive,
@@ -126,6 +181,9 @@ LITERAL: dict[str, Callable[[int], Any]] = {
     "q-learning": q_learning,
     "logit": logit,
     "replicator": replicator,
+    "blum-mansour-log-barrier": log_barrier_rows,
+    "comparator-adaptive-bm": copies_of_blum_mansour,
+    "bandit-blum-mansour": bandit_rows,
 }
 
 
@@ -144,6 +202,11 @@ def test_it_agrees_with_its_formula(name: str, adversarial: bool, d: int) -> Non
         if adversarial:
             loss = 0.3 * loss
             loss[strategy.argmax()] = 1.0
+        if learner.learner.feedback == ("bandit",):
+            loss[np.arange(d) != random.choice(d, p=strategy / strategy.sum())] = np.nan
+            learner.observe(loss)
+            expected = literal.send((loss, strategy))
+            continue
         learner.observe(loss)
         expected = literal.send(loss)
 
@@ -157,3 +220,43 @@ def test_a_moving_magnet_moves_to_the_strategy() -> None:
         p = (p * magnet**0.1 * np.exp(-0.5 * loss)) ** (1 / 1.1)
         p = p / p.sum()
         magnet = p if t % 3 == 0 else magnet
+
+
+@pytest.mark.parametrize("d", [2, 3])
+def test_anytime_prior_hedge_is_hedge_over_all_maps(d: int) -> None:
+    maps = np.array(list(np.ndindex(*[d] * d)))
+    prior = np.zeros(len(maps))
+    for default, mass in [(np.arange(d), 1 / 2), *((np.full(d, c), 1 / (2 * d)) for c in range(d))]:
+        prior += mass * np.prod((1 - 1 / d) * (maps == default) + 1 / d**2, axis=1)
+    assert prior.sum() == pytest.approx(1)
+    levels = int(np.ceil(np.log2(d))) + 1
+    learner = players.make("prior-hedge", anytime=True).start(d)
+    past, suffered = np.zeros((d, d)), np.zeros(levels)
+    for t, loss in enumerate(np.random.default_rng(d).uniform(-1, 1, (300, d)), start=1):
+        totals = past[np.arange(d), maps].sum(axis=1)
+        means = []
+        for k in range(levels):
+            rate = np.sqrt(2 ** (k + 1) * np.log(d) / t)
+            weights = prior * np.exp(-rate * (totals - totals.min()))
+            means.append(np.tensordot(weights / weights.sum(), np.eye(d)[maps], axes=1))
+        p = stationary(np.tensordot(softmax(-np.sqrt(2 * np.log(levels) / t) * suffered), means, axes=1))
+        assert np.abs(learner.play() - p).max() < 1e-9, f"round {t}"
+        learner.observe(loss)
+        suffered = suffered + np.array([p @ one @ loss for one in means])
+        past = past + np.outer(p, loss)
+
+
+@pytest.mark.parametrize("d", [2, 3, 7, 16])
+def test_inertial_regret_matching_follows_its_draws(d: int) -> None:
+    learner = players.make("inertial-regret-matching", inertia=1.5).start(d, seed=3)
+    gains, random = np.zeros((d, d)), np.random.default_rng(d)
+    p = np.full(d, 1 / d)
+    for t in range(1, ROUNDS + 1):
+        assert np.abs(learner.play() - p).max() < 1e-9, f"round {t}"
+        j = learner.draw()
+        loss = random.uniform(-1, 1, d)
+        learner.observe(loss)
+        gains[j] += loss[j] - loss
+        p = np.maximum(gains[j] / t, 0) / (1.5 * 2 * (d - 1))
+        p[j] = 0
+        p[j] = 1 - p.sum()

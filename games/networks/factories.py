@@ -6,10 +6,9 @@ from typing import Any
 import numpy as np
 
 from gamesim.errors import InputError
-from gamesim.formatting import amount, shown
 from gamesim.game import Table
 from gamesim.games import catalogue, tables
-from gamesim.games.limits import MOST_ACTIONS, Need, arithmetic, limited, payoffs, refuse_beyond
+from gamesim.games.limits import Need, actions_of_one, arithmetic, limited, payoffs, refuse_beyond
 from gamesim.games.networks.edges import players_and_edges
 from gamesim.games.networks.polymatrix_game import Polymatrix
 from gamesim.games.networks.public_goods_game import LocalPublicGoods
@@ -84,9 +83,9 @@ def _edge_games(game: str, settings: Mapping[str, Any], count: int, seed: int) -
         raise InputError(f"polymatrix needs a two-player game on each edge; {game} has {len(first.players)} players")
     is_random = "seed" in catalogue.takes(known[game]) and "seed" not in settings
     per_edge = 2 * first.cells + (STEPS_PER_GAME if is_random else 0)
-    who = f"polymatrix with {amount(count)} edges and {amount(first.cells)} action pairs on each"
     needs = [payoffs(2 * count * first.cells), arithmetic(count * per_edge)]
-    refuse_beyond(who, ["graph_settings", "game_settings"], needs)
+    of_size = {"edges": count, "action pairs": first.cells}
+    refuse_beyond("polymatrix", of_size, needs, reduce=["graph_settings", "game_settings"])
     for number in np.random.default_rng(seed).integers(2**62, size=count).tolist():
         yield known[game](**settings, seed=number) if is_random else first
 
@@ -133,8 +132,9 @@ def network_coordination(
     if not values:
         raise InputError("values must have at least one entry, one per action, got none")
     players, edges = players_and_edges(graph, graph_settings, {"cycle": {"n": 10}}, seed)
-    who = f"network-coordination with {amount(len(edges))} edges and {amount(len(values))} values"
-    refuse_beyond(who, ["graph_settings", "values"], [payoffs(2 * len(edges) * len(values) ** 2)])
+    of_size = {"edges": len(edges), "values": values}
+    needs = [actions_of_one(len(values)), payoffs(2 * len(edges) * len(values) ** 2)]
+    refuse_beyond("network-coordination", of_size, needs, reduce=["graph_settings", "values"])
     bimatrices = np.tile(np.diag(np.array(values, dtype=np.float64)).ravel(), 2 * len(edges))
     labels = tuple(str(k + 1) for k in range(len(values)))
     return Polymatrix("network-coordination", players, (labels,) * len(players), edges, bimatrices)
@@ -194,9 +194,9 @@ def local_public_goods(
     players, edges = players_and_edges(graph, graph_settings, {"star": {"n": 5}}, seed)
     degrees = np.bincount(edges.ravel(), minlength=1)
     most = int(degrees.max()) + 1
-    who = f"local-public-goods with efforts = {shown(efforts)} and up to {amount(most - 1)} neighbours"
+    of_size = {"efforts": efforts, "neighbours": most - 1}
     needs = _needs_of_efforts(efforts, most, int((degrees**2).sum()))
-    refuse_beyond(who, ["efforts", "graph_settings"], needs)
+    refuse_beyond("local-public-goods", of_size, needs, reduce=["efforts", "graph_settings"])
     benefit = 1 - decay ** np.arange(efforts * most + 1, dtype=np.float64)
     labels = tuple(str(k) for k in range(efforts + 1))
     return LocalPublicGoods("local-public-goods", players, (labels,) * len(players), edges, benefit, cost)
@@ -204,6 +204,6 @@ def local_public_goods(
 
 def _needs_of_efforts(efforts: int, most: int, squared_degrees: int) -> Iterator[Need]:
     """Yield what local public goods need: payoffs per effort and total, and the arithmetic of a round."""
-    yield Need(f"{amount(efforts + 1)} actions of one player", efforts + 1, MOST_ACTIONS)
+    yield actions_of_one(efforts + 1)
     yield payoffs((efforts + 1) * (efforts * most + 1))
     yield arithmetic(squared_degrees * efforts * (efforts + 1))

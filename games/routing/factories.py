@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 
 from gamesim.errors import InputError, did_you_mean
-from gamesim.formatting import amount, shown
-from gamesim.games.limits import MOST_ACTIONS, Need, limited, refuse_beyond
+from gamesim.formatting import shown
+from gamesim.games.limits import Need, actions_of_one, limited, refuse_beyond
 from gamesim.games.routing.game import HIGHEST_DEGREE, Routing
 from gamesim.validation import at_least
 
@@ -64,10 +64,9 @@ def routing(
         raise InputError(f"degree must be from 1 to {HIGHEST_DEGREE}, got {degree}")
     asked = [_trip(trip) for trip in trips]
     total = sum(count for _, _, count in asked) if asked else players
-    drivers = Need(f"{amount(total)} drivers", total, MOST_DRIVERS)
-    ways = Need(f"{amount(routes)} actions of one player", routes, MOST_ACTIONS)
-    refuse_beyond("routing", ["trips" if asked else "players"], [drivers])
-    refuse_beyond("routing", ["routes"], [ways])
+    drivers = Need("{amount} drivers", total, MOST_DRIVERS)
+    refuse_beyond("routing", {"trips": trips} if asked else {"players": players}, [drivers])
+    refuse_beyond("routing", {"routes": routes}, [actions_of_one(routes)])
     if network in roads.NETWORKS:
         found = roads.NETWORKS[network](total, degree, seed)
         first, *_, last = found
@@ -83,5 +82,5 @@ def routing(
 
 def _trip(trip: Sequence[str | int]) -> tuple[str, str, int]:
     if len(trip) != 3 or isinstance(trip[2], bool) or not isinstance(trip[2], int) or trip[2] < 1:
-        raise InputError(f"a trip must be an origin, a destination and a number of players, got {shown(trip)}")
+        raise InputError(f"trips must be lists of an origin, a destination and a number of players, got {shown(trip)}")
     return str(trip[0]), str(trip[1]), trip[2]

@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gamesim.errors import InputError, did_you_mean
-from gamesim.formatting import amount
 from gamesim.games.limits import Need, refuse_beyond
 from gamesim.games.routing.game import HIGHEST_DEGREE, Routing
 
@@ -41,8 +40,8 @@ def routed(network: "nx.DiGraph[str]", trips: Iterable[Trip], routes: int) -> Ro
         ways = found[origin, destination]
         along = [roads[road] for way in ways for road in pairwise(way)]
         total = len(steps) + count * len(along)
-        needed = Need(f"{amount(total)} roads on the routes of all drivers", total, MOST_ROADS_ON_ROUTES)
-        refuse_beyond("routing", ["routes", "trips"], [needed])
+        needed = Need("{amount} roads on the routes of all drivers", total, MOST_ROADS_ON_ROUTES)
+        refuse_beyond("routing", {"routes": routes}, [needed], reduce=["routes", "players", "trips"])
         actions += [tuple("-".join(way) for way in ways)] * count
         lengths += [len(way) - 1 for way in ways] * count
         steps += along * count

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table as Grid
@@ -19,7 +18,8 @@ from gamesim.formatting import number
 from gamesim.game import Game, Table
 from gamesim.games.io.files import FORMATS
 from gamesim.learner import PLAIN_REGRETS, default_guarantee
-from gamesim.report.summary import why_left_out
+from gamesim.measure.distance import why_left_out
+from gamesim.measure.incentives import EQUILIBRIUM_KINDS, pure_nash
 from gamesim.scenario import Scenario
 from gamesim.study import model as study
 
@@ -174,22 +174,33 @@ def _show_table(game: Table, console: Console) -> None:
         for heading, grid in _payoff_grids(game):
             console.print(heading)
             console.print(grid)
-    cells = np.argwhere(_pure_nash(game))  # millions, if all payoffs are equal
+    cells = np.argwhere(pure_nash(game))  # millions, if all payoffs are equal
     found = [
         "(" + ", ".join(labels[a] for labels, a in zip(game.actions, cell, strict=True)) + ")" for cell in cells[:12]
     ]
     more = f" and {len(cells) - 12} more" if len(cells) > 12 else ""
     console.print(f"\nPure Nash equilibria: {', '.join(found) or 'none'}{more}")
-    if why_left_out(game, 1, "auto") is None:
-        ends = {kind: equilibrium.welfare_range(game, kind) for kind in ("ce", "cce")}
-        pay = [f"in {kind.upper()} {number(low)} to {number(high)}" for kind, (low, high) in ends.items()]
-        console.print(f"Total payoff per round: {', '.join(pay)}, maximum possible {number(equilibrium.optimum(game))}")
+    _show_welfare(game, console)
 
 
-def _pure_nash(game: Table) -> NDArray[np.bool_]:
-    """Return which action profiles are Nash equilibria, up to rounding errors in the payoffs."""
-    best = [table >= table.max(axis=i, keepdims=True) - 1e-12 * np.ptp(table) for i, table in enumerate(game.payoffs)]
-    return np.asarray(np.logical_and.reduce(best))
+def _show_welfare(game: Table, console: Console) -> None:
+    """Print the range of the total payoff over equilibria, or why it is not computed, and the maximum possible."""
+    pay, missing = [], {}
+    for kind in EQUILIBRIUM_KINDS:
+        if (why := why_left_out(game)) is None:
+            try:
+                low, high = equilibrium.welfare_range(game, kind)
+                pay.append(f"in {kind.upper()} {number(low)} to {number(high)}")
+            except ArithmeticError as error:
+                why = str(error)
+        if why is not None:
+            missing[kind.upper()] = why
+    pay.append(f"maximum possible {number(float(game.payoffs.sum(axis=0).max()))}")
+    console.print(f"Total payoff per round: {', '.join(pay)}")
+    if len(set(missing.values())) == 1:
+        missing = {" and ".join(missing): why for why in missing.values()}
+    for kinds, why in missing.items():
+        console.print(f"Its range in {kinds} is not computed: {why}.", style="dim")
 
 
 def _payoff_grids(game: Table) -> Iterator[tuple[str, Grid]]:

@@ -145,6 +145,8 @@ def unfinished_run(target: Path) -> UnfinishedRun | None:
         )
     whole = _written_run(target)
     if kept is None and whole is None:
+        if (target / RECORD_FOLDER).is_dir():
+            sealed.read(target / SUMMARY_FILE)  # raises for the file that is missing
         raise InputError(f"{target} is not a run folder; `gamesim run` prints the path of the folder it writes")
     if kept is not None:
         # A run folder with another scenario is an earlier run that this one extends or replaces.
@@ -156,6 +158,7 @@ def unfinished_run(target: Path) -> UnfinishedRun | None:
 
 def shorter_run(target: Path, scenario: Scenario) -> UnfinishedRun | None:
     """Return the run in a folder if it is the same scenario with fewer rounds, else None."""
+    refuse_running(target)
     if partial_folder(target).exists():
         raise InputError(
             f"{partial_folder(target)} holds an unfinished run; continue it with `gamesim resume {target}`, "
@@ -178,7 +181,7 @@ def shorter_run(target: Path, scenario: Scenario) -> UnfinishedRun | None:
 
 
 def _is_run_folder(target: Path) -> bool:
-    return (target / SUMMARY_FILE).is_file() or (target / RECORD_FOLDER).is_dir()  # one of them may be lost
+    return (target / SUMMARY_FILE).is_file() and (target / SCENARIO_FILE).is_file()
 
 
 def _keeps_no_state(target: Path) -> bool:

@@ -31,6 +31,7 @@ def _figures(arguments: argparse.Namespace) -> int:
     from gamesim import sealed
     from gamesim.figures import animate
     from gamesim.record import load
+    from gamesim.report.html import missing_figures
     from gamesim.report.run_folder import FIGURES_FOLDER, RECORD_FOLDER, REPORT_FILE, SUMMARY_FILE, write_report
     from gamesim.report.summary import summarise
     from gamesim.scenario import read
@@ -48,7 +49,8 @@ def _figures(arguments: argparse.Namespace) -> int:
     stopped = record.rounds < scenario.rounds
     title = scenario.title or folder.name
     summary = summarise(record, title=title, distance=scenario.measure.distance, stopped=stopped)
-    write_report(folder, scenario, record, summary)
+    for missing in missing_figures(write_report(folder, scenario, record, summary)):
+        print(missing)
     print(f"Wrote {folder / FIGURES_FOLDER} and {folder / REPORT_FILE}")
     return 0
 

@@ -36,6 +36,7 @@ a second Ctrl-C quits immediately.
   players          [{name, learner, payoff (mean per round), regret {external, internal, swap} (totals)}]
   gap              {ce, cce}: the largest gain per round from deviating (largest swap and external regret per round)
   distance         {ce, cce}: total variation distance from play to the nearest equilibrium, or null if not computed
+  distance_bounds  if a distance was not solved in time only: {ce or cce: [lower, upper]}, both certified
   welfare          sum of the players' mean payoffs per round
   replicas         with replicas only: [{seed, players, gap, distance, welfare}]; the other values are then means
 
@@ -114,7 +115,6 @@ def _run(arguments: argparse.Namespace) -> int:
             "a run with a user-defined learner cannot be resumed, because its state is not saved; omit --checkpoint"
         )
     target = Path(arguments.out) if arguments.out else Path("runs") / f"{path.stem}-{scenario.seed}"
-    checkpoints.refuse_running(target)
     shorter = None if arguments.force else checkpoints.shorter_run(target, scenario)
     if shorter is None:
         refuse_target(target, force=arguments.force)
@@ -172,6 +172,7 @@ def _play_and_write(
     """Play the remaining rounds, measure the run, and write its folder."""
     from gamesim.atomic import write_folder
     from gamesim.cli.progress import run_watched
+    from gamesim.report.html import missing_figures
     from gamesim.report.run_folder import write_report, write_run
     from gamesim.report.summary import summarise
 
@@ -191,7 +192,8 @@ def _play_and_write(
         )
 
     def draw(folder: Path) -> bool:
-        write_report(folder, scenario, record, summary)
+        for missing in missing_figures(write_report(folder, scenario, record, summary)):
+            console.print(missing)
         return True
 
     def write(folder: Path) -> None:

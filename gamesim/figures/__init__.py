@@ -5,7 +5,7 @@ record and add only fitted slopes. A function returns None if its figure does no
 example, requires a 2×2 game.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from matplotlib.figure import Figure
@@ -71,7 +71,19 @@ def figure_functions() -> dict[str, Callable[[Record], Figure | None]]:
     return {draw.__name__.replace("_", "-"): draw for draw in _OF_A_RUN}
 
 
-def draw_run(record: Record, folder: Path) -> list[Path]:
+def drawn_figures(record: Record, failed: dict[str, str]) -> Iterator[tuple[str, Figure]]:
+    """Draw all figures that apply to a run; add those that fail to `failed`, with the reason."""
+    for name, draw in figure_functions().items():
+        try:
+            figure = draw(record)
+        except Exception as error:  # one figure is not worth the others, nor the run
+            failed[name] = str(error) or type(error).__name__
+            continue
+        if figure is not None:
+            yield name, figure
+
+
+def draw_run(record: Record, folder: Path, failed: dict[str, str] | None = None) -> list[Path]:
     """Draw all figures that apply to a run into an existing folder.
 
     Parameters
@@ -80,6 +92,9 @@ def draw_run(record: Record, folder: Path) -> list[Path]:
         The record of the run.
     folder : Path
         An existing folder.
+    failed : dict of str to str, optional
+        Receives the names of the figures that cannot be drawn, for example because a linear program is not solved in
+        time, with the reasons.
 
     Returns
     -------
@@ -95,12 +110,5 @@ def draw_run(record: Record, folder: Path) -> list[Path]:
     ...     [path.name for path in draw_run(record, Path(folder)) if path.suffix == ".svg"]
     ['gaps.svg', 'regrets.svg', 'profile.svg', 'strategies.svg', 'joint.svg']
     """
-    paths: list[Path] = []
-    for name, draw in figure_functions().items():
-        try:
-            figure = draw(record)
-        except ArithmeticError:  # a measure that it shows failed; the summary reports which
-            continue
-        if figure is not None:
-            paths += write(figure, folder / name)
-    return paths
+    figures = drawn_figures(record, {} if failed is None else failed)
+    return [path for name, figure in figures for path in write(figure, folder / name)]

@@ -145,9 +145,10 @@ def _strategies(record: Record, rounds: NDArray[np.int64]) -> NDArray[np.float64
     """Return checkpoints × players × actions: the strategies at each checkpoint, padded with NaN."""
     sizes = record.game.sizes[:ROWS]
     frames = np.full((len(rounds), len(sizes), max(sizes)), np.nan)
+    at, played = known(record)
+    latest = np.searchsorted(at, rounds, side="right") - 1
     for i, size in enumerate(sizes):
-        at, played = known(record, i)
-        frames[:, i, :size] = played[np.searchsorted(at, rounds, side="right") - 1]
+        frames[:, i, :size] = played[i][latest]
     return frames
 
 

@@ -29,6 +29,7 @@ from gamesim.figures.style import (
 from gamesim.formatting import superscript
 from gamesim.learner import PlainRegret
 from gamesim.measure.bounds import HOLDS_IN_WORDS, seen_by
+from gamesim.measure.distance import why_left_out
 from gamesim.measure.incentives import EquilibriumKind, no_distance
 from gamesim.measure.rounding import gap_rounding
 from gamesim.measure.trend import CONFIDENCE, Power, power, trend
@@ -305,7 +306,8 @@ def gaps(record: Record) -> Figure | None:
     panels[0].set_title("gap: largest gain from deviating", loc="left")
     if chosen is not None:
         values = {
-            f"distance to {name}": replicas_first(chosen, chosen.curve.distance(kind)) for kind, name in SETS.items()
+            f"distance to {name}": replicas_first(chosen, chosen.curve.distance(kind, always=True))
+            for kind, name in SETS.items()
         }
         _lines(panels[1], curve.rounds, values, "distance (total variation)", ZERO)
         panels[1].set_title("distance: to the nearest equilibrium", loc="left")
@@ -328,9 +330,10 @@ def measured_distances(record: Record) -> tuple[Record | None, str]:
     if without is not None:
         return None, f"Distances not computed: {without}."
     work = (record.game.cells + 300) * len(record.curve.rounds)
-    if work * record.replicas <= DISTANCE_WORK:
+    quick = why_left_out(record.game) is None
+    if quick and work * record.replicas <= DISTANCE_WORK:
         return record, ""
-    if work <= DISTANCE_WORK:
+    if quick and work <= DISTANCE_WORK:
         return record[0], f"Distances are of replica 1 of {record.replicas}."
     return (
         None,

@@ -11,6 +11,7 @@ from gamesim.record import Record
 
 HARDLY = 0.01  # total variation that a strategy that hardly moves covers in all
 PURE = 0.98  # probability of an action that counts as pure
+COLUMNS = 1024  # of an image, at most
 SHOWN = 0.9  # least share of all movement in the drawn lines that needs no note
 
 
@@ -34,28 +35,34 @@ def movement(record: Record[float], players: Sequence[int]) -> str:
     return f"Strategies {game} hardly move after round {first:,} (by at most {number(late, zero=0.0)} in all){ends}"
 
 
-def known(record: Record[float], player: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Return the rounds whose strategies are known, and the strategies of a player in them.
+def known(record: Record[float]) -> tuple[NDArray[np.int64], list[NDArray[np.float64]]]:
+    """Return the rounds whose strategies are known, and each player's strategies in them.
 
-    The trajectory keeps rounds at equal steps, in which an orbit looks like rest. The checkpoints, which include the
-    last round, are at others.
+    They are those of the trajectory, which may keep none, and the checkpoints, which include the last round.
     """
     rounds, played = record.trajectory
     at = record.curve.measure("last-strategies")
-    ends = np.cumsum(record.game.sizes)
-    at = at[:, ends[player] - record.game.sizes[player] : ends[player]]
     if np.isnan(at).any():  # a record of a version that did not keep them
-        return rounds, played[player]
+        return rounds, played
     every, first = np.unique(np.append(rounds, record.curve.rounds), return_index=True)
-    return every, np.concatenate([played[player], at])[first]
+    parts = np.split(at, np.cumsum(record.game.sizes)[:-1], axis=1)
+    return every, [np.concatenate(both)[first] for both in zip(played, parts, strict=True)]
+
+
+def at_equal_steps(record: Record[float]) -> tuple[NDArray[np.int64], list[NDArray[np.float64]]]:
+    """Return rounds at equal steps, as an image needs them, and the latest strategies that are known in each."""
+    rounds, played = known(record)
+    steps = np.unique(np.linspace(rounds[0], rounds[-1], min(COLUMNS, rounds[-1])).astype(np.int64))
+    latest = np.searchsorted(rounds, steps, side="right") - 1
+    return steps, [strategies[latest] for strategies in played]
 
 
 def omitted(record: Record[float], players: Sequence[int]) -> str:
     """Return a note on the movement between the drawn rounds, or nothing if the lines show nearly all of it."""
-    stride = int(np.diff(record.trajectory[0][:2]).sum())
-    drawn = sum(float(np.abs(np.diff(known(record, i)[1], axis=0)).sum()) for i in players)
-    path = float(np.asarray(record.measure("path-length"))[list(players)].sum())
+    rounds, played = known(record)
+    drawn = sum(float(np.abs(np.diff(played[i], axis=0)).sum()) for i in players)
+    path = float(record.curve.measure("path-length")[-1, list(players)].sum())
     if not drawn < SHOWN * path:
         return ""
     share = f"The lines show {number(100 * drawn / path)}% of all movement; the rest is in between."
-    return f"One round in {stride:,} is drawn, and the checkpoints. {share}"
+    return f"{len(rounds):,} of {record.rounds:,} rounds are drawn. {share}"

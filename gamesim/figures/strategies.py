@@ -6,7 +6,7 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from gamesim.figures.curves import add_note, log_ticks
-from gamesim.figures.movement import known, movement, omitted
+from gamesim.figures.movement import at_equal_steps, known, movement, omitted
 from gamesim.figures.style import FEW, SHADES, WIDTH, canvas, count_rounds, palette, short, styled, ticks_for
 from gamesim.record import Record
 
@@ -39,11 +39,11 @@ def strategies(record: Record) -> Figure | None:
     'Strategies in prisoners-dilemma hardly move after round 398 (by at most 7.8×10⁻⁷ in all)'
     """
     one = record[0]
-    rounds, played = one.trajectory
     names, actions = one.game.players, one.game.actions
     alike = len(set(actions)) == 1
     which = "" if record.single else f" (replica 1 of {record.replicas})"
     game = short(one.game.name, 40)
+    rounds, played = at_equal_steps(one)
     if len(names) > FEW and alike:
         together = np.stack(played)
         if one.game.sizes[0] == 2:
@@ -66,8 +66,9 @@ def strategies(record: Record) -> Figure | None:
     )
     if note := omitted(one, range(shown)):
         add_note(figure, note)
+    every, exact = known(one)
     for i, (panel, name, labels) in enumerate(zip(panels, names, actions, strict=False)):
-        at, strategy = known(one, i) if len(labels) <= LINES else (rounds, played[i])  # an image needs equal steps
+        at, strategy = (every, exact[i]) if len(labels) <= LINES else (rounds, played[i])
         _panel(panel, figure, at, strategy, labels, "probability")
         panel.set_title(short(name, 60), loc="left")
     count_rounds(panels[-1])

@@ -51,10 +51,10 @@ def triangles(record: Record) -> Figure | None:
         rows,
         size=(width, 1.3 + rows * width / columns * 0.78),
     )
+    rounds, played = known(one)
     for panel, i in zip(panels, shown, strict=False):
         frame(panel, one.game.actions[i])
-        rounds, path = known(one, i)
-        lines = _path(panel, rounds, path @ CORNERS)
+        lines = _path(panel, rounds, played[i] @ CORNERS)
         panel.plot(*(one.average[i] @ CORNERS), marker="*", markersize=11, color=COLOURS[1], mec="black", mew=0.6)
         panel.set_title(short(one.game.players[i], 30))
     for panel in panels[len(shown) :]:

@@ -286,16 +286,16 @@ def _zipped(scenario: Scenario, record: Record) -> bytes:
 
 
 def _reported(scenario: Scenario, record: Record) -> bytes:
-    from gamesim.figures import figure_functions, svg
+    from gamesim.figures import drawn_figures, svg
     from gamesim.report.html import report_html
 
     with tempfile.TemporaryDirectory() as temporary:
         paths = []
-        for name, draw in figure_functions().items():
-            if (figure := draw(record)) is not None:
-                paths.append(Path(temporary) / f"{name}.svg")
-                paths[-1].write_text(svg(figure), encoding="utf-8")
-        return report_html(record, _summary(scenario, record), paths, scenario.to_toml()).encode()
+        failed: dict[str, str] = {}
+        for name, figure in drawn_figures(record, failed):
+            paths.append(Path(temporary) / f"{name}.svg")
+            paths[-1].write_text(svg(figure), encoding="utf-8")
+        return report_html(record, _summary(scenario, record), paths, scenario.to_toml(), failed).encode()
 
 
 def serve(first: Scenario | None, host: str, port: int, *, allow_network: bool, browser: bool) -> None:

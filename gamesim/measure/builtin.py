@@ -19,6 +19,7 @@ from gamesim.learner import REGRET_KINDS, RegretKind, RegretOf
 from gamesim.measure import regrets
 from gamesim.measure.distance import distance
 from gamesim.measure.incentives import EQUILIBRIUM_KINDS, EquilibriumKind, no_distance
+from gamesim.measure.linear_programs import SECONDS
 from gamesim.measure.moments import Moment, Moments, counterfactuals
 from gamesim.measure.registry import Value, measure
 from gamesim.measure.rounding import gap_rounding
@@ -79,15 +80,15 @@ def cce_gap_slope(moments: Moments) -> float:
 
 
 @measure("ce-distance", unit=TOTAL_VARIATION, cheap=False)
-def ce_distance(moment: Moment) -> float:
+def ce_distance(moment: Moment, always: bool = False, seconds: float = SECONDS) -> float:
     """Return the distance of the joint distribution to the set of CE."""
-    return distance(moment.game, joint(moment), "ce")
+    return distance(moment.game, joint(moment), "ce", always=always, seconds=seconds)
 
 
 @measure("cce-distance", unit=TOTAL_VARIATION, cheap=False)
-def cce_distance(moment: Moment) -> float:
+def cce_distance(moment: Moment, always: bool = False, seconds: float = SECONDS) -> float:
     """Return the distance of the joint distribution to the set of CCE."""
-    return distance(moment.game, joint(moment), "cce")
+    return distance(moment.game, joint(moment), "cce", always=always, seconds=seconds)
 
 
 @measure("external-regret", unit=PAYOFF, per="player", reduce=np.max)

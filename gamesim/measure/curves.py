@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 
 from gamesim.learner import RegretKind, RegretOf
 from gamesim.measure.builtin import Deviations, gap_name, regret_options
+from gamesim.measure.distance import refuse_slow
 from gamesim.measure.incentives import EquilibriumKind, checked_kind
+from gamesim.measure.linear_programs import SECONDS
 from gamesim.measure.moments import Moments, Weights
 from gamesim.measure.registry import MomentFunction, find
 
@@ -172,23 +174,28 @@ class Curve:
         """
         return self.measure("nash-gap")
 
-    def distance(self, kind: EquilibriumKind) -> NDArray[np.float64]:
+    def distance(self, kind: EquilibriumKind, *, always: bool = False, seconds: float = SECONDS) -> NDArray[np.float64]:
         """Return the distance to the CE or CCE set at each checkpoint.
 
         Parameters
         ----------
         kind : {"ce", "cce"}
             Correlated or coarse correlated equilibria.
+        always : bool, default False
+            Whether to solve linear programs that may take minutes.
+        seconds : float, default 60
+            Time limit for each checkpoint.
 
         Returns
         -------
         ndarray of shape (checkpoints,)
-            The distances in total variation, from 0 to 1.
+            The distances in total variation, from 0 to 1; NaN, with a warning, for those not solved within the time
+            limit.
 
         Raises
         ------
         InputError
-            If the kind is unknown, or the game has no payoff table or too many action profiles.
+            If the kind is unknown, or the game has no payoff table or is too large.
 
         Examples
         --------
@@ -197,7 +204,9 @@ class Curve:
         >>> record.curve.distance("ce")[::5].round(2).tolist()
         [0.75, 0.53, 0.33, 0.16]
         """
-        return self.measure(f"{checked_kind(kind)}-distance")
+        name = f"{checked_kind(kind)}-distance"
+        refuse_slow(self._replicas[0].game, len(self._replicas), always=always)
+        return self.measure(name, always=True, seconds=seconds)
 
     def joint(self) -> NDArray[np.float64] | None:
         """Return the joint distribution of play up to each checkpoint.

@@ -9,9 +9,9 @@ It is a coarse correlated equilibrium (CCE; Moulin and Vial 1978) if no player g
 summed over a. All constraints are linear in q, and the gains of a player are a product of two matrices.
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import log10
 from typing import Literal, TypeAlias, get_args
@@ -27,10 +27,13 @@ from gamesim.errors import InputError
 from gamesim.game import Game, Table
 from gamesim.measure import rational
 from gamesim.measure.elimination import live_profiles, own_first
+from gamesim.measure.relative_interior import RelativeInterior, in_floats, in_integers
 
 EquilibriumKind: TypeAlias = Literal["ce", "cce"]  # correlated, or coarse correlated
 EQUILIBRIUM_KINDS: tuple[EquilibriumKind, ...] = get_args(EquilibriumKind)
 ENTRIES = 2**27  # of the largest linear system that is built
+EXACT_PROFILES = 24  # live profiles up to which rational arithmetic takes seconds
+FLOATING_SPREAD = 1e6  # ratio of coefficients in one constraint up to which floating point is trusted
 VIOLATED = 1e-9  # share of a player's payoff range beyond which a constraint counts as violated
 JOINT_TOLERANCE = 1e-8  # how far the sum may be from 1, and entries below 0
 
@@ -84,6 +87,17 @@ def checked_joint(game: Table, joint: ArrayLike) -> NDArray[np.float64]:
     array = np.maximum(array, 0)
     result: NDArray[np.float64] = array / array.sum()
     return result
+
+
+def pure_nash(game: Table) -> NDArray[np.bool_]:
+    """Return which action profiles are Nash equilibria, up to rounding.
+
+    >>> from gamesim import games
+    >>> pure_nash(games.make("prisoners-dilemma")).tolist()
+    [[False, False], [False, True]]
+    """
+    best = [table >= table.max(axis=i, keepdims=True) - 1e-12 for i, table in enumerate(game.payoffs)]
+    return np.asarray(np.logical_and.reduce(best))
 
 
 def deviation_matrices(game: Game, joint: ArrayLike) -> list[NDArray[np.float64]]:
@@ -216,6 +230,12 @@ class Deviation:
         return f"{self.player} {verb} {abs(self.gain):.3g} by {always}playing {self.to}{when}"
 
 
+@lru_cache(maxsize=4)  # both kinds for two games: the checkpoints and replicas of a run ask again and again
+def incentives_of(game: Table, kind: EquilibriumKind) -> "Incentives":
+    """Return the incentive constraints of a game, with what is already known about them."""
+    return Incentives(game, kind)
+
+
 @dataclass(frozen=True, eq=False)
 class Incentives:
     """Represent the incentive constraints as a linear system G q ≤ 0, built row by row on demand.
@@ -226,6 +246,7 @@ class Incentives:
 
     game: Table
     kind: EquilibriumKind
+    _interior: list[RelativeInterior] = field(default_factory=list, init=False, repr=False)  # once it is found
 
     @cached_property
     def tables(self) -> list[NDArray[np.float64]]:
@@ -245,7 +266,12 @@ class Incentives:
         return live_profiles(self.game, coarse=self.kind == "cce").ravel()
 
     @cached_property
-    def spread(self) -> float:
+    def exact(self) -> bool:
+        """Return whether exact arithmetic is needed and fast: for small sets whose coefficients differ too much."""
+        return bool(self.live.sum() <= EXACT_PROFILES) and self._spread > FLOATING_SPREAD
+
+    @cached_property
+    def _spread(self) -> float:
         """Return the largest ratio of two coefficients of one constraint on the live profiles."""
         rows = abs(self.rows(self.proper).tocsc()[:, np.flatnonzero(self.live)]).tocsr()
         rows.eliminate_zeros()
@@ -255,12 +281,26 @@ class Incentives:
         return float(max(largest / smallest for largest, smallest in ends))
 
     @cached_property
-    def exact_rows(self) -> list[list[int]]:
-        """Return the constraints that are not empty, on the live profiles, each as coprime integers."""
-        numbers = np.arange(self.game.cells).reshape(self.game.sizes)
+    def exact_rows(self) -> dict[int, list[int]]:
+        """Return the constraints that are not empty on the live profiles, by number, each as coprime integers."""
+        cells = np.flatnonzero(self.live)
         tables = [own_first(payoffs, i) for i, payoffs in enumerate(self.game.payoffs)]
-        cells = [np.moveaxis(numbers, i, 0).reshape(len(table), -1) for i, table in enumerate(tables)]
-        return rational.integer_rows(tables, cells, self.live, coarse=self.kind == "cce")
+        numbers = np.arange(self.game.cells).reshape(self.game.sizes)
+        found = [np.argsort(np.moveaxis(numbers, i, 0), axis=None)[cells] for i in range(len(tables))]
+        places = [
+            [divmod(place, table.shape[1]) for place in own.tolist()] for own, table in zip(found, tables, strict=True)
+        ]
+        return rational.integer_rows(tables, places, coarse=self.kind == "cce")
+
+    def interior(self, deadline: float | None = None) -> RelativeInterior:
+        """Return the relative interior of the set, over all action profiles and constraints."""
+        if not self._interior:
+            self.refuse_beyond_memory()
+            cells = np.flatnonzero(self.live)
+            rows = csr_array(self.rows(self.proper).tocsc()[:, cells])
+            found = in_integers(self.exact_rows, cells.size) if self.exact else in_floats(rows, self.proper, deadline)
+            self._interior.append(found.over(self.game.cells, cells))
+        return self._interior[0]
 
     @cached_property
     def starts(self) -> Integers:
@@ -303,11 +343,23 @@ class Incentives:
 
     def weighted(self, multipliers: Vector) -> NDArray[np.float64]:
         """Return Gᵀ y in the game's shape, for one multiplier per constraint."""
+        return self._weighted(multipliers, self.tables, -1.0)
+
+    def rounding_error(self, multipliers: Vector) -> NDArray[np.float64]:
+        """Return a bound on the rounding error of Gᵀ y, for multipliers y ≥ 0.
+
+        Payoffs are rounded three times in `tables`, and every sum has at most as many terms as a player has actions.
+        """
+        terms = 6 + max(self.game.sizes) + len(self.game.sizes)
+        sizes = self._weighted(multipliers, [np.abs(table) for table in self.tables], 1.0)
+        return float(np.finfo(np.float64).eps) * terms * sizes
+
+    def _weighted(self, multipliers: Vector, tables: Sequence[NDArray[np.float64]], sign: float) -> NDArray[np.float64]:
         total = np.zeros(self.game.sizes)
-        for i, (table, y) in enumerate(zip(self.tables, np.split(multipliers, self.starts[1:-1]), strict=True)):
+        for i, (table, y) in enumerate(zip(tables, np.split(multipliers, self.starts[1:-1]), strict=True)):
             size = len(table)
             weights = y.reshape(size, size) if self.kind == "ce" else y[None, :]
-            pressure = weights @ table - weights.sum(axis=1)[:, None] * table
+            pressure = weights @ table + sign * weights.sum(axis=1)[:, None] * table
             others = [*self.game.sizes[:i], *self.game.sizes[i + 1 :]]
             total += np.moveaxis(pressure.reshape(size, *others), 0, i)
         return total
@@ -348,6 +400,13 @@ class Incentives:
             return table[to] - table[recommended], cells[recommended]
         values = table[local][:, None, :] - table[None]
         return values.reshape(len(local), -1), np.broadcast_to(cells.ravel(), (len(local), cells.size))
+
+    def scaled_rows(self, chosen: Integers, support: NDArray[np.bool_]) -> NDArray[np.float64]:
+        """Return constraints on some action profiles, each divided by its largest coefficient, without empty ones."""
+        rows = self.rows(chosen).tocsc()[:, np.flatnonzero(support)].toarray()
+        largest = np.abs(rows).max(axis=1, initial=0)
+        scaled: NDArray[np.float64] = rows[largest > 0] / largest[largest > 0, None]
+        return scaled
 
     def system(self) -> csr_array:
         """Return the whole system, or raise an InputError if it is too large."""

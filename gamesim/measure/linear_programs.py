@@ -1,6 +1,8 @@
 """Linear programs, solved by HiGHS (Huangfu and Hall 2018) through SciPy."""
 
 from dataclasses import dataclass
+from itertools import islice
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,8 @@ from gamesim.engine.compiled import Vector
 
 SIMPLEX, INTERIOR = "highs-ds", "highs-ipm"
 FEASIBILITY = 1e-9  # tolerance of the constraints, in units of their largest coefficient
-SECONDS = 60.0  # limit of one attempt
+SECONDS = 60.0  # limit of one program, over all attempts
+TOO_SLOW = "its time limit was reached"
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,11 +35,15 @@ def minimise(
     upper: Vector | None = None,
     method: str = SIMPLEX,
     presolve: bool = True,
+    deadline: float | None = None,
+    once: bool = False,
 ) -> Solution:
     """Minimise cost · x subject to rows x ≤ limits, equation · x = total and 0 ≤ x ≤ upper.
 
-    Rows are divided by their largest coefficient, because the solver's tolerances are absolute.
+    Rows are divided by their largest coefficient, because the solver's tolerances are absolute. The deadline is a time
+    of `monotonic`, by default in `SECONDS` seconds. If a solver fails, others are tried, unless `once` is set.
     """
+    deadline = monotonic() + SECONDS if deadline is None else deadline
     largest = abs(rows).max(axis=1).toarray().ravel() if rows.shape[0] else np.ones(0)
     scale = 1 / np.where(largest > 0, largest, 1.0)
     rows, limits = csr_array(diags_array(scale) @ rows) if scale.size else rows, limits * scale
@@ -44,10 +51,14 @@ def minimise(
     tolerances = {"primal_feasibility_tolerance": FEASIBILITY, "dual_feasibility_tolerance": FEASIBILITY}
     # The simplex method can stall on distances of learned play; otherwise it needs a few steps per row.
     limit = {SIMPLEX: {"maxiter": 1000 + 4 * limits.size}, INTERIOR: {}}
-    result: Any = None
-    # Fall back to another solver if the first fails; presolve can mistake a tiny upper bound for infeasibility.
-    for way, first in dict.fromkeys([(method, presolve), (INTERIOR, presolve), (SIMPLEX, False), (INTERIOR, False)]):
-        result = solve(
+    message = ""
+    # Presolve can mistake a tiny upper bound for infeasibility.
+    ways = dict.fromkeys([(method, presolve), (INTERIOR, presolve), (SIMPLEX, False), (INTERIOR, False)])
+    for way, first in islice(ways, 1 if once else None):
+        if (left := deadline - monotonic()) <= 0:
+            message = TOO_SLOW
+            break
+        result: Any = solve(
             cost,
             A_ub=rows,
             b_ub=limits,
@@ -55,9 +66,10 @@ def minimise(
             b_eq=[total],
             bounds=(0, None) if upper is None else np.column_stack([np.zeros(upper.size), upper]),
             method=way,
-            options={**tolerances, **limit[way], "presolve": first, "time_limit": SECONDS},
+            options={**tolerances, **limit[way], "presolve": first, "time_limit": left},
         )
         if result.status == 0:
             multipliers = scale * np.maximum(0.0, -np.asarray(result.ineqlin.marginals))
             return Solution(np.asarray(result.x), float(result.fun), multipliers)
-    raise ArithmeticError(f"HiGHS failed to solve a linear program with {cost.size} variables: {result.message}")
+        message = str(result.message)
+    raise ArithmeticError(f"a linear program with {cost.size:,} variables was not solved: {message}")

@@ -8,16 +8,23 @@ from typing import Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.linalg import null_space
-from scipy.sparse import block_array, csr_array, eye_array, vstack
+from scipy.sparse import block_array, csr_array, eye_array
 from scipy.spatial import ConvexHull, HalfspaceIntersection
 
 from gamesim.deprecated import Renamed
 from gamesim.engine.compiled import Vector
 from gamesim.errors import InputError
 from gamesim.game import Game
-from gamesim.measure import distance, rational
-from gamesim.measure.incentives import Deviation, EquilibriumKind, Incentives, checked_joint, checked_kind, written_out
+from gamesim.measure import rational, total_variation
+from gamesim.measure.incentives import (
+    Deviation,
+    EquilibriumKind,
+    Incentives,
+    checked_joint,
+    checked_kind,
+    incentives_of,
+    written_out,
+)
 from gamesim.measure.interior_point import HalfSquares, NegativeEntropy, minimise_sum
 from gamesim.measure.linear_programs import minimise
 
@@ -119,7 +126,7 @@ class Polytope:
         >>> Polytope.from_game(games.make("prisoners-dilemma"), "ce").vertices().tolist()
         [[[0.0, 0.0], [0.0, 1.0]]]
         """
-        return cls(Incentives(written_out(game), checked_kind(kind)))
+        return cls(incentives_of(written_out(game), checked_kind(kind)))
 
     of = Renamed("from_game")
 
@@ -241,7 +248,10 @@ class Polytope:
         if self.incentives.gains(array).max() <= 0:
             return array
         if norm == "tv":
-            return distance.nearest(self.incentives, array).joint
+            found = total_variation.nearest(self.incentives, array)
+            if found.nearest is None or not found.solved:
+                raise ArithmeticError(f"the nearest equilibrium was not found in time; its distance is {found}")
+            return found.nearest
         if norm == "max":
             return self._nearest_in_max_norm(array)
         return minimise_sum(self.incentives, HalfSquares(array.ravel())).joint
@@ -312,19 +322,31 @@ class Polytope:
                 f"weights must be one finite number for each of {len(game.players)} players, got {weights!r}"
             )
         live = self.incentives.live
+        value = np.tensordot(weight, game.payoffs, axes=1).ravel()
         if self._exact is not None:  # a linear function is largest at a vertex
             joints: NDArray[np.float64] = self._exact[0]
-            values = joints @ np.tensordot(weight, game.payoffs, axes=1).ravel()
-            best: NDArray[np.float64] = joints[int(values.argmax())].reshape(self.shape)
+            best: NDArray[np.float64] = joints[int((joints @ value).argmax())].reshape(self.shape)
             return best
-        value = np.tensordot(weight, game.payoffs, axes=1).ravel()[live]
-        scale = float(np.abs(value).max()) or 1.0
-        system = csr_array(self.system.tocsc()[:, np.flatnonzero(live)])
-        zeros = np.zeros(system.shape[0])
-        method = distance.faster_method(self.incentives)
         point = np.zeros(game.cells)
-        point[live] = minimise(-value / scale, system, zeros, np.ones(value.size), 1.0, method=method).point
+        point[live] = (self._exact_optimum if self.incentives.exact else self._float_optimum)(value[live])
         return self._as_joint(point)
+
+    def _float_optimum(self, value: Vector) -> Vector:
+        """Maximise value · q over the equilibria q, on the live profiles."""
+        scale = float(np.abs(value).max()) or 1.0
+        system = csr_array(self.system.tocsc()[:, np.flatnonzero(self.incentives.live)])
+        method = total_variation.faster_method(self.incentives)
+        return minimise(
+            -value / scale, system, np.zeros(system.shape[0]), np.ones(value.size), 1.0, method=method
+        ).point
+
+    def _exact_optimum(self, value: Vector) -> Vector:
+        """Maximise value · q over the equilibria q in exact arithmetic: relative to the least value, with Σ q ≤ 1."""
+        above = rational.integers([Fraction(one) - Fraction(float(value.min())) for one in value.tolist()])
+        rows = rational.distinct(self.incentives.exact_rows.values())
+        weights, _ = rational.maximise(above, [*rows, [1] * value.size], [0] * len(rows) + [1])
+        found = np.array([float(weight) for weight in weights])
+        return found if found.any() else self.incentives.interior().point[self.incentives.live]
 
     def payoffs(self, joint: ArrayLike) -> Vector:
         """Return each player's expected payoff under a joint distribution.
@@ -417,7 +439,7 @@ class Polytope:
         >>> [Polytope.from_game(games.make("bad-rps"), kind).dimension for kind in ("ce", "cce")]
         [0, 8]
         """
-        return int(self._chart[1].shape[1])
+        return self.incentives.interior().dimension if self._exact is None else self._exact[1]
 
     def vertices(self) -> NDArray[np.float64]:
         """Return the vertices of the set.
@@ -471,36 +493,18 @@ class Polytope:
         )  # joggled by about 1e-11, as vertices may be degenerate
 
     @cached_property
-    def _halfspaces(self) -> csr_array:
-        """Return all inequalities H q ≤ 0: the incentive constraints and -q ≤ 0."""
-        return csr_array(vstack([self.system, -eye_array(self.system.shape[1])], format="csr"))
-
-    @cached_property
     def _chart(self) -> tuple[Vector, NDArray[np.float64]]:
-        """Return a point in the relative interior and an orthonormal basis of the affine hull.
-
-        All inequalities that are strict somewhere in the set are strict at one common point: in the cone of multiples
-        of equilibria, that point maximises Σ min(slack, 1). The others are equations and reduce the dimension.
-        """
+        """Return a point in the relative interior and an orthonormal basis of the affine hull."""
         if self._exact is not None:
             joints, dimension = self._exact
             centre = joints.mean(axis=0)
             return centre, np.linalg.svd(joints - centre)[2][:dimension].T
-        rows, cells = self._halfspaces.shape
-        solution = minimise(
-            np.repeat([0.0, -1.0], [cells, rows]),
-            csr_array(block_array([[self._halfspaces, eye_array(rows)]], format="csr")),
-            np.zeros(rows),
-            np.zeros(cells + rows),
-            0.0,
-            np.repeat([np.inf, 1.0], [cells, rows]),
-        )
-        equations = self._halfspaces[np.flatnonzero(solution.point[cells:] < 0.5)].toarray()
-        flat = np.vstack([equations, np.ones(cells)])
-        centre = solution.point[:cells] / solution.point[:cells].sum()
-        target = np.append(np.zeros(len(equations)), 1.0)
-        centre += np.linalg.lstsq(flat, target - flat @ centre, rcond=None)[0]
-        return centre, null_space(flat, rcond=1e-9)
+        interior = self.incentives.interior()
+        rows = self.incentives.scaled_rows(interior.tight, interior.support)
+        equations = np.vstack([rows, np.ones(rows.shape[1])])
+        basis = np.zeros((interior.point.size, interior.dimension))
+        basis[interior.support] = np.linalg.svd(equations)[2][rows.shape[1] - interior.dimension :].T
+        return interior.point, basis
 
     @cached_property
     def _exact(self) -> tuple[NDArray[np.float64], int] | None:
@@ -508,7 +512,7 @@ class Polytope:
         live = self.incentives.live
         if live.sum() > EXACT_PROFILES:
             return None
-        rays = rational.extreme_rays(self.incentives.exact_rows, int(live.sum()))
+        rays = rational.extreme_rays(rational.distinct(self.incentives.exact_rows.values()), int(live.sum()))
         vertices = sorted([Fraction(weight, sum(ray)) for weight in ray] for ray in rays)
         joints = np.zeros((len(vertices), live.size))
         joints[:, live] = np.array(vertices, dtype=np.float64)
@@ -528,7 +532,11 @@ class Polytope:
             )
         if dimension == 0:
             return np.zeros((1, 0))
-        normals, rooms = self._halfspaces @ basis, -(self._halfspaces @ centre)
+        interior = self.incentives.interior()
+        strict = np.setdiff1d(self.incentives.proper, interior.tight)
+        rows = self.incentives.scaled_rows(strict, interior.support)
+        halfspaces = np.vstack([rows, -np.eye(rows.shape[1])])
+        normals, rooms = halfspaces @ basis[interior.support], -(halfspaces @ centre[interior.support])
         cutting = np.linalg.norm(normals, axis=1) > 1e-9
         normals, rooms = normals[cutting], rooms[cutting]
         if dimension == 1:
@@ -538,8 +546,8 @@ class Polytope:
         # the exact vertex merges the pieces again.
         lengths = np.linalg.norm(normals, axis=1)
         normals, rooms = normals / lengths[:, None], rooms / lengths
-        halfspaces = np.column_stack([normals, -rooms])
-        found = HalfspaceIntersection(halfspaces, np.zeros(dimension), qhull_options="QJ").intersections
+        cone = np.column_stack([normals, -rooms])
+        found = HalfspaceIntersection(cone, np.zeros(dimension), qhull_options="QJ").intersections
         corners = []
         for point in found:
             tight = np.abs(normals @ point - rooms) < 1e-7
@@ -550,15 +558,20 @@ class Polytope:
         return np.array(corners)[distinct]
 
     def _nearest_in_max_norm(self, joint: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Minimise t subject to -t ≤ q - joint ≤ t for every action profile."""
-        cells, column = joint.size, np.ones((joint.size, 1))
-        rows = block_array(
-            [[self.system, None], [eye_array(cells), csr_array(-column)], [-eye_array(cells), csr_array(-column)]],
-            format="csr",
-        )
-        limits = np.concatenate([np.zeros(self.system.shape[0]), joint.ravel(), -joint.ravel()])
+        """Minimise t subject to -t ≤ q - joint ≤ t for every action profile.
+
+        The variable of the program is what t exceeds the largest probability that must move.
+        """
+        live, flat = self.incentives.live, joint.ravel()
+        system = self.system.tocsc()[:, np.flatnonzero(live)]
+        rows, cells = system.shape
+        column, least = csr_array(np.ones((cells, 1))), float(flat[~live].max(initial=0.0))
+        parts = block_array([[system, None], [eye_array(cells), -column], [-eye_array(cells), -column]], format="csr")
+        limits = np.concatenate([np.zeros(rows), least + flat[live], least - flat[live]])
         unit = np.repeat([0.0, 1.0], [cells, 1])
-        return self._as_joint(minimise(unit, csr_array(rows), limits, 1 - unit, 1.0).point[:cells])
+        point = np.zeros(flat.size)
+        point[live] = minimise(unit, csr_array(parts), limits, 1 - unit, 1.0).point[:cells]
+        return self._as_joint(point)
 
     def _as_joint(self, point: Vector) -> NDArray[np.float64]:
         """Return a solver's point as a joint distribution, without rounding errors below 0."""

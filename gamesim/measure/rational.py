@@ -1,51 +1,89 @@
 """Exact arithmetic for small equilibrium sets, where floating point cannot decide.
 
-Payoffs are floating-point numbers, hence rational, and so are the incentive constraints. All numbers here are Python
-integers: a constraint may be multiplied by a positive number, and a distribution over action profiles is a vector of
-weights, to be divided by its sum.
+Payoffs stand for rational numbers, see `written`, hence the incentive constraints are rational. All numbers here are
+Python integers: a constraint may be multiplied by a positive number, and a distribution over action profiles is a
+vector of weights, to be divided by its sum.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from decimal import Decimal
 from fractions import Fraction
-from math import gcd, lcm
+from math import ceil, floor, gcd, lcm, ulp
 from time import monotonic
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+DENOMINATOR = 10**6  # up to which a fraction that rounds to a payoff is hardly a coincidence
+DIGITS = 15  # up to which decimal numbers are distinguishable in floating point
 TOO_SLOW = "exact arithmetic exceeded its time limit"
 
 Integers = list[int]
+Number = TypeVar("Number", int, Fraction)
 
 
 def integer_rows(
-    tables: Sequence[NDArray[np.float64]], cells: Sequence[NDArray[np.int64]], live: NDArray[np.bool_], *, coarse: bool
-) -> list[Integers]:
-    """Return the incentive constraints on the live profiles, each as coprime integers, without empty rows.
+    tables: Sequence[NDArray[np.float64]], places: Sequence[Sequence[tuple[int, int]]], *, coarse: bool
+) -> dict[int, Integers]:
+    """Return the incentive constraints that are not empty on some profiles, by number, each as coprime integers.
 
-    `tables` holds each player's payoffs with its actions as rows, and `cells` the number of each profile likewise.
+    `tables` holds each player's payoffs with its actions as rows, and `places` the row and column of each profile.
 
-    >>> table, cells, live = np.array([[0.5, 2.0], [0.25, 3.0]]), np.array([[0, 1], [2, 3]]), np.ones(4, dtype=bool)
-    >>> integer_rows([table], [cells], live, coarse=False)
-    [[0, 0, 1, -4], [-1, 4, 0, 0]]
+    >>> table, places = np.array([[0.5, 2.0], [0.25, 3.0]]), [(0, 0), (0, 1), (1, 0), (1, 1)]
+    >>> integer_rows([table], [places], coarse=False)
+    {1: [-1, 4, 0, 0], 2: [0, 0, 1, -4]}
     """
-    position = {int(cell): k for k, cell in enumerate(np.flatnonzero(live))}
-    rows: dict[tuple[int, ...], None] = {}
-    for table, numbers in zip(tables, cells, strict=True):
-        payoffs = [[Fraction(value) for value in row] for row in table.tolist()]
-        for to, row in enumerate(payoffs):
-            gains = [Fraction(0)] * len(position)
-            for recommended, (own, profiles) in enumerate(zip(payoffs, numbers.tolist(), strict=True)):
-                if not coarse:
-                    gains = [Fraction(0)] * len(position)
-                for cell, better, before in zip(profiles, row, own, strict=True):
-                    if cell in position:
-                        gains[position[cell]] += better - before
-                if not coarse and recommended != to and any(gains):
-                    rows[tuple(integers(gains))] = None
-            if coarse and any(gains):
-                rows[tuple(integers(gains))] = None
-    return [list(row) for row in rows]
+    rows: dict[int, list[Fraction]] = {}
+    start = 0
+    for table, own in zip(tables, places, strict=True):
+        size = len(table)
+        before = [written(float(table[place])) for place in own]
+        for to in range(size):
+            after = [written(float(table[to, column])) for _, column in own]
+            gains = [u - v for u, v in zip(after, before, strict=True)]
+            if coarse:
+                rows[start + to] = gains
+                continue
+            for action in {action for action, _ in own}:
+                told = [gain if a == action else Fraction(0) for (a, _), gain in zip(own, gains, strict=True)]
+                rows[start + action * size + to] = told
+        start += size if coarse else size * size
+    return {number: integers(row) for number, row in sorted(rows.items()) if any(row)}
+
+
+def distinct(rows: Iterable[Integers]) -> list[Integers]:
+    """Return the rows without repetitions.
+
+    >>> distinct([[1, 2], [0, 1], [1, 2]])
+    [[1, 2], [0, 1]]
+    """
+    return [list(row) for row in dict.fromkeys(map(tuple, rows))]
+
+
+def written(value: float) -> Fraction:
+    """Return the number that a floating-point number stands for, so that ties of payoffs are those the user meant.
+
+    It is the fraction with the smallest denominator that rounds to it, or the decimal number that it prints as if that
+    denominator is large and the digits are few.
+
+    >>> [str(written(value)) for value in (0.1, -0.15, 1 / 3, 0.123456789, 1e22)]
+    ['1/10', '-3/20', '1/3', '123456789/1000000000', '10000000000000000000000']
+    """
+    if value < 0:
+        return -written(-value)
+    exact, half = Fraction(value), Fraction(ulp(value)) / 2
+    low, high, terms = exact - half, exact + half, []
+    while (whole := floor(low)) == floor(high) and low != whole:  # continued fractions, as long as both ends agree
+        terms.append(whole)
+        low, high = 1 / (high - whole), 1 / (low - whole)
+    simplest = Fraction(ceil(low))
+    for term in reversed(terms):
+        simplest = term + 1 / simplest
+    decimal = Decimal(repr(value))
+    if (simplest.denominator > DENOMINATOR and len(decimal.as_tuple().digits) <= DIGITS) or value.is_integer():
+        return Fraction(decimal)
+    return simplest if float(simplest) == value else exact
 
 
 def integers(row: Sequence[Fraction]) -> Integers:
@@ -99,7 +137,7 @@ def extreme_rays(rows: Sequence[Integers], size: int, deadline: float = float("i
     for number, row in enumerate(rows):
         if monotonic() > deadline:
             raise ArithmeticError(TOO_SLOW)
-        values = [sum(a * x for a, x in zip(row, ray, strict=True) if a and x) for ray in rays]
+        values = [product(row, ray) for ray in rays]
         bit = 1 << (size + number)
         positive = [k for k, value in enumerate(values) if value > 0]
         negative = [k for k, value in enumerate(values) if value < 0]
@@ -122,105 +160,91 @@ def extreme_rays(rows: Sequence[Integers], size: int, deadline: float = float("i
     return rays
 
 
-def minimise(
-    cost: Sequence[int],
-    rows: Sequence[Integers],
-    limits: Sequence[int],
-    equation: Sequence[int],
-    total: int,
-    deadline: float = float("inf"),
-) -> tuple[list[Fraction], Fraction]:
-    """Minimise cost · x subject to rows x ≤ limits, equation · x = total and x ≥ 0; return x and the value.
+def relative_interior(rows: Sequence[Integers], size: int) -> Integers:
+    """Return weights x ≥ 0 with rows · x ≤ 0 at which every inequality is strict that is strict anywhere in that cone.
 
-    The simplex method with Bland's rule on integers (Edmonds 1967): the tableau has one common denominator, the last
-    pivot, by which every division is exact.
+    Maximise the sum of the slacks not yet known to be positive until their maximum is 0, and add up the maximisers.
 
-    >>> minimise([1, 2], [[-1, 0]], [-1], [1, 1], 3)  # x1 ≥ 1, x1 + x2 = 3
-    ([Fraction(3, 1), Fraction(0, 1)], Fraction(3, 1))
+    >>> relative_interior([[1, -1, 0], [-1, 1, 0]], 3)
+    [1, 1, 2]
     """
-    count, slacks = len(cost), len(rows)
-    width = count + slacks
-    body, basis = _first_tableau(rows, limits, equation, total)
-    artificial = len(body[0]) - 1 - width
-    infeasible = [variable >= width for variable in basis]
-    first = [-sum(row[j] for row, one in zip(body, infeasible, strict=True) if one) for j in range(len(body[0]))]
-    first[width:-1] = [0] * artificial
-    tableau = [*body, first, [*cost, *[0] * (slacks + artificial), 0]]
-    denominator = _pivot_until_optimal(tableau, basis, len(body), width + artificial, 1, deadline)
-    if tableau[len(body)][-1] != 0:
-        raise ArithmeticError("the linear program has no solution")
-    for r, variable in enumerate(basis):  # artificial variables that are still basic are 0: exchange them
-        if variable >= width:
-            enter = next((j for j in range(width) if tableau[r][j] != 0), None)
-            if enter is not None:
-                denominator = _pivot(tableau, basis, r, enter, denominator)
-    for line in tableau:
-        line[width:-1] = [0] * artificial
-    denominator = _pivot_until_optimal(tableau, basis, len(body) + 1, width, denominator, deadline)
-    point = [Fraction(0)] * count
-    for r, variable in enumerate(basis):
-        if variable < count:
-            point[variable] = Fraction(tableau[r][-1], denominator)
-    return point, Fraction(-tableau[-1][-1], denominator)
+    inequalities = [*rows, *([-int(j == k) for j in range(size)] for k in range(size))]
+    total = [Fraction(0)] * size
+    while unknown := [row for row in inequalities if not product(row, total)]:
+        profit = [-sum(column) for column in zip(*unknown, strict=True)]
+        point, value = maximise(profit, [*rows, [1] * size], [0] * len(rows) + [1])
+        if value == 0:
+            break
+        total = [a + b for a, b in zip(total, point, strict=True)]
+    return integers(total)
 
 
-def _first_tableau(
-    rows: Sequence[Integers], limits: Sequence[int], equation: Sequence[int], total: int
-) -> tuple[list[Integers], list[int]]:
-    """Return the rows with slack and artificial variables and a right-hand side ≥ 0, and the basic variables."""
-    count, slacks = len(equation), len(rows)
-    body: list[Integers] = []
-    for r, (row, limit) in enumerate(zip([*rows, equation], [*limits, total], strict=True)):
-        sign = 1 if limit >= 0 else -1
-        slack = [sign * int(k == r) for k in range(slacks)]
-        body.append([*(sign * a for a in row), *slack, sign * limit])
-    needed = [r for r, limit in enumerate([*limits, total]) if limit < 0 or r == slacks]
-    basis = [count + r for r in range(slacks + 1)]
-    for k, r in enumerate(needed):
-        basis[r] = count + slacks + k
-    for r, line in enumerate(body):
-        line[-1:-1] = [int(r == one) for one in needed]
-    return body, basis
+def product(row: Sequence[int], point: Sequence[Number]) -> Number:
+    """Return the sum of products of two vectors.
+
+    >>> product([1, 2, 0], [3, 4, 5])
+    11
+    """
+    return sum((a * x for a, x in zip(row, point, strict=True) if a and x), start=0 * point[0])
 
 
-def _pivot_until_optimal(
-    tableau: list[Integers], basis: list[int], objective: int, columns: int, denominator: int, deadline: float
-) -> int:
-    rows = len(basis)
-    while True:
+def maximise(
+    profit: Sequence[int], rows: Sequence[Integers], limits: Sequence[int], deadline: float = float("inf")
+) -> tuple[list[Fraction], Fraction]:
+    """Maximise profit · x subject to rows x ≤ limits and x ≥ 0, where limits ≥ 0; return x and the value.
+
+    The simplex method on integers (Edmonds 1967): all entries have one common denominator, the last pivot, by which
+    every division is exact. The dictionary has one line per basic variable and one column per non-basic one.
+
+    >>> maximise([3, 2], [[1, 1], [1, 3]], [4, 6])
+    ([Fraction(4, 1), Fraction(0, 1)], Fraction(12, 1))
+    """
+    count = len(profit)
+    lines = [*([*row, limit] for row, limit in zip(rows, limits, strict=True)), [*(-value for value in profit), 0]]
+    across, down = list(range(count)), list(range(count, count + len(rows)))
+    denominator, degenerate = 1, False
+    while improving := [column for column in range(count) if lines[-1][column] < 0]:
         if monotonic() > deadline:
             raise ArithmeticError(TOO_SLOW)
-        costs = tableau[objective]
-        enter = next((j for j in range(columns) if costs[j] < 0), None)
-        if enter is None:
-            return denominator
-        leave, best_top, best_bottom = -1, 0, 0
-        for r in range(rows):
-            bottom = tableau[r][enter]
-            if bottom > 0:
-                top = tableau[r][-1]
-                difference = top * best_bottom - best_top * bottom
-                if leave < 0 or difference < 0 or (difference == 0 and basis[r] < basis[leave]):
-                    leave, best_top, best_bottom = r, top, bottom
-        if leave < 0:
-            raise ArithmeticError("the linear program is unbounded")
-        denominator = _pivot(tableau, basis, leave, enter, denominator)
+        # The steepest column is fast; after a step of length 0, the first one (Bland 1977) rules out a cycle.
+        enter = min(improving, key=across.__getitem__ if degenerate else lines[-1].__getitem__)
+        leave = _leaving(lines, enter, down)
+        degenerate = lines[leave][-1] == 0
+        denominator = _exchange(lines, leave, enter, denominator)
+        across[enter], down[leave] = down[leave], across[enter]
+    point = [Fraction(0)] * count
+    for variable, line in zip(down, lines, strict=False):
+        if variable < count:
+            point[variable] = Fraction(line[-1], denominator)
+    return point, Fraction(lines[-1][-1], denominator)
 
 
-def _pivot(tableau: list[Integers], basis: list[int], leave: int, enter: int, denominator: int) -> int:
-    """Make a variable basic; return the new common denominator, which stays positive."""
-    source = tableau[leave]
+def _leaving(lines: Sequence[Integers], enter: int, down: Sequence[int]) -> int:
+    """Return the line of the variable that first reaches 0 as another one enters; among several, the first variable."""
+    leave, top, bottom = -1, 0, 0
+    for k, variable in enumerate(down):
+        rate, room = lines[k][enter], lines[k][-1]
+        if rate > 0:
+            difference = room * bottom - top * rate
+            if leave < 0 or difference < 0 or (difference == 0 and variable < down[leave]):
+                leave, top, bottom = k, room, rate
+    if leave < 0:
+        raise ArithmeticError("the linear program is unbounded")
+    return leave
+
+
+def _exchange(lines: list[Integers], leave: int, enter: int, denominator: int) -> int:
+    """Exchange a basic and a non-basic variable; return the new common denominator, which is positive."""
+    source = lines[leave]
     pivot = source[enter]
-    if pivot < 0:
-        source = tableau[leave] = [-value for value in source]
-        pivot = -pivot
-    for r, line in enumerate(tableau):
-        if r == leave:
+    for k, line in enumerate(lines):
+        if k == leave:
             continue
         factor = line[enter]
         if factor:
-            tableau[r] = [(pivot * a - factor * b) // denominator for a, b in zip(line, source, strict=True)]
+            lines[k] = [(pivot * a - factor * b) // denominator for a, b in zip(line, source, strict=True)]
         elif pivot != denominator:
-            tableau[r] = [pivot * a // denominator for a in line]
-    basis[leave] = enter
+            lines[k] = [pivot * a // denominator for a in line]
+        lines[k][enter] = -factor
+    source[enter] = denominator
     return pivot

@@ -161,7 +161,8 @@ def _moved(record: Record, i: int) -> float:
     player, actions = record.learners[i], record.game.sizes[i]
     learner = player.start(actions) if isinstance(player, Learner) else player(actions=actions)
     rounds, strategies = record.trajectory[0], record.trajectory[1][i][..., 1:, :]
+    path = float(np.mean(record.measure("path-length")[..., i]))
     if not strategies.size:
-        return 0.0
-    between = (rounds[1] - rounds[0] - 1) * np.mean(record.measure("path-length")[..., i]) / record.rounds
+        return path / 2
+    between = (np.diff(rounds).max() - 1) * path / record.rounds
     return float(np.abs(strategies - learner.play()).sum(axis=-1).mean() + between) / 2

@@ -50,8 +50,13 @@ MOST_DEVIATIONS = 5  # listed per kind of equilibrium
 CONTENT_SECURITY_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
 
 
-def report_html(record: Record, summary: Summary, figures: Sequence[Path], scenario: str) -> str:
-    """Return the report of a run: its summary, its SVG figures and the scenario as TOML."""
+def report_html(
+    record: Record, summary: Summary, figures: Sequence[Path], scenario: str, failed: Mapping[str, str] | None = None
+) -> str:
+    """Return the report of a run: its summary, its SVG figures and the scenario as TOML.
+
+    `failed` holds the names of figures that could not be drawn, with the reasons.
+    """
     many = "" if summary.replicas is None else f" · mean of {len(summary.replicas)} replicas"
     facts = (
         f"{summary.game} · {len(summary.players):,} player{'' if len(summary.players) == 1 else 's'} · "
@@ -63,10 +68,10 @@ def report_html(record: Record, summary: Summary, figures: Sequence[Path], scena
         facts,
         summary.verdict,
         [
-            ("How close play is to equilibrium", _gaps(summary)),
+            ("Largest regrets" if summary.varies else "How close play is to equilibrium", _gaps(summary)),
             ("Players", _players(summary)),
             ("Most profitable deviations", _deviations(record)),
-            ("Figures", _figures(figures)),
+            ("Figures", _figures(figures, failed)),
             ("Scenario", f"<pre tabindex=0>{escape(scenario.strip())}</pre>" if scenario.strip() else ""),
             ("Reproducing this run", _repeat(summary)),
         ],
@@ -85,8 +90,8 @@ def comparison_html(title: str, summaries: Mapping[str, Summary], figures: Seque
             _slope(one.slope["ce"]),
             one.gap_in_digits("cce"),
             _slope(one.slope["cce"]),
-            number(one.distance["ce"]),
-            number(one.distance["cce"]),
+            one.distance_in_words("ce"),
+            one.distance_in_words("cce"),
             number(one.welfare),
         ]
         for label, one in summaries.items()
@@ -158,22 +163,22 @@ def _trend(summary: Summary, kind: str) -> str:
 
 
 def _gaps(summary: Summary) -> str:
-    rows = [
-        [escape(name), summary.gap_in_digits(kind), _trend(summary, kind), number(summary.distance[kind])]
-        for kind, name in EQUILIBRIUM_HEADINGS.items()
-    ]
+    rows = []
+    for kind, equilibrium in EQUILIBRIUM_HEADINGS.items():
+        name = summary.gap_name(kind) if summary.varies else equilibrium
+        distance = summary.distance_in_words(kind)
+        rows.append([escape(name), summary.gap_in_digits(kind), _trend(summary, kind), distance])
     rows.append(["Nash gap of the average strategies", number(summary.nash_gap), "–", "–"])
     notes = [
         "The gap is the largest gain per round from deviating, in payoff units; the distance is the total "
         "variation distance "
         "from play to the nearest equilibrium. A small gap does not imply a small distance."
     ]
-    if summary.distance_left_out:
-        notes.append(f"Distances and welfare ranges are not computed: {summary.distance_left_out}.")
+    notes += summary.notes
     welfare = [f"The total payoff is {number(summary.welfare)} per round."]
-    for kind, ends in summary.welfare_range.items():
+    for which, ends in summary.welfare_range.items():
         if ends is not None:
-            welfare.append(f"{kind.upper()} payoffs range from {number(ends[0])} to {number(ends[1])}.")
+            welfare.append(f"{which.upper()} payoffs range from {number(ends[0])} to {number(ends[1])}.")
     if summary.optimum is not None:
         welfare.append(f"The maximum possible is {number(summary.optimum)}.")
     table = _table(["equilibrium", "gap", "trend", "distance"], rows)
@@ -269,9 +274,19 @@ def _deviation(one: Deviation) -> list[str]:
     return [escape(one.player), replaced, escape(one.to), number(one.gain, zero=0.0)]
 
 
-def _figures(paths: Sequence[Path]) -> str:
+def _figures(paths: Sequence[Path], failed: Mapping[str, str] | None = None) -> str:
     cards = [_card(path) for path in paths if path.suffix == ".svg"]
-    return '<div class="figures">\n' + "\n".join(cards) + "\n</div>" if cards else ""
+    shown = '<div class="figures">\n' + "\n".join(cards) + "\n</div>" if cards else ""
+    return shown + "".join("\n" + _note(f"{one}.") for one in missing_figures(failed or {}))
+
+
+def missing_figures(failed: Mapping[str, str]) -> list[str]:
+    """Return why figures are missing, in words.
+
+    >>> missing_figures({"nearest": "a linear program was not solved"})
+    ['The figure nearest is not drawn: a linear program was not solved']
+    """
+    return [f"The figure {name} is not drawn: {why}" for name, why in failed.items()]
 
 
 def _card(path: Path) -> str:

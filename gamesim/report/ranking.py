@@ -52,10 +52,11 @@ def show(outcomes: Sequence[Outcome], against: Contender | None, console: Consol
         summary = outcome.summary
         counted = summary.players[:1] if against is not None else summary.players
         worst = [max(one.regret[kind] for one in counted) / summary.rounds for kind in PLAIN_REGRETS]
-        numbers = [summary.gap["ce"], summary.gap["cce"], summary.distance["ce"], *worst]
+        gaps = [two_digits(summary.gap[kind]) for kind in ("ce", "cce")]
+        moved = summary.distance_in_words("ce", two_digits)
         cost = 1e6 * outcome.seconds
         label = outcome.contender.label.replace(":", ": ")  # so that a long label wraps between its settings
-        rows.append([label, *map(two_digits, numbers), two_digits(cost)])
+        rows.append([label, *gaps, moved, *map(two_digits, worst), two_digits(cost)])
     console.print(describe_run(outcomes[0].summary), style="dim")
     console.print()
     print_table([("learner", "left"), *((name, "right") for name in columns)], rows, console)

@@ -28,15 +28,21 @@ def write_run(folder: Path, scenario: Scenario, record: Record, summary: Summary
     sealed.write(folder / SUMMARY_FILE, summary.as_full_json(), [*files, f"{RECORD_FOLDER}/{MANIFEST_FILE}"])
 
 
-def write_report(folder: Path, scenario: Scenario, record: Record, summary: Summary) -> None:
-    """Draw the figures of a run and write the report that contains them; each file is written completely or not."""
+def write_report(folder: Path, scenario: Scenario, record: Record, summary: Summary) -> dict[str, str]:
+    """Draw the figures of a run and write the report that contains them; return why figures are missing, by name.
+
+    Each file is written completely or not at all.
+    """
     from gamesim.figures import draw_run  # imports matplotlib, which is slow
+
+    failed: dict[str, str] = {}
 
     def write(new: Path) -> list[Path]:
         (new / FIGURES_FOLDER).mkdir()
-        drawn = draw_run(record, new / FIGURES_FOLDER)
-        page = report_html(record, summary, drawn, scenario.to_toml())
+        drawn = draw_run(record, new / FIGURES_FOLDER, failed)
+        page = report_html(record, summary, drawn, scenario.to_toml(), failed)
         (new / REPORT_FILE).write_text(page, encoding="utf-8")
         return [*drawn, new / REPORT_FILE]
 
     write_files([(folder, write)], force=True)
+    return failed

@@ -5,21 +5,24 @@ verdict considers the trend of each gap, because gaps are rarely exactly 0 after
 `gamesim.measure.trend`. Replicas need not agree, so each has its own trend.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import Field, asdict, dataclass, fields, replace
+from functools import partial
 from importlib.metadata import version
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from gamesim import equilibrium
+from gamesim.equilibrium import DistanceBounds
 from gamesim.errors import InputError
 from gamesim.formatting import number
 from gamesim.game import Game
 from gamesim.learner import PLAIN_REGRETS, Learner, RegretOf
-from gamesim.measure import numbers
+from gamesim.measure import Measure, numbers
+from gamesim.measure import distance as distances
 from gamesim.measure.bounds import Holds, seen_by
-from gamesim.measure.incentives import ENTRIES, EquilibriumKind, Incentives, no_distance, written_out
+from gamesim.measure.incentives import EquilibriumKind, no_distance
 from gamesim.measure.rounding import gap_rounding
 from gamesim.measure.trend import Trend, trend
 from gamesim.record import Record
@@ -28,13 +31,14 @@ from gamesim.report.verdict import verdict
 
 EQUILIBRIA: dict[EquilibriumKind, str] = {"ce": "correlated equilibrium", "cce": "coarse correlated equilibrium"}
 MIXED = "mixed"  # the trend of replicas that do not agree
-QUICK_ENTRIES = 50_000  # entries of the linear programs, over all replicas, up to which they take seconds (measured)
 PLAYERS_SHOWN = 16  # in a table; the others are in summary.json
 SHOWN_ELSEWHERE = (  # measures with a separate key in a summary
     {f"{kind}-{what}" for kind in EQUILIBRIA for what in ("gap", "gap-slope", "distance")}
     | {f"{kind}-regret" for kind in PLAIN_REGRETS}
     | {"nash-gap", "welfare"}
 )
+
+Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
@@ -80,8 +84,9 @@ class Summary:
     players: list[PlayerSummary]
     gap: dict[str, float]
     trends: dict[str, tuple[Trend, ...]]  # of each gap, one per replica
-    nash_gap: float
+    nash_gap: float | None  # None if the game varies over the rounds
     distance: dict[str, float | None]
+    distance_bounds: dict[str, tuple[float, float]] | None  # of the distances that were not solved in time
     distance_left_out: str | None
     strategies_left_out: str | None  # why the regrets of the strategies are missing
     welfare: float
@@ -89,20 +94,11 @@ class Summary:
     optimum: float | None
     payoff_range: tuple[float, float]
     measures: dict[str, float]  # all other measures that are a single number and cheap
+    missing: dict[str, str] | None  # measures that failed, and why
     replicas: list[dict[str, Any]] | None
     versions: dict[str, str]
+    varies: bool  # whether the game varies over the rounds, so that play is an equilibrium of no single game
     verdict: str = ""
-
-    @property
-    def drawn(self) -> bool:
-        """Whether actions are drawn, so that regrets of play and of the strategies differ."""
-        return self.feedback != "expected"
-
-    @property
-    def seers(self) -> dict[str, str]:
-        """The players that saw the others' draws before they played, with their learners."""
-        seen = {name for one in self.players for name in one.seen_by}
-        return {one.name: one.learner for one in self.players if one.name in seen}
 
     @property
     def trend(self) -> dict[str, str]:
@@ -123,9 +119,45 @@ class Summary:
             for kind, trends in self.trends.items()
         }
 
+    def gap_name(self, kind: EquilibriumKind) -> str:
+        """Return the equilibrium that a gap refers to, or the regret if the game varies."""
+        regret = {"ce": "largest swap regret", "cce": "largest external regret"}
+        return regret[kind] if self.varies else EQUILIBRIA[kind]
+
     def gap_in_digits(self, kind: str) -> str:
         """Return a gap as tables print it: 0 only if it is 0 up to rounding."""
         return "0" if self.trend[kind] == "zero" else number(self.gap[kind], zero=0.0)
+
+    @property
+    def drawn(self) -> bool:
+        """Whether actions are drawn, so that regrets of play and of the strategies differ."""
+        return self.feedback != "expected"
+
+    @property
+    def seers(self) -> dict[str, str]:
+        """The players that saw the others' draws before they played, with their learners."""
+        seen = {name for one in self.players for name in one.seen_by}
+        return {one.name: one.learner for one in self.players if one.name in seen}
+
+    def distance_in_words(self, kind: str, written: Callable[[float | None], str] = number) -> str:
+        """Return a distance, "ce" or "cce", as a number, or its bounds if it was not solved."""
+        if self.distance_bounds is not None and kind in self.distance_bounds:
+            low, high = self.distance_bounds[kind]
+            return f"between {written(low)} and {written(high)}"
+        return written(self.distance[kind])
+
+    @property
+    def notes(self) -> list[str]:
+        """Return sentences about what was not computed, and why."""
+        notes = []
+        if self.distance_left_out:
+            notes.append(f"Distances and welfare ranges are not computed: {self.distance_left_out}.")
+        if self.distance_bounds:
+            notes.append(
+                "A distance that was not solved in time lies between two certified bounds; in Python, "
+                "record.distance_bounds has a time limit of your choice."
+            )
+        return [*notes, *(f"{name} is not computed: {why}." for name, why in (self.missing or {}).items())]
 
     def as_json(self) -> dict[str, Any]:
         """Return the object that `gamesim run --json` prints, with null for NaN and infinity."""
@@ -140,7 +172,8 @@ class Summary:
             "distance": self.distance,
             "welfare": self.welfare,
         }
-        return _finite_table(result | ({} if self.replicas is None else {"replicas": self.replicas}))
+        others = {"distance_bounds": self.distance_bounds, "replicas": self.replicas}
+        return _finite_table(result | {key: value for key, value in others.items() if value is not None})
 
     def as_full_json(self) -> dict[str, Any]:
         """Return the object of summary.json: all measures."""
@@ -156,14 +189,14 @@ def summarise(record: Record, *, title: str = "", distance: str = "auto", stoppe
     """Measure a record; `distance` is "auto" (skipped if slow), "always" or "never"."""
     game = record.game
     left_out = why_left_out(game, record.replicas, distance)
-    distances, welfare_ranges = _nothing_measured(), _nothing_measured()
+    missing: dict[str, str] = {}
+    bounds: dict[str, list[DistanceBounds] | None] = dict.fromkeys(EQUILIBRIA)
+    welfare_ranges: dict[str, tuple[float, float] | None] = dict.fromkeys(EQUILIBRIA)
     if left_out is None:
-        try:  # a measure that fails is reported as missing; the run is not lost
-            distances = {kind: float(_mean(record.distance(kind), record)) for kind in EQUILIBRIA}
-            welfare_ranges = {kind: equilibrium.welfare_range(game, kind) for kind in EQUILIBRIA}
-        except ArithmeticError as error:
-            distances, welfare_ranges = _nothing_measured(), _nothing_measured()
-            left_out = str(error)
+        for kind in EQUILIBRIA:
+            bounds[kind] = _tried(f"{kind}-distance", missing, partial(_bounds, record, kind))
+            ends = partial(equilibrium.welfare_range, game, kind)
+            welfare_ranges[kind] = _tried(f"{kind}-welfare-range", missing, ends)
     players, strategies_left_out = _players(record)
     trends = {kind: _trends(record, kind) for kind in EQUILIBRIA}
     low, high = game.range
@@ -177,18 +210,23 @@ def summarise(record: Record, *, title: str = "", distance: str = "auto", stoppe
         players=players,
         gap={kind: float(_mean(record.gap(kind), record)) for kind in EQUILIBRIA},
         trends={str(kind): found for kind, found in trends.items()},
-        nash_gap=float(_mean(record.nash_gap(), record)),
-        distance=distances,
+        nash_gap=None if game.timed else float(_mean(record.nash_gap(), record)),
+        varies=game.timed,
+        distance={kind: _distance(found) for kind, found in bounds.items()},
+        distance_bounds=_unsolved(bounds) or None,
         distance_left_out=left_out,
         strategies_left_out=strategies_left_out,
         welfare=float(_mean(record.welfare, record)),
         welfare_range=welfare_ranges,
         optimum=equilibrium.optimum(game) if no_distance(game) is None else None,
         payoff_range=(float(low.min()), float(high.max())),
-        measures=_other_measures(record),
+        measures=_other_measures(record, missing),
+        missing=missing or None,
         replicas=None
         if record.single
-        else [_replica(one, left_out, {kind: trends[kind][k] for kind in trends}) for k, one in enumerate(record)],
+        else [
+            _replica(record[k], k, bounds, {kind: trends[kind][k] for kind in trends}) for k in range(record.replicas)
+        ],
         versions={name: version(name) for name in VERSIONS},
     )
     return _with_verdict(summary)
@@ -200,18 +238,39 @@ def why_left_out(game: Game, replicas: int, distance: str) -> str | None:
         return without
     if distance == "never":
         return 'the scenario sets distance = "never"'
-    work = Incentives(written_out(game), "ce").entries
-    if work > ENTRIES:
-        return f"the linear programs have {work:,} entries, more than the limit of {ENTRIES:,}"
-    if distance == "auto" and work * replicas > QUICK_ENTRIES:
-        return (
-            f'linear programs over {game.cells:,} cells are slow (set distance = "always" in [measure] to solve them)'
-        )
-    return None
+    return distances.why_left_out(game, replicas, always=distance == "always")
 
 
-def _nothing_measured() -> dict[str, Any]:
-    return dict.fromkeys(map(str, EQUILIBRIA))
+def _tried(name: str, missing: dict[str, str], measured: Callable[[], Found]) -> Found | None:
+    """Return a measure, or None if it fails, which is noted: the run is not lost."""
+    try:
+        return measured()
+    except Exception as error:  # also an error in a user-defined measure
+        missing[name] = str(error) or type(error).__name__
+        return None
+
+
+def _bounds(record: Record, kind: EquilibriumKind) -> list[DistanceBounds]:
+    """Return the bounds on the distance of each replica."""
+    return [replica.distance_bounds(kind, always=True) for replica in record]
+
+
+def _distance(bounds: list[DistanceBounds] | None) -> float | None:
+    """Return the mean distance over replicas, or None if it is unknown."""
+    return None if bounds is None else _known(float(np.mean([one.distance for one in bounds])))
+
+
+def _unsolved(bounds: dict[str, list[DistanceBounds] | None]) -> dict[str, tuple[float, float]]:
+    """Return the mean bounds of the distances that were not solved."""
+    return {
+        kind: (float(np.mean([one.lower for one in found])), float(np.mean([one.upper for one in found])))
+        for kind, found in bounds.items()
+        if found is not None and not all(one.solved for one in found)
+    }
+
+
+def _known(value: float) -> float | None:
+    return None if np.isnan(value) else value
 
 
 def _mean(values: Any, record: Record) -> Any:
@@ -233,11 +292,18 @@ def _mean_exponent(trends: tuple[Trend, ...]) -> float | None:
     return float(np.mean(exponents)) if len(exponents) == len(trends) else None
 
 
-def _other_measures(record: Record) -> dict[str, float]:
+def _other_measures(record: Record, missing: dict[str, str]) -> dict[str, float]:
+    """Return the other measures that are a single number, cheap, and apply to this run."""
     others = {name: one for name, one in numbers().items() if one.cheap and name not in SHOWN_ELSEWHERE}
-    return {
-        name: float(np.mean([measure.number(run.measure(name)) for run in record])) for name, measure in others.items()
-    }
+    found = {name: _tried(name, missing, partial(_mean_number, record, one)) for name, one in others.items()}
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _mean_number(record: Record, measure: Measure) -> float | None:
+    try:
+        return float(np.mean([measure.number(run.measure(measure.name)) for run in record]))
+    except InputError:  # it needs an observer or a payoff table
+        return None
 
 
 def _players(record: Record) -> tuple[list[PlayerSummary], str | None]:
@@ -296,7 +362,20 @@ def _certificates(record: Record, i: int) -> dict[str, float | None]:
     return {kind: None if swap is None or one is None else min(one, swap) for kind, one in proved.items()}
 
 
-def _replica(record: Record, left_out: str | None, trends: dict[EquilibriumKind, Trend]) -> dict[str, Any]:
+def _replicas(
+    record: Record,
+    bounds: dict[str, list[DistanceBounds] | None],
+    trends: dict[EquilibriumKind, tuple[Trend, ...]],
+) -> list[dict[str, Any]]:
+    return [_replica(one, k, bounds, {kind: trends[kind][k] for kind in trends}) for k, one in enumerate(record)]
+
+
+def _replica(
+    record: Record,
+    replica: int,
+    bounds: dict[str, list[DistanceBounds] | None],
+    trends: dict[EquilibriumKind, Trend],
+) -> dict[str, Any]:
     return {
         "seed": record.seed,
         "players": [
@@ -306,7 +385,7 @@ def _replica(record: Record, left_out: str | None, trends: dict[EquilibriumKind,
         "gap": {kind: float(record.gap(kind)) for kind in EQUILIBRIA},
         "trend": {kind: one.word for kind, one in trends.items()},
         "slope": {kind: _exponent(one) for kind, one in trends.items()},
-        "distance": {kind: None if left_out else float(record.distance(kind)) for kind in EQUILIBRIA},
+        "distance": {kind: found and _known(found[replica].distance) for kind, found in bounds.items()},
         "welfare": float(record.welfare),
     }
 
@@ -332,5 +411,6 @@ def _with_verdict(summary: Summary) -> Summary:
         worst=max(summary.players, key=lambda one: one.regret["swap"]).name,
         rounds=summary.rounds,
         stopped=summary.stopped,
+        varies=summary.varies,
     )
     return replace(summary, verdict=sentence)

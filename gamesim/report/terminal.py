@@ -32,9 +32,9 @@ def show(summary: Summary, console: Console) -> None:
         console.print(Text(draws_seen(seers), style="bold"))
     console.print()
     _print_gaps(summary, console)
-    if summary.distance_left_out:
-        console.print(f"Distances and welfare ranges are not computed: {summary.distance_left_out}.", style="dim")
-    else:
+    for note in summary.notes:
+        console.print(note, style="dim")
+    if not summary.distance_left_out:
         console.print(
             "The gap is the largest gain per round from deviating; the distance is the total variation distance "
             "from play to "
@@ -128,10 +128,10 @@ def _short(value: object) -> str:
 
 def _print_gaps(summary: Summary, console: Console) -> None:
     columns = [("", "left"), ("gap", "right"), ("trend in T", "left"), ("distance", "right")]
-    rows = [
-        [name, summary.gap_in_digits(kind), in_words(summary.trends[kind]), number(summary.distance[kind])]
-        for kind, name in EQUILIBRIA.items()
-    ]
+    rows = []
+    for kind in EQUILIBRIA:
+        gap, trend = summary.gap_in_digits(kind), in_words(summary.trends[kind])
+        rows.append([summary.gap_name(kind), gap, trend, summary.distance_in_words(kind)])
     print_table(columns, [*rows, ["Nash gap of the average strategies", number(summary.nash_gap), "", ""]], console)
 
 

@@ -1,4 +1,4 @@
-"""State in one sentence how close play is to equilibrium."""
+"""State how close play is to equilibrium in one sentence, and in what sense bounds hold."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -15,14 +15,18 @@ PERSISTS = ("stays", "grows", "levels off")
 EXACT, CORRELATED, COARSE, OPEN = range(4)
 
 
-def verdict(ce: Sequence[Trend], cce: Sequence[Trend], worst: str, rounds: int, *, stopped: bool) -> str:
-    """Return one sentence on how close play is to equilibrium.
+def verdict(
+    ce: Sequence[Trend], cce: Sequence[Trend], worst: str, rounds: int, *, stopped: bool, varies: bool = False
+) -> str:
+    """Return one sentence on how close play is to equilibrium, or on regrets if the game varies over the rounds.
 
     `ce` and `cce` have one trend per replica. `worst` is the player with the largest swap regret of a single run.
     """
     after = f"{rounds:,} {'round' if rounds == 1 else 'rounds'}"
     after = f"Stopped after {after}:" if stopped else f"After {after},"
     pairs = list(zip(ce, cce, strict=True))
+    if varies:
+        return f"{after} in a game that varies, {_of_regrets(ce, cce)}."
     if len(pairs) == 1:
         return f"{after} play is {_of_one(*pairs[0], worst)}."
     groups = {kind: [pair for pair in pairs if _kind(*pair) == kind] for kind in (EXACT, CORRELATED, COARSE, OPEN)}
@@ -32,6 +36,17 @@ def verdict(ce: Sequence[Trend], cce: Sequence[Trend], worst: str, rounds: int, 
     (count, first), *others = found
     listed = [f"in {count} of {len(pairs)} replicas {first}", *(f"in {n} {words}" for n, words in others)]
     return f"{after} {'; '.join(listed)}."
+
+
+def _of_regrets(ce: Sequence[Trend], cce: Sequence[Trend]) -> str:
+    """State the largest regrets: play is an equilibrium of no single game."""
+    many = "" if len(ce) == 1 else f" in any of {len(ce)} replicas"
+    swap, external = (f" more than {number(_worst(one).end, zero=0.0)} per round" for one in (ce, cce))
+    return (
+        f"no player would have gained{swap} by swapping actions{many}, or{external} by playing one fixed action: the "
+        f"largest swap regret per round {in_words(ce, since=True)}, and the largest external regret "
+        f"{in_words(cce, since=True)}"
+    )
 
 
 def _kind(ce: Trend, cce: Trend) -> int:

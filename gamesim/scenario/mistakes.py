@@ -32,5 +32,5 @@ def key_at(location: Sequence[str | int]) -> str:
 
 def key_of_setting(key: str, error: InputError, settings: Mapping[str, Any]) -> str:
     """Return the key of the setting that a message starts with, or that of the table of settings."""
-    word = str(error).split()[0]
+    word = str(error).split()[0].split("[")[0]
     return f"{key}.{word}".removeprefix(".") if word in settings else key

@@ -296,6 +296,8 @@ class Simulation(Generic[Number]):
         self.feedback = self.protocol.of_run
         self.single = replicas is None
         self.replicas = 1 if replicas is None else validation.whole_number("replicas", replicas, least=1)
+        if horizon is not None:
+            validation.whole_number("horizon", horizon, least=1, most=validation.MOST_ROUNDS)
         self.learners = _chosen_learners(self.game, learners, self.protocol, horizon)
         self.observers = chosen(observers)
         self.rounds = 0

@@ -10,8 +10,8 @@ second sweep cannot open the store while the first is running. A damaged store i
 import json
 import os
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from collections.abc import Generator, Iterable, Iterator, Mapping
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -96,8 +96,8 @@ class Store:
             undo.callback(self._db.close)
             self._db.text_factory = _text
             self._format = self._check_format()
-            for damage in self.damages() if verify else ():
-                raise InputError(damage)
+            if verify:
+                self._refuse_damage()
             if write:
                 self._prepare_tables()
             undo.pop_all()
@@ -190,14 +190,18 @@ class Store:
 
     # Reading.
 
-    def damages(self) -> Iterator[str]:
+    def damages(self) -> Generator[str, None, None]:
         """Yield one message for each damage; for a store without checksums, only damage that SQLite notices."""
         try:
             with self._clearly():
+                self._db.execute("BEGIN")  # to see one state of a store that a sweep is writing
                 for damage in store_format.damages(self._db, self._format):
                     yield f"{self.path} is damaged: {damage}; {REMEDY}"
         except InputError as error:
             yield str(error)
+        finally:
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
 
     @property
     def has_checksums(self) -> bool:
@@ -254,6 +258,12 @@ class Store:
             raise InputError(f"cannot create {self.path.parent}: {error.strerror}") from None
         if not os.access(self.path.parent, os.W_OK | os.X_OK):
             raise InputError(f"cannot write to {self.path.parent}; choose another folder with --out")
+
+    def _refuse_damage(self) -> None:
+        with closing(self.damages()) as damages:
+            damage = next(damages, None)
+        if damage is not None:
+            raise InputError(damage)
 
     def _prepare_tables(self) -> None:
         """Create the tables of a new store, or upgrade those of an earlier format."""
@@ -352,6 +362,8 @@ class Store:
                 f"{self.path}: {error}; finished points are kept: free disk space or fix the permissions, "
                 f"and run the same command again"
             ) from None
+        except UnicodeDecodeError as error:  # raised in place of SQLite's message if that quotes damaged text
+            raise InputError(f"{self.path} is damaged: {error}; {REMEDY}") from None
 
     @contextmanager
     def _parsing(self) -> Iterator[None]:

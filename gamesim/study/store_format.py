@@ -1,7 +1,7 @@
 """The format of a study's store in SQLite: its tables, its checksums, and upgrades from earlier formats.
 
-SQLite notices damage to its own structures only. Each point therefore has a checksum, a cell and a payoff table are
-stored under the hash of their content, and so is the description of the study.
+SQLite notices damage to its own structures only. Each point and the description of the study therefore have a
+checksum, and cells and payoff tables are stored under the hash of their content.
 """
 
 import hashlib
@@ -45,7 +45,6 @@ COLUMNS = {
     3: f"{UNCHECKED}, checksum",
 }
 SEAL = f"UPDATE points SET checksum = _hash({UNCHECKED})"
-
 
 _as_json = json.JSONEncoder(default=repr).encode  # `repr` for bytes, which only damage can put into a store
 

@@ -51,13 +51,13 @@ def check_settings(manifest: Mapping[str, Any], game: Game, replicas: int) -> No
     if replicas < 1 or (manifest["single"] and replicas > 1):
         raise InputError(f"expected {'one replica' if manifest['single'] else 'at least one replica'}, got {replicas}")
     whole_number("settings.checkpoints", settings["checkpoints"], least=1)
-    _list("settings.random", settings["random"], replicas)
-    if settings.get("noise"):
-        _list("settings.noise", settings["noise"], replicas)
-    _list("settings.placed", settings.get("placed", [False] * count), count)
     for key in ("protocol", "observers"):
         if not isinstance(settings.get(key, {}), dict):
             raise InputError(f"settings.{key} must be a table, got {shown(settings[key])}")
+    _list("settings.random", settings["random"], replicas)
+    if settings.get("protocol", {}).get("noise"):
+        _list("settings.noise", settings.get("noise"), replicas)
+    _list("settings.placed", settings.get("placed", [False] * count), count)
     for name, size in settings.get("observers", {}).items():
         whole_number(f"the size of observer {name}", size, least=1)
 

@@ -12,7 +12,7 @@ from gamesim.scenario.model import SCENARIO_FILE, Scenario
 
 LARGEST_FILE = 2**28  # bytes
 DEEPEST_KEY = 100  # parts of a dotted key; tomllib takes a time that grows with their square
-_DEEP_KEY = re.compile(r"""(?<![\w."'-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){%d}""" % DEEPEST_KEY)
+_DEEP_KEY = re.compile(rf"""(?<![\w."'-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){{{DEEPEST_KEY}}}""")
 
 
 def shipped() -> dict[str, Path]:

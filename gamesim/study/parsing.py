@@ -130,7 +130,9 @@ def _range(raw: Mapping[str, Any], key: str, most: int, least: int | None = None
     first, count, step = raw.get("first", 0), raw.get("count", 0), raw.get("step", 1)
     wrong = [value for value in (first, count, step) if isinstance(value, bool) or not isinstance(value, int)]
     if wrong or not _is_range({"first": 0, **raw}) or count < 1 or step < 1 or (least is not None and first < least):
-        raise InputError(f"{key}: expected integers as in {{ first = 0, count = 10, step = 1 }}, got {shown(dict(raw))}")
+        raise InputError(
+            f"{key}: expected integers as in {{ first = 0, count = 10, step = 1 }}, got {shown(dict(raw))}"
+        )
     if count > most:
         raise InputError(f"{key}: expected a count of at most {most:,}, got {shown(count)}")
     return range(first, first + count * step, step)
@@ -158,7 +160,9 @@ def _key_axis(key: str, values: Any, place: str) -> Axis:
     if isinstance(values, dict):
         values = list(_range(values, f"{place}.{key}", MOST_VALUES))
     if not isinstance(values, list) or not values:
-        raise InputError(f"{place}.{key}: expected a list of values or {{ first = 0, count = 10 }}, got {shown(values)}")
+        raise InputError(
+            f"{place}.{key}: expected a list of values or {{ first = 0, count = 10 }}, got {shown(values)}"
+        )
     labels = [_label(value) for value in values]
     if len(set(map(canonical, labels))) < len(labels):
         raise InputError(f"{place}.{key}: values must have different labels; name them, as in [grid.NAME.VALUE]")

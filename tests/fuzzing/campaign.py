@@ -72,7 +72,7 @@ def _work(counts: Counts, count: int, seed: int, only: Sequence[str], failures: 
             outcome = CRASH if number == crashed else judge.judge(kind, given)
             counts.add(kind, outcome.kind, time.process_time() - began)
             if outcome.is_fault:
-                place = f"{kind} {outcome.place}"
+                place = f"{kind} {outcome.kind} {outcome.place}"
                 alike[place] += 1
                 if alike[place] <= SAVED_ALIKE:
                     note = f"{outcome.kind}\nseed {seed}, input {number}\n{outcome.details}\n"

@@ -4,7 +4,7 @@ import io
 import json
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from functools import cache
 from pathlib import Path
 from random import Random
@@ -14,63 +14,24 @@ from unittest.mock import patch
 from gamesim.cli import main as entry
 from gamesim.cli.checkpoints import UnfinishedRun
 from gamesim.cli.exit_codes import BAD_INPUT, FAILED
-from gamesim.errors import InputError
 from tests.fuzzing import texts, values
-from tests.fuzzing.records import make_run_folder
 from tests.fuzzing.oracle import Refused, Wrong
+from tests.fuzzing.records import make_run_folder
 from tests.fuzzing.scenarios import make_scenario, make_study, words
 from tests.fuzzing.values import Input, some
 
 # Where each command starts its work, with all its input checked.
 _WORK = (
-    "gamesim.cli.checkpoints.remove_checkpoints",
-    "gamesim.report.compare.compare",
-    "gamesim.atomic.write_file",
-    "gamesim.atomic.write_files",
-    "gamesim.atomic.write_folder",
-    "gamesim.games.io.text.write_file",
-    "gamesim.games.io.files.write_file",
-    "gamesim.cli.study_results.write_files",
-    "gamesim.cli.sweep.Store",
-    "gamesim.cli.sweep.estimate",
-    "gamesim.wavelet_theorem.run.theorem",
-    "gamesim.lab.server._listening",
-    "gamesim.figures.animate",
-    "gamesim.report.run_folder.write_report",
+    *("gamesim.cli.checkpoints.remove_checkpoints", "gamesim.report.compare.compare", "gamesim.atomic.write_file"),
+    *("gamesim.atomic.write_files", "gamesim.atomic.write_folder", "gamesim.games.io.text.write_file"),
+    *("gamesim.games.io.files.write_file", "gamesim.cli.study_results.write_files", "gamesim.cli.sweep.Store"),
+    *("gamesim.cli.sweep.estimate", "gamesim.wavelet_theorem.run.theorem", "gamesim.lab.server._listening"),
+    *("gamesim.figures.animate", "gamesim.report.run_folder.write_report"),
 )
 _NAMES = ("chicken", "chikcen", "scenario.toml", "study.toml", "shapley", "swap-against-external", "own.nfg", "own.csv")
-_VALUES = (
-    "1",
-    "0",
-    "-1",
-    "1e3",
-    "1e6",
-    "1.5",
-    "nan",
-    "inf",
-    "1e400",
-    "9" * 5000,
-    "",
-    "x",
-    "--",
-    "-",
-    "out",
-    ".",
-    "/",
-    "..",
-)
-_LEARNERS = (
-    "hedge",
-    "hedge,wavelet",
-    "hedge:rate=0.1",
-    "hedge:rate=nan",
-    "blum-mansour:rows=adahedge",
-    ",",
-    "a.py:B",
-    "hedge:",
-)
-
-
+_VALUES = ("1", "0", "-1", "1e3", "1.5", "nan", "inf", "1e400", "9" * 5000, "", "x", "--", "-", "out", ".", "/", "..")
+_LEARNERS = ("hedge", "hedge,wavelet", "hedge:rate=0.1", "hedge:rate=nan", "blum-mansour:rows=adahedge", ",", "a.py:B")
+LONGEST = 20_000  # characters of an argument; systems limit them too
 _OF_RUNS = (
     ("resume", "run"),
     ("figures", "run"),
@@ -92,6 +53,7 @@ def make(random: Random) -> Input:
     files: Input = {}
     if random.random() < 0.1:
         files = make_scenario(random) | make_study(random)
+        files.pop("evil.py", None)  # the arguments may allow it
     elif random.random() < 0.15:
         files = {f"run/{name}": data for name, data in make_run_folder(random).items()}
         arguments = list(some(random, _OF_RUNS))
@@ -125,9 +87,6 @@ def _mutate(random: Random, arguments: list[str]) -> None:
         at = random.randrange(len(arguments))
         changed = texts.mutated(random, arguments[at], words(), ())[:LONGEST].decode("utf-8", "surrogateescape")
         arguments[at] = changed.replace("\0", "")  # no argument of a process contains one
-
-
-LONGEST = 20_000  # characters of an argument; systems limit them too
 
 
 @cache
@@ -182,11 +141,8 @@ def _stopped_at_work() -> Iterator[None]:
             run.simulation().run(1, threads=0)
         raise _Reached
 
-    patches = [patch("gamesim.cli.run._finish", finish), *(patch(name, reached) for name in _WORK)]
-    for one in patches:
-        one.start()
-    try:
+    with ExitStack() as stack:
+        stack.enter_context(patch("gamesim.cli.run._finish", finish))
+        for name in _WORK:
+            stack.enter_context(patch(name, reached))
         yield
-    finally:
-        for one in patches:
-            one.stop()

@@ -15,16 +15,7 @@ from tests.fuzzing.values import Input, some
 
 _NODES = ("s", "v", "w", "t", "a b", "é", "1")
 _WORDS = (
-    "s",
-    "t",
-    "0.5",
-    "1",
-    "#",
-    "<node id='s'/>",
-    "<edge source='s' target='t'/>",
-    "cost",
-    "directed",
-    "&lol;",
+    *("s", "t", "0.5", "1", "#", "<node id='s'/>", "<edge source='s' target='t'/>", "cost", "directed", "&lol;"),
     "</graph>",
 )
 _ENTITIES = """<!DOCTYPE x [<!ENTITY a "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa">

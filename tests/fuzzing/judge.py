@@ -23,6 +23,7 @@ class Judge:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         sys.dont_write_bytecode = True
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)  # an input may name standard input
         load_kernels()
         for kind in KINDS.values():
             if kind.prepare is not None:

@@ -1,6 +1,7 @@
 """The lab: messages of a page, and requests with any path, query and headers."""
 
 import asyncio
+import atexit
 import json
 import mimetypes
 from collections.abc import Callable, Sequence
@@ -62,7 +63,9 @@ class Here(Executor):
 
 @cache
 def _loop() -> asyncio.AbstractEventLoop:
-    return asyncio.new_event_loop()
+    loop = asyncio.new_event_loop()
+    atexit.register(loop.close)
+    return loop
 
 
 def prepare() -> None:
@@ -151,53 +154,20 @@ def _applications() -> dict[bool, Starlette]:
 
 
 _PATHS = (
-    "/",
-    "/choices.json",
-    "/runs/abc/0/record.zip",
-    "/runs/abc/1/report.html",
-    "/live",
-    "/static/main.js",
-    "/static/",
+    *("/", "/choices.json", "/runs/abc/0/record.zip", "/runs/abc/1/report.html", "/live"),
+    *("/static/main.js", "/static/"),
 )
 _PATH_WORDS = (
-    "..",
-    "/",
-    "//",
-    "%2e%2e",
-    "%2f",
-    "%00",
-    "\\",
-    "..%2f..%2fserver.py",
-    "static",
-    "runs",
-    "%ff",
-    "%",
-    "?",
-    "#",
-    ".",
+    *("..", "/", "//", "%2e%2e", "%2f", "%00", "\\", "..%2f..%2fserver.py", "static", "runs", "%ff", "%"),
+    *("?", "#", "."),
 )
-_QUERIES = (
-    "",
-    "token=the-token",
-    "token=",
-    "token=wrong",
-    "token=a&token=the-token",
-    "a=b;token=the-token",
-    "%74oken=x",
-)
+_QUERIES = ("", "token=the-token", "token=", "token=wrong", "token=a&token=the-token", "a=b;token=x", "%74oken=x")
 _HOSTS = ("127.0.0.1:8765", "localhost:8765", "[::1]:8765", "evil.example:8765", "127.0.0.1", "127.0.0.1:8765@evil", "")
 _ORIGINS = (
-    "",
-    "",
-    "",
-    "",
-    "http://127.0.0.1:8765",
-    "http://127.0.0.1:8765",
-    "http://evil.example",
-    "null",
-    "https://127.0.0.1:8765",
-    "http://[::1",
+    *("", "", "", "", "http://127.0.0.1:8765", "http://127.0.0.1:8765", "http://evil.example", "null"),
+    *("https://127.0.0.1:8765", "http://[::1"),
 )
+_RANGES = ("", "", "", "bytes=0-", "bytes=5-1", "bytes=0-0,5-9", "bytes=99999999999999999999-", "x=1")
 _COOKIES = ("", "", "gamesim-lab=the-token", "gamesim-lab=x", "gamesim-lab", 'a="b; gamesim-lab=the-token', "=;;=")
 
 
@@ -214,9 +184,7 @@ def make_request(random: Random) -> Input:
         "host": some(random, _HOSTS[:3] if random.random() < 0.8 else _HOSTS),
         "origin": some(random, _ORIGINS),
         "cookie": some(random, _COOKIES),
-        "range": some(
-            random, ("", "", "", "bytes=0-", "bytes=5-1", "bytes=0-0,5-9", "bytes=99999999999999999999-", "x=1")
-        ),
+        "range": some(random, _RANGES),
     }
     for _ in range(int(random.expovariate(1.0))):
         key = some(random, ("target", "target", "target", "host", "origin", "cookie", "range"))
@@ -275,9 +243,10 @@ def _scope(given: Input) -> Scope:
 
 
 async def _request(application: Starlette, scope: Scope, sent: list[Message]) -> None:
-    messages = iter(
-        [{"type": "websocket.connect"}] if scope["type"] == "websocket" else [{"type": "http.request", "body": b""}]
-    )
+    first: Message = {"type": "websocket.connect"}
+    if scope["type"] == "http":
+        first = {"type": "http.request", "body": b""}
+    messages = iter([first])
 
     async def receive() -> Message:
         await asyncio.sleep(0)

@@ -19,7 +19,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
 from types import CodeType, FrameType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TextIO
 
 from gamesim.errors import InputError
 
@@ -27,31 +27,14 @@ SECONDS = 5.0
 MEMORY = 2**30  # bytes, in addition to what the interpreter and all libraries take
 LONGEST_MESSAGE = 10_000  # characters
 
-ACCEPTED, REFUSED, SKIPPED = "accepted", "refused", "skipped"
+ACCEPTED, REFUSED = "accepted", "refused"
 FAULTS = ("traceback", "slow", "memory", "warning", "output", "message", "forbidden", "wrong", "crash")
-OUTCOMES = (ACCEPTED, REFUSED, SKIPPED, *FAULTS)
+OUTCOMES = (ACCEPTED, REFUSED, *FAULTS)
 
-_CHANGES = (
-    "os.mkdir",
-    "os.rename",
-    "os.remove",
-    "os.rmdir",
-    "os.link",
-    "os.symlink",
-    "os.truncate",
-    "os.chmod",
-    "shutil.",
-)
-_OTHERS = (
-    "socket.",
-    "subprocess.",
-    "os.system",
-    "os.exec",
-    "os.posix_spawn",
-    "os.fork",
-    "os.kill",
-    "sqlite3.",
-    "tempfile.",
+_FORBIDDEN = (
+    *("os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.link", "os.symlink", "os.truncate", "os.chmod", "shutil."),
+    *("os.system", "os.exec", "os.posix_spawn", "os.fork", "os.kill", "subprocess.", "socket.", "sqlite3."),
+    *("tempfile.", "pickle.find_class"),
 )
 _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
@@ -71,18 +54,12 @@ class Outcome(NamedTuple):
     def place(self) -> str:
         """Where a fault occurs: the last line of code in its traceback, and the error without its values."""
         lines = self.details.strip().splitlines() or [""]
-        places = [
-            line.strip() for line in lines if line.startswith("  File ") and "gamesim" in line or "games/" in line
-        ]
-        return f"{self.kind} {places[-1] if places else ''} {lines[-1][: 80 if not places else 40]}"
+        places = [line.strip() for line in lines if line.startswith("  File ") and "site-packages" not in line]
+        return f"{places[-1]}: {lines[-1][:40]}" if places else lines[-1][:80]
 
 
 class Refused(Exception):
     """Raised by a use of an input that was refused by a message, rather than by an InputError."""
-
-
-class Skip(Exception):
-    """Raised by a use of an input that is left out on purpose."""
 
 
 class Wrong(Exception):
@@ -128,8 +105,6 @@ class Oracle:
             outcome = Outcome(ACCEPTED)
         except (InputError, Refused) as error:
             outcome = _refusal(str(error))
-        except Skip:
-            outcome = Outcome(SKIPPED)
         except Wrong as error:
             outcome = Outcome("wrong", str(error))
         except _Slow:
@@ -171,7 +146,7 @@ class Oracle:
     def _is_forbidden(self, event: str, arguments: tuple[Any, ...]) -> bool:
         if event == "open":
             path, mode, flags = arguments
-            if isinstance(mode, str) and set(mode) & set("wax+") or isinstance(flags, int) and flags & _WRITES:
+            if (isinstance(mode, str) and set(mode) & set("wax+")) or (isinstance(flags, int) and flags & _WRITES):
                 return str(path) != os.devnull
             return self._readable is not None and not str(path).startswith(self._readable)
         if event == "exec":
@@ -179,9 +154,17 @@ class Oracle:
             return code.co_filename.startswith(self._folder)
         if event == "socket.gethostname":
             return False
-        return event == "pickle.find_class" or event.startswith(_CHANGES + _OTHERS)
+        return event.startswith(_FORBIDDEN)
 
-    def _warned(self, message: Warning | str, category: type[Warning], filename: str, lineno: int, *_: object) -> None:
+    def _warned(
+        self,
+        message: Warning | str,
+        category: type[Warning],
+        filename: str,
+        lineno: int,
+        file: TextIO | None = None,
+        line: str | None = None,
+    ) -> None:
         self._seen.append(("warning", f"{category.__name__}: {message} ({filename}, line {lineno})"))
 
 

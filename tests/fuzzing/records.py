@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from gamesim import games, players
+from gamesim import games
+from gamesim.learner import Learner
 from gamesim.record import load
 from gamesim.report.run_folder import write_run
 from gamesim.report.summary import summarise
@@ -21,16 +22,7 @@ from tests.fuzzing.values import Input, some
 
 ROUNDS = 12
 _MORE_WORDS = (
-    "format",
-    "versions",
-    "kind",
-    "Table",
-    "Polymatrix",
-    "arrays",
-    "started",
-    "single",
-    "random",
-    "python",
+    *("format", "versions", "kind", "Table", "Polymatrix", "arrays", "started", "single", "random", "python"),
     "state",
 )
 
@@ -137,5 +129,5 @@ def use(given: Input, folder: Path) -> None:
         json.dumps([np.asarray(one.measure(name)).tolist() for name in ("ce-gap", "payoffs", "external-regret")])
     if one.joint is not None:
         one.curve.measure("cce-gap")
-    if all(isinstance(learner, players.Learner) for learner in record.learners):
+    if all(isinstance(learner, Learner) for learner in record.learners):
         Simulation.resume(record).run(2, threads=0)

@@ -122,7 +122,7 @@ def _player(random: Random) -> Tree:
 
 def _settings(random: Random, make: Callable[..., Any]) -> Tree:
     """Return some settings of a game or learner, of the right types and small."""
-    hints = get_type_hints(make if not isinstance(make, type) else make)
+    hints = get_type_hints(make)
     found = {}
     for name, parameter in signature(make).parameters.items():
         value = _value(random, hints.get(name), parameter)

@@ -1,6 +1,7 @@
 # make demo   sets everything up and runs the main job, with pictures
 # make test   sets everything up and runs every check
 # make docs   sets everything up and builds the documentation
+# make exact  compares small games with exact arithmetic, in about two minutes
 # make fuzz   runs damaged and extreme inputs: COUNT of them, from SEED; those that fail are saved in build/fuzzing
 # make generate   rewrites schemas, lists of names, tables and pictures
 # make kills   kills run, compare, study and sweep 200 times each, and checks that nothing is lost
@@ -10,7 +11,7 @@ BIN := $(VENV)/bin
 COUNT ?= 100000
 SEED ?= 0
 
-.PHONY: demo test docs fuzz generate kills
+.PHONY: demo test exact fuzz docs generate kills
 
 demo: $(VENV)/demo
 	$(BIN)/gamesim run chicken --out runs/demo --force
@@ -22,6 +23,9 @@ test: $(VENV)/test
 	$(BIN)/ruff format --check .
 	$(BIN)/python tests/check_package.py
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+
+exact: $(VENV)/test
+	GAMESIM_EXACT=all OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 tests/test_exactness.py
 
 docs: $(VENV)/test
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going -q -b html docs docs/_build

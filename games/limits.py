@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
 from math import prod
-from typing import NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
 from gamesim.errors import InputError
 from gamesim.formatting import amount, memory, shown
@@ -28,6 +28,7 @@ STEPS_PER_CALL = 2**10  # steps of arithmetic that take as long as a call on a s
 Settings = ParamSpec("Settings")
 Made = TypeVar("Made")
 
+_declared: dict[Callable[..., object], Callable[[Mapping[str, Any]], Iterable["Need"]]] = {}
 _most_payoffs = ContextVar("most_payoffs", default=MOST_PAYOFFS)
 
 
@@ -39,8 +40,12 @@ class Need(NamedTuple):
     most: int
 
 
+def _nothing() -> Iterable[Need]:
+    return ()
+
+
 def limited(
-    needs: Callable[..., Iterable[Need]] | None = None,
+    needs: Callable[..., Iterable[Need]] = _nothing,
 ) -> Callable[[Callable[Settings, Made]], Callable[Settings, Made]]:
     """Return a decorator that checks the settings of a game before it is built.
 
@@ -61,15 +66,14 @@ def limited(
     def decorate(make: Callable[Settings, Made]) -> Callable[Settings, Made]:
         name = make.__name__.replace("_", "-")
         defaults = {key: one.default for key, one in inspect.signature(make).parameters.items()}
-        sizing = [key for key in inspect.signature(needs).parameters if key in defaults] if needs else []
+        sizing = [key for key in inspect.signature(needs).parameters if key in defaults]
 
         @wraps(make)
         def checked(*args: Settings.args, **kwargs: Settings.kwargs) -> Made:
             settings = {**defaults, **dict(zip(defaults, args, strict=False)), **kwargs}
-            if needs is not None:
-                of_size = {key: settings[key] for key in sizing}
-                changed = {key: one for key, one in of_size.items() if one != defaults[key]}
-                refuse_beyond(name, changed or of_size, needs(**of_size))
+            of_size = {key: settings[key] for key in sizing}
+            changed = {key: one for key, one in of_size.items() if one != defaults[key]}
+            refuse_beyond(name, changed or of_size, needs(**of_size))
             for key, value in settings.items():
                 if key == "seed":
                     whole_number(key, value, least=0)
@@ -77,9 +81,20 @@ def limited(
                     representable(key, value)
             return make(*args, **kwargs)
 
+        _declared[checked] = lambda settings: needs(**{key: settings.get(key, defaults[key]) for key in sizing})
         return checked
 
     return decorate
+
+
+def needs_of(make: Callable[..., object], settings: Mapping[str, Any]) -> list[Need]:
+    """Return what a game declares to need with these settings, without building it.
+
+    >>> from gamesim.games.dilemmas import pure_coordination
+    >>> [need.amount for need in needs_of(pure_coordination, {"actions": 5})]  # as for `table`
+    [2, 50, 5, 4096]
+    """
+    return list(_declared[make](settings))
 
 
 def refuse_beyond(name: str, settings: Mapping[str, object], needs: Iterable[Need], reduce: Iterable[str] = ()) -> None:

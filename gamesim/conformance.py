@@ -76,7 +76,7 @@ class Driver:
             observed[drawn] = loss[drawn]
             loss = observed
         if feedback(self.learner_kind) == "sampled":
-            self.learner.draw()  # tells the learner its action
+            self.learner.draw()  # writes its action into its state
         if isinstance(self.learner, CompiledLearner):  # without input validation: this runs for tens of
             self.learner.learner.kernels[1](self.learner.settings, self.learner.state, loss)  # thousands of rounds
         else:

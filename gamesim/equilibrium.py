@@ -100,6 +100,8 @@ def welfare_range(game: Game, kind: EquilibriumKind) -> tuple[float, float]:
     ------
     InputError
         If the game has no payoff table or too many action profiles, or if the kind is unknown.
+    ArithmeticError
+        If a linear program is not solved within 60 seconds.
 
     Examples
     --------

@@ -37,6 +37,9 @@ def readable(message: str) -> str:
     )
 
 
+LONGEST_LIST = 500  # characters of a list of names in a message
+
+
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return a hint for a misspelt word: the closest known word, or all of them.
 
@@ -47,7 +50,12 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """
     known = list(known)
     close = difflib.get_close_matches(word, known, n=1)
-    return f"did you mean {close[0]!r}?" if close else f"choose from {', '.join(known)}"
+    if close:
+        return f"did you mean {close[0]!r}?"
+    listed = ", ".join(known)
+    return (
+        f"choose from {listed}" if len(listed) <= LONGEST_LIST else f"choose from {len(known)} names, see gamesim list"
+    )
 
 
 def unknown(what: str, name: object, known: Iterable[str]) -> InputError:

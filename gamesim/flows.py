@@ -39,7 +39,7 @@ class Flow:
     --------
     >>> path = flow("matching-pennies", 10.0, start=[[0.8, 0.2], [0.5, 0.5]], points=5)
     >>> path.times.tolist(), path.strategies[0][:, 0].round(3).tolist()
-    ([0.0, 2.5, 5.0, 7.5, 10.0], [0.8, 0.207, 0.773, 0.236, 0.745])
+    ([0.0, 2.5, 5.0, 7.5, 10.0], [0.8, 0.301, 0.425, 0.776, 0.225])
     """
 
     game: Game
@@ -139,7 +139,7 @@ def flow(
     --------
     >>> path = flow("prisoners-dilemma", 5.0, points=3)
     >>> path.strategies[0].round(3).tolist()
-    [[0.5, 0.5], [0.076, 0.924], [0.006, 0.994]]
+    [[0.5, 0.5], [0.047, 0.953], [0.004, 0.996]]
     """
     from scipy.integrate import solve_ivp
 

@@ -440,7 +440,7 @@ class Table(Game):
 
     @cached_property
     def _kernel_arrays(self) -> tuple[Integers, Vector, int]:
-        return table_kernel_arrays(self.losses)
+        return table_kernel_arrays(as_losses(self.payoffs, self.middle, self.scale))
 
 
 def as_losses(payoffs: NDArray[np.float64], middle: Vector, scale: Vector) -> NDArray[np.float64]:

@@ -202,7 +202,7 @@ class Record(Generic[Number]):
         Returns
         -------
         ndarray of float
-            The total after the last round. With replicas it has a leading axis.
+            The total after the last round, in the observer's units. With replicas it has a leading axis.
 
         Raises
         ------
@@ -218,7 +218,7 @@ class Record(Generic[Number]):
         >>> import gamesim
         >>> record = gamesim.simulate("chicken", ["hedge", "uniform"], rounds=50, observers=["dynamic-regret"])
         >>> record.observed("dynamic-regret").round(1).tolist()  # per player, in units of loss
-        [1.4, 1.9]
+        [2.3, 1.2]
         """
         found = [self.moments(replica)[-1].observed(name) for replica in range(self.replicas)]
         return found[0] if self.single else np.array(found)
@@ -260,7 +260,7 @@ class Record(Generic[Number]):
         >>> record.measure("quantile-regret", epsilon=1.0).round(1).tolist()
         [-196.7, -96.7]
         >>> round(record.measure(lambda moment: moment.sums.last[0]), 3)  # the last probability of the first action
-        0.0
+        1.0
         """
         chosen = find(measure)
         moments = [self.moments(replica) for replica in range(self.replicas)]
@@ -753,7 +753,7 @@ class Record(Generic[Number]):
     def distance_bounds(
         self, kind: EquilibriumKind, *, always: bool = False, seconds: float = SECONDS
     ) -> DistanceBounds:
-        """Return certified bounds on the distance of the joint distribution of play to the CE or CCE set.
+        """Return certified bounds on the distance to the CE or CCE set.
 
         Parameters
         ----------

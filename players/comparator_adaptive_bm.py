@@ -129,7 +129,7 @@ class ComparatorAdaptiveBM(MatrixLearner):
         x_j ∝ E_ij (1/d² + (1 - 1/d) 1{j = c})
 
     Hedge over all copies, with prior 1/2 on staying and 1/2d on each constant, mixes their maps. All
-    copies of a rate share E, so a round takes of the order of d² K operations. The rates are
+    copies of a rate share E, so it takes of the order of d² K operations per round. The rates are
 
         η_k = sqrt(2^(k+1) ln d / T),  k = 0 … K - 1,  K = 1 + ⌈log2 d⌉
 

@@ -72,7 +72,7 @@ class DiscountedRegretMatching(Learner):
     >>> learner = DiscountedRegretMatching().start(actions=3)
     >>> learner.observe([1.0, 0.0, -0.4])
     >>> learner.play().round(3)
-    array([0.   , 0.25, 0.75])
+    array([0.  , 0.25, 0.75])
     """
 
     positive: float = 1.5

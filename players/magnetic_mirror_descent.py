@@ -12,7 +12,7 @@ from gamesim.learner import Learner
 from gamesim.players._kernels.rate import rate_at, scale_and_decay
 from gamesim.players._kernels.simplex import recall, softmin
 from gamesim.rates import RateSetting, parsed
-from gamesim.validation import at_least, whole_number
+from gamesim.validation import MOST_ROUNDS, at_least, whole_number
 
 
 class State(NamedTuple):
@@ -102,7 +102,7 @@ class MagneticMirrorDescent(Learner):
         if parsed("rate", self.rate).scale == 0:
             raise InputError(f"rate must be a number or a schedule, got {self.rate!r}")
         at_least("temperature", self.temperature, 0)
-        whole_number("period", self.period, least=0)
+        whole_number("period", self.period, least=0, most=MOST_ROUNDS)
 
     def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
         return np.array([*scale_and_decay(self.rate, lambda rounds: 0.0), self.temperature, self.period])

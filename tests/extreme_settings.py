@@ -116,7 +116,7 @@ def _attempt_at_graph(name: str, settings: Mapping[str, Any], key: str) -> Attem
 def learner_attempts() -> Iterator[Attempt]:
     for name, kind in players.available().items():
         for field in fields(kind):
-            for value in [*NUMBERS, *LISTS]:
+            for value in [*NUMBERS, *(LISTS if "tuple" in str(field.type) else LISTS[:2])]:
                 yield _attempt_at_learner(name, {field.name: value}, field.name)
 
 

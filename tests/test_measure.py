@@ -147,7 +147,7 @@ def test_every_measure_says_what_it_is() -> None:
 def test_every_sum_is_kept_in_every_form(feedback: Feedback) -> None:
     record = simulate(GAME, "hedge", 50, replicas=2, feedback=feedback)
     sizes = lengths(GAME.sizes, drawn=feedback != "expected")
-    left_out = {"strategy_counterfactuals"} if feedback == "expected" else set()
+    left_out = {"observed"} | ({"strategy_counterfactuals"} if feedback == "expected" else set())
     assert set(sizes) == set(Sums._fields) - left_out
     assert not any(f"{form}{name}" in record.arrays for name in left_out for form in ("", "checkpoint_", "continue_"))
     for name, length in sizes.items():

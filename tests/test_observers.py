@@ -1,4 +1,4 @@
-"""Observers, measures of one's own, weighted averages and trajectories, against every round recomputed."""
+"""Observers, user-defined measures, weighted averages and trajectories, against every round recomputed."""
 
 from pathlib import Path
 from typing import Any

@@ -44,6 +44,8 @@ def test_a_record_of_an_older_version_has_none(tmp_path: Path) -> None:
     manifest = json.loads((path / "manifest.json").read_text())
     new = [name for name in manifest["arrays"] if name.rpartition("_")[2] in ("path", "last")]
     manifest["arrays"] = [name for name in manifest["arrays"] if name not in new]
+    for seal in ("checksum", "checksums"):
+        del manifest[seal]
     (path / "manifest.json").write_text(json.dumps(manifest))
     for name in new:
         (path / f"{name}.npy").unlink()

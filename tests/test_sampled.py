@@ -386,6 +386,8 @@ def as_before(record: Record, folder: Path) -> Path:
     for name in [name for name in manifest["arrays"] if NEW in name]:
         manifest["arrays"].remove(name)
         (folder / f"{name}.npy").unlink()
+    for seal in ("checksum", "checksums"):
+        del manifest[seal]
     (folder / "manifest.json").write_text(json.dumps(manifest))
     return folder
 

@@ -8,13 +8,13 @@ import numpy as np
 from gamesim.errors import InputError
 from gamesim.game import Table
 from gamesim.games import catalogue, tables
-from gamesim.games.limits import Need, actions_of_one, arithmetic, limited, payoffs, refuse_beyond
+from gamesim.games.limits import Need, actions_of_one, arithmetic, limited, needs_of, payoffs, refuse_beyond
 from gamesim.games.networks.edges import players_and_edges
 from gamesim.games.networks.polymatrix_game import Polymatrix
 from gamesim.games.networks.public_goods_game import LocalPublicGoods
 from gamesim.validation import at_least
 
-STEPS_PER_GAME = 2**13  # steps of arithmetic that take as long as building a small game
+STEPS_PER_GAME = 2**12  # steps of arithmetic that take as long as building a small game
 
 
 @limited()
@@ -82,7 +82,8 @@ def _edge_games(game: str, settings: Mapping[str, Any], count: int, seed: int) -
     if len(first.players) != 2:
         raise InputError(f"polymatrix needs a two-player game on each edge; {game} has {len(first.players)} players")
     is_random = "seed" in catalogue.takes(known[game]) and "seed" not in settings
-    per_edge = 2 * first.cells + (STEPS_PER_GAME if is_random else 0)
+    steps = needs_of(known[game], settings)[-1].amount + STEPS_PER_GAME if is_random else 0
+    per_edge = 2 * first.cells + steps
     needs = [payoffs(2 * count * first.cells), arithmetic(count * per_edge)]
     of_size = {"edges": count, "action pairs": first.cells}
     refuse_beyond("polymatrix", of_size, needs, reduce=["graph_settings", "game_settings"])

@@ -123,7 +123,7 @@ def _lock(target: Path) -> AbstractContextManager[object]:
     """Lock the checkpoint folder of a run."""
     try:
         lock = try_lock(partial_folder(target) / LOCK_FILE)
-    except sqlite3.OperationalError:  # a file system without locks
+    except sqlite3.DatabaseError:  # a file system without locks, or a damaged lock
         return nullcontext()
     if lock is None:
         raise InputError(f"another process is running {target}; wait until it ends, or choose another folder")

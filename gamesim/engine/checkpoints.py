@@ -19,13 +19,13 @@ def checkpoint_numbers(sizes: Sequence[int], drawn: bool) -> int:
     return sum(length.get(name, 0) for name in ("counterfactuals", "joint", "strategy_counterfactuals"))
 
 
-def per_decade(sizes: Sequence[int], wanted: int, drawn: bool, memory: int = CHECKPOINT_BYTES) -> int:
-    """Return the number of checkpoints per power of ten, fewer if each is large; `memory` is a limit in bytes.
+def per_decade(sizes: Sequence[int], wanted: int, drawn: bool) -> int:
+    """Return the number of checkpoints per power of ten, fewer if each is large.
 
     >>> per_decade([2, 3], wanted=10, drawn=False), per_decade([1000, 1000], wanted=10, drawn=False)
     (10, 1)
     """
-    return max(1, min(wanted, memory // (8 * checkpoint_numbers(sizes, drawn) * DECADES)))
+    return max(1, min(wanted, CHECKPOINT_BYTES // (8 * checkpoint_numbers(sizes, drawn) * DECADES)))
 
 
 def next_checkpoint(rounds: int, per_decade: int) -> int:

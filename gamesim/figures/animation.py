@@ -95,7 +95,7 @@ class Animation:
         count = len(self.curve.rounds)
         self.moments = np.unique(np.linspace(0, count - 1, min(count, FRAMES)).astype(int))
         self.length = len(self.moments)
-        self.figure, (left, right) = canvas(f"{short(self.game.name, 40)}, round by round", 2, size=(WIDTH, 3.9))
+        self.figure, (left, right) = canvas(f"{short(self.game.name, 40)} over the rounds", 2, size=(WIDTH, 3.9))
         joint = self.curve.joint() if len(self.game.players) == 2 else None
         self.frames = _strategies(record, self.curve.rounds) if joint is None else joint
         self.top = float(np.nanmax(self.frames))

@@ -1,18 +1,21 @@
 """Connections to the server: how many, and how long each may keep the server waiting.
 
-A client that connects and sends nothing, sends its request byte by byte, does not read the answer, or vanishes without
-closing the connection is disconnected after the times below. Times are in seconds.
+A client that connects and sends nothing, sends its request byte by byte, does not read the answer, or disappears
+without closing the connection is disconnected after the times below. Times are in seconds.
 """
 
 import asyncio
+import socket
+import struct
 from typing import Any
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
 CONNECTIONS = 512  # maximum number of open connections; a browser opens several to load the page
-HEADER_BYTES = 2**14  # maximum size of a request's header
+HEADER_BYTES = 2**14  # maximum size of an incomplete header of a request
 REQUEST = 10.0  # until a request is complete, from the connection or from the previous answer
+REFUSED = 1.0  # for the client to read why its connection is refused
 ANSWER = 120.0  # until the answer to a request is written; reports take a while
 STALLED = 20.0  # during which the client of a WebSocket takes too little of what is sent to it
 PING, PONG = 10.0, 20.0  # between two pings of a WebSocket, and until the answer to one
@@ -23,15 +26,15 @@ FULL = (
 
 
 class Deadline:
-    """Abort a connection unless the deadline is moved in time."""
+    """Reset a connection unless the deadline is moved in time."""
 
     def __init__(self) -> None:
         self._timer: asyncio.TimerHandle | None = None
 
     def set(self, transport: asyncio.Transport, seconds: float) -> None:
-        """Abort the connection after these seconds, and not at an earlier deadline."""
+        """Reset the connection after these seconds, and not at an earlier deadline."""
         self.clear()
-        self._timer = asyncio.get_running_loop().call_later(seconds, transport.abort)
+        self._timer = asyncio.get_running_loop().call_later(seconds, _reset, transport)
 
     def clear(self) -> None:
         """Drop the deadline."""
@@ -40,25 +43,33 @@ class Deadline:
             self._timer = None
 
 
+def _reset(transport: asyncio.Transport) -> None:
+    """Close a connection at once, and discard what the client has not read, in the system's buffers, too."""
+    if not transport.is_closing() or transport.get_write_buffer_size():
+        connection = transport.get_extra_info("socket")
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    transport.abort()
+
+
 class HttpConnection(H11Protocol):
     """HTTP with deadlines for requests and answers, for a limited number of connections."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self._deadline = Deadline()
+        self._deadline, self._refused = Deadline(), False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Refuse a connection beyond the limit; otherwise start to wait for a request."""
-        full = len(self.connections) >= CONNECTIONS
+        self._refused = len(self.connections) >= CONNECTIONS
         super().connection_made(transport)
-        self._deadline.set(transport, REQUEST)
-        if full:
+        self._deadline.set(transport, REFUSED if self._refused else REQUEST)
+        if self._refused:
             transport.write(FULL)
-            transport.close()
+            transport.write_eof()
 
     def data_received(self, data: bytes) -> None:
         """Read a part of a request; when the request is complete, start to wait for the answer."""
-        if self.transport.is_closing():
+        if self._refused:
             return
         before = self.cycle
         super().data_received(data)
@@ -86,7 +97,7 @@ class HttpConnection(H11Protocol):
 
 
 class WebSocketConnection(WebSocketsSansIOProtocol):
-    """A WebSocket that is aborted if its client does not read, does not answer pings, or does not close."""
+    """A WebSocket that is reset if its client does not read, does not answer pings, or does not close."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -103,9 +114,9 @@ class WebSocketConnection(WebSocketsSansIOProtocol):
         self._deadline.clear()
 
     def keepalive_timeout(self) -> None:
-        """Abort the connection: closing it would wait until the client has read the buffer."""
+        """Reset the connection: closing it would wait until the client has read the buffer."""
         super().keepalive_timeout()
-        self.transport.abort()
+        _reset(self.transport)
 
     async def run_asgi(self) -> None:
         """Serve the page, and give the client time to close the connection."""

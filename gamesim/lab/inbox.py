@@ -31,8 +31,12 @@ class Inbox:
                 await self._put(text if text is not None else message.get("bytes") or b"")
                 await self._slow_down()
         finally:
-            self.closed = True
-            self._changed.set()
+            self.close()
+
+    def close(self) -> None:
+        """End the session: the client has disconnected."""
+        self.closed = True
+        self._changed.set()
 
     async def next(self) -> Incoming | None:
         """Return the next message, or None if the client has disconnected."""

@@ -5,10 +5,11 @@ from collections.abc import Mapping
 from typing import Any, get_type_hints
 
 from gamesim import games
-from gamesim.engine.checkpoints import per_decade
+from gamesim.engine.checkpoints import DECADES, checkpoint_numbers
 from gamesim.errors import InputError
 from gamesim.game import Game, Table
 from gamesim.games.limits import payoffs_within
+from gamesim.measure.distance import why_left_out
 from gamesim.scenario import Scenario
 from gamesim.simulation import Simulation
 
@@ -17,7 +18,8 @@ ACTIONS = 64  # per player
 CELLS = 4096  # action profiles
 ROUNDS = 10**9
 PAYOFFS = 2**19  # of a game that is built before it is compared with these limits
-CHECKPOINTS = 2**21  # maximum size in bytes of a run's checkpoints; if each is large, there are fewer
+CHECKPOINTS = 100  # per power of ten of the rounds
+CHECKPOINT_BYTES = 2**21  # maximum size of a run's checkpoints; if each is large, there are fewer
 PAGES = 64  # maximum number of open pages
 MESSAGE = 2**20  # maximum length of a message in characters, and of all messages of a page that wait
 WAITING = 64  # maximum number of messages of a page that wait
@@ -64,12 +66,12 @@ def asked_scenario(raw: Any) -> Scenario:
 
 
 def simulated(scenario: Scenario) -> Simulation:
-    """Return the simulation of a scenario, with fewer checkpoints than it asks for if they would be large."""
-    fitting = per_decade(
-        scenario.played_game.sizes, scenario.measure.checkpoints, scenario.feedback != "expected", CHECKPOINTS
-    )
-    fewer = scenario.measure.model_copy(update={"checkpoints": fitting})
-    return scenario.model_copy(update={"measure": fewer}).simulation()
+    """Return the simulation of a scenario, with fewer checkpoints than it asks for if they would take much memory."""
+    numbers = checkpoint_numbers(scenario.played_game.sizes, scenario.feedback != "expected")
+    fitting = CHECKPOINT_BYTES // (8 * numbers * DECADES)
+    checkpoints = min(scenario.measure.checkpoints, CHECKPOINTS, max(1, fitting))
+    measure = scenario.measure.model_copy(update={"checkpoints": checkpoints})
+    return scenario.model_copy(update={"measure": measure}).simulation()
 
 
 def _refuse_files(game: Any) -> None:
@@ -96,5 +98,7 @@ def refuse_beyond(scenario: Scenario) -> None:
         raise InputError(f"the lab supports at most {CELLS:,} action profiles, got {game.cells:,}; {way}")
     if scenario.rounds > ROUNDS:
         raise InputError(f"rounds must be at most {ROUNDS:,} in the lab, got {scenario.rounds:,}; {way}")
+    if scenario.measure.distance == "always" and (reason := why_left_out(game)) is not None:
+        raise InputError(f'measure.distance must be "auto" or "never" in the lab: {reason.partition(" (")[0]}; {way}')
     if scenario.replicas is not None:
         raise InputError("replicas: the lab runs a single replica; remove replicas, or change the seed")

@@ -124,7 +124,7 @@ class Session:
     def __init__(self, socket: WebSocket, workers: Workers) -> None:
         self.id = secrets.token_urlsafe(16)
         self.runs: list[Run] = []
-        self.playing = False
+        self._playing = False
         self._socket, self._workers = socket, workers
         self._inbox = Inbox(socket)
         self._shape = 0
@@ -136,12 +136,22 @@ class Session:
         self._turn: Future[Turn] | None = None
         self._wake, self._news = asyncio.Event(), asyncio.Event()
 
+    @property
+    def playing(self) -> bool:
+        """Whether the page plays rounds until it is paused."""
+        return self._playing
+
+    @playing.setter
+    def playing(self, playing: bool) -> None:
+        self._workers.playing += playing - self._playing
+        self._playing = playing
+
     async def serve(self) -> None:
         """Serve one client until it disconnects."""
-        await self._send("hello", session=self.id)
         work = (self._inbox.fill, self._obey, self._take_turns, self._send_equilibria)
         tasks = [asyncio.create_task(one()) for one in work]
         try:
+            await self._send("hello", session=self.id)
             done, _ = await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
                 task.result()
@@ -217,9 +227,9 @@ class Session:
             return runs, _shape_text(runs, shape)
 
         runs, text = await self._build(make)
+        await self._socket.send_text(text)  # before any frame of these runs
         self.runs, self._shape, self.playing, self._steps = runs, shape, False, None
         self._pace, self._measured_speed = SLOWEST, 0.0
-        await self._socket.send_text(text)
         self._hurry()
         self._news.set()
 
@@ -247,7 +257,10 @@ class Session:
         self._require_runs()
         if isinstance(rounds, bool) or not isinstance(rounds, int) or not 1 <= rounds <= MOST_STEP:
             raise InputError(f"rounds must be an integer from 1 to {MOST_STEP:,}, got {rounds!r:.60}")
-        self.playing, self._steps = False, Steps(rounds + (self._steps.left if self._steps else 0))
+        self.playing = False
+        if self._steps is None:
+            self._steps = Steps(0)
+        self._steps.left += rounds
         self._hurry()
 
     async def _toml(self) -> None:
@@ -365,10 +378,11 @@ class Session:
         """Update what is due and the estimates of speed and cost after a turn."""
         if turn.frame:
             self._workers.frames.spend(turn.frame_seconds)
+        else:
+            self._changed = True  # the page has not drawn the last frames yet, or a frame is not due yet
         if rounds:
-            self._changed = self._changed or not turn.frame
             pace = rounds / max(turn.playing_seconds, 1e-9)
-            self._pace = min(max(pace, self._pace / 2), self._pace * 2)
+            self._pace = min(max(pace, self._pace / 2), self._pace * 8)
             if self.playing and self._speed is None:
                 elapsed = max(monotonic() - self._last, 1e-9)
                 self._measured_speed += 0.2 * (rounds / elapsed - self._measured_speed)
@@ -399,22 +413,23 @@ class Session:
                         await self._send_solved(partial(_sets_text, runs[0].game, shape))
                     for number, run in enumerate(runs):
                         if shape == self._shape:
-                            await self._send_solved(partial(_nearest_text, run, number, shape))
+                            seconds = await self._send_solved(partial(_nearest_text, run, number, shape))
+                            self._workers.nearest.spend(seconds)
                 except ArithmeticError:
                     log.exception("a linear program could not be solved")  # continue with the next one
             await asyncio.sleep(self._workers.nearest_interval())
 
-    async def _send_solved(self, do: Callable[[], str]) -> None:
-        """Send a message whose numbers come from linear programs, if it is not empty."""
+    async def _send_solved(self, do: Callable[[], str]) -> float:
+        """Send a message whose numbers come from linear programs, if it is not empty; return the seconds it took."""
 
         def timed() -> tuple[str, float]:
             began = thread_time()
             return do(), thread_time() - began
 
         text, seconds = await asyncio.get_running_loop().run_in_executor(self._workers.programs, timed)
-        self._workers.nearest.spend(seconds)
         if text:
             await self._socket.send_text(text)
+        return seconds
 
 
 def _text(kind: str, **content: Any) -> str:

@@ -4,11 +4,12 @@ A page takes turns: a turn plays rounds for a slice of time and, when a frame is
 one turn in the queue, so the pages are served in rotation. The compiled loop releases the GIL, which leaves it to the
 event loop and to the encoding. Slices and the intervals between frames grow with the number of pages, so that
 overheads and frames use a fixed share of the machine. Commands do not wait for the turns of other pages: they have a
-thread of their own, as do those kinds of work that may take seconds.
+separate thread, as do those kinds of work that may take seconds.
 """
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import cache
 from os import cpu_count
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,7 @@ SHORTEST_SLICE = 0.001  # seconds; shorter slices would be mostly overhead
 SMOOTHING = 0.05  # weight of the latest cost in the mean
 
 
+@cache
 def cores() -> int:
     """Return the number of processor cores."""
     return cpu_count() or 1
@@ -61,30 +63,27 @@ class Workers:
     """The threads, the open pages, and what each page is allotted."""
 
     turns: ThreadPoolExecutor = field(default_factory=lambda: _threads(cores(), "turns"))
-    commands: ThreadPoolExecutor = field(default_factory=lambda: _threads(1, "commands"))
+    commands: ThreadPoolExecutor = field(default_factory=lambda: _threads(4, "commands"))  # each may wait for the GIL
     builds: ThreadPoolExecutor = field(default_factory=lambda: _threads(2, "builds"))  # one may be compiling
     programs: ThreadPoolExecutor = field(default_factory=lambda: _threads(1, "programs"))
     reports: ThreadPoolExecutor = field(default_factory=lambda: _threads(1, "reports"))
     sessions: dict[str, "Session"] = field(default_factory=dict)
+    playing: int = 0  # number of pages
     asked_reports: int = 0
     frames: Allotment = field(default_factory=lambda: Allotment(FRAME, FRAMES_SHARE))
     nearest: Allotment = field(default_factory=lambda: Allotment(NEAREST, NEAREST_SHARE))
 
-    def playing(self) -> int:
-        """Return the number of pages that are playing, at least 1."""
-        return max(1, sum(session.playing for session in self.sessions.values()))
-
     def frame_interval(self) -> float:
         """Return the seconds between two frames of a page."""
-        return self.frames.interval(self.playing())
+        return self.frames.interval(self.playing)
 
     def nearest_interval(self) -> float:
         """Return the seconds between two computations of the nearest equilibrium of a page."""
-        return self.nearest.interval(self.playing())
+        return self.nearest.interval(self.playing)
 
     def slice_seconds(self) -> float:
         """Return the length of a turn's rounds, such that every page has a turn per frame."""
-        each = ROUNDS_SHARE * cores() * self.frame_interval() / self.playing()
+        each = ROUNDS_SHARE * cores() * self.frame_interval() / max(1, self.playing)
         return min(FRAME, max(SHORTEST_SLICE, each))
 
     def close(self) -> None:

@@ -175,13 +175,13 @@ def last_kl_to_equilibrium(moment: Moment) -> float:
     return min(_divergence(moment, profile) for profile in _equilibria(moment.game))
 
 
-@measure("dynamic-regret", unit=PAYOFF, per="player", reduce=np.max)
+@measure("dynamic-regret", unit=PAYOFF, per="player", reduce=np.max, observer="dynamic-regret")
 def dynamic_regret(moment: Moment) -> Vector:
     """Return each player's total regret against the best action of every round; needs the observer of this name."""
     return moment.observed("dynamic-regret") * moment.game.scale
 
 
-@measure("alternating-regret", unit=PAYOFF, per="player", reduce=np.max)
+@measure("alternating-regret", unit=PAYOFF, per="player", reduce=np.max, observer="alternating-regret")
 def alternating_regret(moment: Moment) -> Vector:
     """Return each player's regret with every loss shared by two rounds' strategies; needs the observer of this name."""
     totals = moment.observed("alternating-regret")[: len(moment.game.sizes)]

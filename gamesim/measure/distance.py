@@ -11,6 +11,7 @@ from gamesim.measure import total_variation
 from gamesim.measure.incentives import (
     ENTRIES,
     EquilibriumKind,
+    Incentives,
     checked_joint,
     checked_kind,
     incentives_of,
@@ -28,7 +29,7 @@ def why_left_out(game: Game, replicas: int = 1, *, always: bool = False) -> str 
     """Return why distances are not computed, or None if they are; `always` is for programs that may be slow."""
     if (without := no_distance(game)) is not None:
         return without
-    work = incentives_of(written_out(game), "ce").entries
+    work = Incentives(written_out(game), "ce").entries
     if work > ENTRIES:
         return f"the linear programs have {work:,} entries, more than the limit of {ENTRIES:,}: use fewer actions"
     if not always and work * replicas > QUICK_ENTRIES:
@@ -78,10 +79,9 @@ def distance(
 
     Notes
     -----
-    Payoffs are the binary numbers that are stored, in which 0.1 + 0.2 exceeds 0.3: multiply payoffs that should tie
-    until they are integers. If at most 24 action profiles remain after the elimination of dominated ones, exact
-    arithmetic decides which of them carry mass in an equilibrium, and if these are at most 12, it solves the program.
-    Otherwise, a deviation may gain up to 1e-9 of its largest gain at any action profile.
+    A deviation may gain up to 1e-9 of its largest gain at any action profile, so equilibria survive rounding errors of
+    payoffs: dividing integer payoffs by 10 changes no distance. If the gains of one deviation differ by a factor above
+    1e6, and at most 24 action profiles remain after the elimination of dominated ones, exact arithmetic decides.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def distances(
 def distance_bounds(
     game: Game, joint: ArrayLike, kind: EquilibriumKind, *, always: bool = False, seconds: float = SECONDS
 ) -> DistanceBounds:
-    """Return certified bounds on the distance of a joint distribution to the nearest CE or CCE.
+    """Return certified bounds on the distance to the nearest CE or CCE.
 
     Parameters
     ----------
@@ -180,7 +180,7 @@ def distance_bounds(
     >>> from gamesim import games
     >>> bounds = distance_bounds(games.make("shapley"), [[0.5, 0, 0], [0, 0.5, 0], [0, 0, 0]], "ce")
     >>> bounds.solved, round(bounds.lower, 6), round(bounds.upper, 6)
-    (True, 0.777778, 0.777778)
+    (True, 0.666667, 0.666667)
     """
     return next(_bounds(game, [joint], kind, always=always, seconds=seconds))
 

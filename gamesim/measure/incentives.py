@@ -297,8 +297,11 @@ class Incentives:
         if not self._interior:
             self.refuse_beyond_memory()
             cells = np.flatnonzero(self.live)
-            rows = csr_array(self.rows(self.proper).tocsc()[:, cells])
-            found = in_integers(self.exact_rows, cells.size) if self.exact else in_floats(rows, self.proper, deadline)
+            if self.exact:
+                found = in_integers(self.exact_rows, cells.size, deadline)
+            else:
+                rows = csr_array(self.rows(self.proper).tocsc()[:, cells])
+                found = in_floats(rows, self.proper, deadline)
             self._interior.append(found.over(self.game.cells, cells))
         return self._interior[0]
 

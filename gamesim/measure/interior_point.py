@@ -12,6 +12,7 @@ solution is returned only if its value equals such a bound up to rounding.
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
+from time import monotonic
 from typing import Protocol
 
 import numpy as np
@@ -20,12 +21,13 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve, qr
 
 from gamesim.engine.compiled import Vector
 from gamesim.measure.incentives import VIOLATED, Incentives
+from gamesim.measure.linear_programs import SECONDS, TOO_SLOW
 
 PROVEN_VALUE = 1e-10  # tolerance between a value and its bound
 MOST_STEPS = 200  # interior-point steps; about fifteen are usual
 MOST_AT_ONCE = 1000  # inequalities up to which all join the first program
 ACCEPTED_PRODUCT, ACCEPTED_RESIDUAL, ACCEPTED_SLOPE = 1e-20, 1e-14, 1e-11
-NEAR_THE_END, PATIENCE = 1e-16, 10  # there, so many steps without progress leave only rounding errors
+NEAR_THE_END, PATIENCE = 1e-16, 10  # at this mean product, 10 steps without progress leave only rounding errors
 
 
 class Sum(Protocol):
@@ -105,8 +107,9 @@ class Minimum:
 
 
 def minimise_sum(incentives: Incentives, total: Sum) -> Minimum:
-    """Minimise a sum over the equilibria; violated constraints join as they are found."""
-    interior, shape = incentives.interior(), incentives.game.sizes
+    """Minimise a sum over the equilibria within `SECONDS` seconds; violated constraints join as they are found."""
+    deadline = monotonic() + SECONDS
+    interior, shape = incentives.interior(deadline), incentives.game.sizes
     support, total = interior.support, total.on(interior.support)
     joint = interior.point.reshape(shape).copy()
     if interior.dimension == 0:
@@ -118,7 +121,7 @@ def minimise_sum(incentives: Incentives, total: Sum) -> Minimum:
     if chosen.size > MOST_AT_ONCE:
         chosen = np.intersect1d(incentives.best(incentives.gains(joint), 2, -np.inf), inequalities)
     while True:
-        end = _minimiser(incentives.scaled_rows(chosen, support), equations, total)
+        end = _minimiser(incentives.scaled_rows(chosen, support), equations, total, deadline)
         joint[support.reshape(shape)] = end.q / end.q.sum()
         violated = np.setdiff1d(incentives.best(incentives.gains(joint), 5, VIOLATED), chosen)
         if not violated.size:
@@ -139,7 +142,9 @@ def _equations(rows: NDArray[np.float64], rank: int) -> NDArray[np.float64]:
     return np.vstack([rows[: rank - 1], np.ones(rows.shape[1])])
 
 
-def _minimiser(inequalities: NDArray[np.float64], equations: NDArray[np.float64], total: Sum) -> "_Iterate":
+def _minimiser(
+    inequalities: NDArray[np.float64], equations: NDArray[np.float64], total: Sum, deadline: float
+) -> "_Iterate":
     """Follow the central path (Mehrotra 1992) to the minimiser under inequalities G q ≤ 0 and equations E q = e.
 
     With slacks s and multipliers y of the inequalities, λ of the equations and w of q ≥ 0, it solves::
@@ -158,9 +163,12 @@ def _minimiser(inequalities: NDArray[np.float64], equations: NDArray[np.float64]
     for _round in range(MOST_STEPS):
         if best.error <= 1 or since == PATIENCE:
             break
-        at = at.next()
-        if not at.error < np.inf:
-            break
+        if monotonic() > deadline:
+            raise ArithmeticError(f"a convex program over {cells:,} action profiles was not solved: {TOO_SLOW}")
+        with np.errstate(all="ignore"):
+            at = at.next()
+            if not at.error < np.inf:
+                break
         best, since = (at, 0) if at.error < best.error else (best, since + (at.middle < NEAR_THE_END))
     return best
 

@@ -148,7 +148,7 @@ class Moment:
         Returns
         -------
         ndarray of float
-            The total, without the header of built-in observers.
+            The total, without the header of built-in observers, in the observer's units.
 
         Raises
         ------
@@ -160,7 +160,7 @@ class Moment:
         >>> import gamesim
         >>> record = gamesim.simulate("chicken", ["hedge", "uniform"], rounds=50, observers=["dynamic-regret"])
         >>> record.moments()[-1].observed("dynamic-regret").round(1).tolist()
-        [1.4, 1.9]
+        [2.3, 1.2]
         """
         if name not in self.totals:
             hint = f"this run has {', '.join(self.totals)}" if self.totals else f'run it with observers=["{name}"]'

@@ -1,4 +1,4 @@
-"""Observers: sums of one's own, to which every round of a run adds.
+"""Observers: user-defined sums, to which every round of a run adds.
 
 An observer is a function that changes its total in every round::
 
@@ -36,8 +36,8 @@ class Observer:
     name : str
         The name under which the total is found, see `Moment.observed`.
     function : callable
-        A function ``function(total, round, strategies, losses)`` that adds a round to the total in place. Rounds count
-        from 0; strategies and losses are concatenated over players, and losses are in [-1, 1].
+        A function ``function(total, round, strategies, losses)`` that changes the total in place, in every round.
+        Rounds count from 0; strategies and losses are concatenated over players, and losses are in [-1, 1].
     first : callable
         A function that returns the total before the first round, given the game.
 
@@ -50,7 +50,7 @@ class Observer:
     ...     total[0] = max(total[0], losses.max())
     >>> record = gamesim.simulate("prisoners-dilemma", "hedge", rounds=20, observers=[largest_loss])
     >>> record.observed("largest_loss").round(2).tolist()
-    [1.0]
+    [0.9]
     """
 
     name: str

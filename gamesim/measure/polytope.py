@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice
+from time import monotonic
 from typing import Literal, TypeAlias, get_args
 
 import numpy as np
@@ -26,7 +27,7 @@ from gamesim.measure.incentives import (
     written_out,
 )
 from gamesim.measure.interior_point import HalfSquares, NegativeEntropy, minimise_sum
-from gamesim.measure.linear_programs import minimise
+from gamesim.measure.linear_programs import SECONDS, minimise
 
 Norm: TypeAlias = Literal["tv", "max", "euclidean"]
 NORMS: tuple[Norm, ...] = get_args(Norm)
@@ -233,6 +234,8 @@ class Polytope:
         ------
         InputError
             If `joint` is not a distribution of the game's shape, or the norm is unknown.
+        ArithmeticError
+            If the program is not solved within 60 seconds.
 
         Examples
         --------
@@ -275,6 +278,8 @@ class Polytope:
         ------
         InputError
             If `joint` is not a distribution of the game's shape, or the norm is unknown.
+        ArithmeticError
+            If the program is not solved within 60 seconds.
 
         Examples
         --------
@@ -306,6 +311,8 @@ class Polytope:
         ------
         InputError
             If there is not one finite weight per player.
+        ArithmeticError
+            If the program is not solved within 60 seconds.
 
         Examples
         --------
@@ -344,7 +351,8 @@ class Polytope:
         """Maximise value · q over the equilibria q in exact arithmetic: relative to the least value, with Σ q ≤ 1."""
         above = rational.integers([Fraction(one) - Fraction(float(value.min())) for one in value.tolist()])
         rows = rational.distinct(self.incentives.exact_rows.values())
-        weights, _ = rational.maximise(above, [*rows, [1] * value.size], [0] * len(rows) + [1])
+        limits = [0] * len(rows) + [1]
+        weights, _ = rational.maximise(above, [*rows, [1] * value.size], limits, monotonic() + SECONDS)
         found = np.array([float(weight) for weight in weights])
         return found if found.any() else self.incentives.interior().point[self.incentives.live]
 
@@ -379,6 +387,11 @@ class Polytope:
         ndarray
             The equilibrium, a joint distribution.
 
+        Raises
+        ------
+        ArithmeticError
+            If the program is not solved within 60 seconds.
+
         Notes
         -----
         It maximises::
@@ -406,6 +419,11 @@ class Polytope:
         -------
         ndarray
             The equilibrium, a joint distribution.
+
+        Raises
+        ------
+        ArithmeticError
+            If the program is not solved within 60 seconds.
 
         Notes
         -----
@@ -453,6 +471,11 @@ class Polytope:
         ------
         InputError
             If the set has more than ten dimensions.
+
+        Notes
+        -----
+        They are exact up to rounding if at most nine action profiles remain after the elimination of dominated ones.
+        Payoffs are then the numbers that were written: 0.15 is 3/20, and ties with the mean of 0.1 and 0.2.
 
         Examples
         --------
@@ -512,7 +535,8 @@ class Polytope:
         live = self.incentives.live
         if live.sum() > EXACT_PROFILES:
             return None
-        rays = rational.extreme_rays(rational.distinct(self.incentives.exact_rows.values()), int(live.sum()))
+        rows = rational.distinct(self.incentives.exact_rows.values())
+        rays = rational.extreme_rays(rows, int(live.sum()), monotonic() + SECONDS)
         vertices = sorted([Fraction(weight, sum(ray)) for weight in ray] for ray in rays)
         joints = np.zeros((len(vertices), live.size))
         joints[:, live] = np.array(vertices, dtype=np.float64)

@@ -160,7 +160,7 @@ def extreme_rays(rows: Sequence[Integers], size: int, deadline: float = float("i
     return rays
 
 
-def relative_interior(rows: Sequence[Integers], size: int) -> Integers:
+def relative_interior(rows: Sequence[Integers], size: int, deadline: float = float("inf")) -> Integers:
     """Return weights x ≥ 0 with rows · x ≤ 0 at which every inequality is strict that is strict anywhere in that cone.
 
     Maximise the sum of the slacks not yet known to be positive until their maximum is 0, and add up the maximisers.
@@ -172,7 +172,7 @@ def relative_interior(rows: Sequence[Integers], size: int) -> Integers:
     total = [Fraction(0)] * size
     while unknown := [row for row in inequalities if not product(row, total)]:
         profit = [-sum(column) for column in zip(*unknown, strict=True)]
-        point, value = maximise(profit, [*rows, [1] * size], [0] * len(rows) + [1])
+        point, value = maximise(profit, [*rows, [1] * size], [0] * len(rows) + [1], deadline)
         if value == 0:
             break
         total = [a + b for a, b in zip(total, point, strict=True)]

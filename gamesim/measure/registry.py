@@ -53,6 +53,8 @@ class Measure:
         A function that reduces several numbers to one, for studies.
     cheap : bool, default True
         Whether it is fast enough to be computed for every run by default.
+    observer : str, optional
+        The name of the built-in observer that a run needs for this measure.
 
     Examples
     --------
@@ -69,6 +71,7 @@ class Measure:
     of: Of = "moment"
     reduce: Callable[[NDArray[np.float64]], float] | None = None
     cheap: bool = True
+    observer: str | None = None
 
     @property
     def description(self) -> str:
@@ -107,7 +110,8 @@ class Measure:
         >>> [available()[name].gives_a_number for name in ("ce-gap", "swap-regret", "payoffs", "quantile-regret")]
         [True, True, False, False]
         """
-        return (self.per == "run" or self.reduce is not None) and not any(self.options.values())
+        alone = not any(self.options.values()) and self.observer is None
+        return (self.per == "run" or self.reduce is not None) and alone
 
     def now(self, moments: Moments, **options: Any) -> Value:
         """Return the measure at the last of these moments.
@@ -232,6 +236,7 @@ def measure(
     of: Of = "moment",
     reduce: Callable[[NDArray[np.float64]], float] | None = None,
     cheap: bool = True,
+    observer: str | None = None,
 ) -> Callable[[Function], Function]:
     """Register a function as a measure, as a decorator.
 
@@ -253,6 +258,8 @@ def measure(
         A function that reduces several numbers to one, for studies.
     cheap : bool, default True
         Whether the function is fast even in large games.
+    observer : str, optional
+        The name of the built-in observer that a run needs for this measure.
 
     Returns
     -------
@@ -279,7 +286,7 @@ def measure(
         before = _known.get(name)
         if before is not None and _place(before.function) != _place(function):  # a notebook cell may be run again
             raise InputError(f"a measure named {name!r} already exists: choose another name")
-        _known[name] = Measure(name, unit, per, function, of, reduce, cheap)
+        _known[name] = Measure(name, unit, per, function, of, reduce, cheap, observer)
         return function
 
     return register

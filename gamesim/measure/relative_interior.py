@@ -118,13 +118,14 @@ def _solved(rows: csr_array, weights: Vector, slacks: Vector) -> RelativeInterio
     return RelativeInterior(point, support, tight, int(inside.size - rank))
 
 
-def in_integers(rows: Mapping[int, list[int]], size: int) -> RelativeInterior:
+def in_integers(rows: Mapping[int, list[int]], size: int, deadline: float | None = None) -> RelativeInterior:
     """Find the relative interior of a small set exactly, given the constraints by number.
 
     >>> in_integers({4: [1, -1, 0], 7: [-1, 1, 0]}, 3).tight
     array([4, 7])
     """
-    weights = rational.relative_interior(rational.distinct(rows.values()), size)
+    deadline = monotonic() + SECONDS if deadline is None else deadline
+    weights = rational.relative_interior(rational.distinct(rows.values()), size, deadline)
     support = [k for k, weight in enumerate(weights) if weight]
     held = {number: [row[k] for k in support] for number, row in rows.items()}
     tight = [number for number, row in rows.items() if any(held[number]) and not rational.product(row, weights)]

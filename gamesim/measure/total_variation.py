@@ -23,7 +23,7 @@ from scipy.sparse import csr_array, eye_array, hstack
 from gamesim.engine.compiled import Integers, Vector
 from gamesim.formatting import number
 from gamesim.measure import rational
-from gamesim.measure.incentives import VIOLATED, Incentives, pure_nash
+from gamesim.measure.incentives import VIOLATED, Incentives, incentives_of, pure_nash
 from gamesim.measure.linear_programs import INTERIOR, SECONDS, SIMPLEX, minimise
 
 INTERIOR_FROM = 1000  # cells from which interior point beats simplex for CE (measured; d = 32)
@@ -40,7 +40,7 @@ SOLVING = 0.75  # share of the time for solving; the rest is for certified bound
 
 @dataclass(frozen=True, eq=False)
 class DistanceBounds:
-    """Bracket the distance of a joint distribution to the nearest equilibrium, in total variation.
+    """Bracket the distance to the nearest equilibrium, in total variation.
 
     Parameters
     ----------
@@ -78,7 +78,7 @@ class DistanceBounds:
 
     @property
     def distance(self) -> float:
-        """Return the distance, or NaN if it is not solved.
+        """Return the distance in total variation, or NaN if it is not solved.
 
         Examples
         --------
@@ -114,7 +114,8 @@ def dual_bound(incentives: Incentives, joint: NDArray[np.float64], multipliers: 
 
 def deviation_bound(incentives: Incentives, joint: NDArray[np.float64]) -> float:
     """Return the lower bound that each player's best deviation proves: its gain divided by the range of gains."""
-    gains, bound = incentives.gains(joint), 0.0
+    gains = incentives.gains(joint)
+    bound = dual_bound(incentives, joint, np.zeros(gains.size))
     for i, size in enumerate(incentives.game.sizes):
         own = slice(incentives.starts[i], incentives.starts[i + 1])
         mine = gains[own].reshape(-1, size)
@@ -390,10 +391,14 @@ def bracketed(
 ) -> DistanceBounds:
     """Return certified bounds, given a lower bound and a target that may violate constraints.
 
-    The upper bound is the nearest of the equilibria that are at hand: pure Nash equilibria, a point in the relative
-    interior of the set, and the mixture of this point with the target.
+    Other lower bounds are that of the best deviations and, as every CE is a CCE, the distance to the CCE, which is
+    easier to solve. The upper bound is the nearest of the equilibria that are at hand: pure Nash equilibria, a point in
+    the relative interior of the set, and the mixture of this point with the target.
     """
     lower = max(found.lower, deviation_bound(incentives, joint))
+    if incentives.kind == "ce":
+        coarse = Search(incentives_of(incentives.game, "cce")).nearest(joint, (monotonic() + deadline) / 2)
+        lower = max(lower, coarse.lower)
     upper, witness = 1.0, None
     for candidate in _equilibria_at_hand(incentives, joint, found.nearest, deadline):
         distance = float(np.abs(candidate - joint).sum() / 2)

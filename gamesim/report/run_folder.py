@@ -22,7 +22,7 @@ def write_run(folder: Path, scenario: Scenario, record: Record, summary: Summary
     The summary has the checksums of the other files; those of the record's arrays are in its manifest.
     """
     scenario.write_parts(folder)
-    files = [path.name for path in folder.iterdir()]
+    files = [path.name for path in folder.iterdir() if path.is_file() and path.name != REPORT_FILE]
     (folder / RECORD_FOLDER).mkdir()
     record.write_parts(folder / RECORD_FOLDER)
     sealed.write(folder / SUMMARY_FILE, summary.as_full_json(), [*files, f"{RECORD_FOLDER}/{MANIFEST_FILE}"])

@@ -55,7 +55,7 @@ def face(
     --------
     >>> record = face("hedge", [[1.0, 0.0], [0.0, 1.0]], rounds=100)
     >>> record.regret("external").round(2).tolist(), round(record.bound(0, "external"), 1)
-    ([3.67], 24.1)
+    ([2.63], 24.1)
     >>> record = face("hedge", lambda round, strategy: strategy.argmax() == range(3), rounds=1000, actions=3)
     >>> bool(record.regret("external")[0] <= record.bound(0, "external"))
     True

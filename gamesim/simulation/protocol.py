@@ -19,7 +19,7 @@ MOST_DELAY = 10**6
 
 @dataclass(frozen=True)
 class Protocol:
-    """How a round is played.
+    """What happens in each round.
 
     `feedback` has one entry per player, `delay` is in rounds, and `noise` is the standard deviation of normal noise on
     observed losses, in units of loss.

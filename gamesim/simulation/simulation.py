@@ -142,9 +142,9 @@ def simulate(
         Weight in [0, 1] of a strategy drawn uniformly from the simplex, mixed into the strategy of each player in the
         first round only; a scalar applies to all players.
     order : {"simultaneous", "alternating"}, default "simultaneous"
-        Whether all players observe a round before anyone moves on, or one after the other: with "alternating", each
-        player observes its losses against the others' newest strategies, so that the second player already faces the
-        next strategy of the first. Measures are of the strategies at the beginning of each round.
+        Whether all players observe their losses before anyone moves on, or one after the other. With "alternating",
+        each player observes its losses against the others' newest strategies, so that the second player already faces
+        the next strategy of the first. Measures are of the strategies at the beginning of each round.
     delay : int, default 0
         The number of rounds after which losses are observed.
     noise : float, default 0.0
@@ -154,7 +154,7 @@ def simulate(
         The rounds whose strategies `Record.trajectory` holds: up to 1,024 spread over the run, every one, every k-th,
         eight consecutive rounds before each checkpoint, or none. Long trajectories are kept on disk.
     observers : sequence of Observer or str, default ()
-        Sums of your own, to which every round adds, see `gamesim.measure.observers`. Built in are "dynamic-regret",
+        User-defined sums, to which every round adds, see `gamesim.measure.observers`. Built in are "dynamic-regret",
         "alternating-regret", "linear-weights" and "quadratic-weights".
 
     Returns
@@ -223,7 +223,7 @@ class Simulation(Generic[Number]):
     perturb : float or sequence of float, default 0.0
         The share of the strategy of the first round that is drawn at random, from 0 to 1, for all players or for each.
     order : {"simultaneous", "alternating"}, default "simultaneous"
-        Whether all players observe a round before anyone moves on, see `simulate`.
+        Whether all players observe their losses before anyone moves on, see `simulate`.
     delay : int, default 0
         The number of rounds after which losses are observed.
     noise : float, default 0.0
@@ -231,7 +231,7 @@ class Simulation(Generic[Number]):
     trajectory : {"thinned", "every", "windows", "none"} or int, default "thinned"
         The rounds whose strategies are kept, see `simulate`.
     observers : sequence of Observer or str, default ()
-        Sums of your own, see `simulate`.
+        User-defined sums, see `simulate`.
     horizon : int, optional
         The number of rounds to which learners with an unset horizon are tuned.
     checkpoints : int, default 10

@@ -47,7 +47,7 @@ class Trajectories:
         return self.every * (trajectory.rows(sizes) - 1) if self.every else None
 
     def refuse_beyond_limit(self, rounds: int) -> None:
-        """Raise an InputError if so many rounds do not fit."""
+        """Raise an InputError if these rounds do not fit."""
         if self.every and (needed := 8 * self._width * self._replicas * (rounds // self.every)) > MOST_BYTES:
             most = MOST_BYTES * self.every // (8 * self._width * self._replicas)
             raise InputError(

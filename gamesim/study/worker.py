@@ -8,6 +8,7 @@ import json
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from time import perf_counter
+from typing import Any
 
 from gamesim.measure import find
 from gamesim.record import Record
@@ -64,11 +65,14 @@ def _run_batch(scenario: Scenario, jobs: list[Job], measures: Sequence[str]) -> 
     began = perf_counter()
     batch = scenario.model_copy(update={"seed": jobs[0].seed, "replicas": len(jobs)})
     record = batch.simulation().run(scenario.rounds, threads=0)
-    measured = [{name: _measured(one, name) for name in measures} for one in record]
+    always = scenario.measure.distance == "always"
+    measured = [{name: _measured(one, name, always=always) for name in measures} for one in record]
     each = (perf_counter() - began) / len(jobs)
     return [Outcome(job.key, found, None, each) for job, found in zip(jobs, measured, strict=True)]
 
 
-def _measured(record: Record, name: str) -> float | None:
-    """Return a measure of one run as a number, or None if it is undefined."""
-    return finite(find(name).number(record.measure(name)))
+def _measured(record: Record, name: str, *, always: bool) -> float | None:
+    """Return a measure of one run as a number, or None if it is undefined; `always` also if it may be slow."""
+    measure = find(name)
+    options: dict[str, Any] = {"always": always} if "always" in measure.options else {}
+    return finite(measure.number(record.measure(name, **options)))

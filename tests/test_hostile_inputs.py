@@ -109,8 +109,7 @@ def test_the_largest_seed_of_a_study_can_be_stored(tmp_path: Path) -> None:
 
 
 def test_a_csv_file_is_not_given_names_that_it_cannot_hold() -> None:
-    names = {"players": ["A" * 50_000, "B" * 50_000], "actions": [["x"], ["y"]]}
-    longest = games.from_payoffs([[1]], [[2]], **names)
+    longest = games.from_payoffs([[1]], [[2]], players=["A" * 50_000, "B" * 50_000])
     back = csv_tables.read([("file", text) for text in csv_tables.write(longest)], "game")
     assert back.players == longest.players
     with pytest.raises(InputError, match="a CSV file cannot store a name of 50,001 characters"):

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gamesim import games, scenario
+from gamesim import games, scenario, simulate
 from gamesim.errors import LONGEST_MESSAGE, InputError
 from gamesim.games import graphs
 from gamesim.games.io import csv_tables, npy
@@ -75,6 +75,17 @@ def test_a_name_that_is_too_long_for_a_path_is_refused(find: Any) -> None:
 def test_payoff_tables_with_different_numbers_of_axes_are_refused() -> None:
     with pytest.raises(InputError, match=r"game\.payoffs\[1\]\[1\]: expected an array like its neighbours, got 1\.0"):
         scenario.Scenario.from_dict({**BASE, "game": {"payoffs": [[1.0], [[-3]]], "actions": [["a"], ["b"]]}})
+
+
+def test_null_is_not_a_payoff_table() -> None:
+    with pytest.raises(InputError, match=r"game\.payoffs: expected one array of numbers per player, got nothing"):
+        scenario.Scenario.from_dict({**BASE, "game": {"payoffs": None}})
+
+
+def test_noise_does_not_overflow() -> None:
+    with pytest.raises(InputError, match=r"noise must be a number from 0 to 1e\+100, got 1e\+308"):
+        simulate("chicken", "hedge", 5, noise=1e308)
+    assert np.isfinite(simulate("chicken", "hedge", 5, noise=1e100).payoffs).all()
 
 
 @pytest.mark.parametrize(

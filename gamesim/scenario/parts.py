@@ -64,8 +64,10 @@ class GamePart(Part):
 
     @field_validator("payoffs")
     @classmethod
-    def _payoffs_are_tables(cls, payoffs: list[Any], info: ValidationInfo) -> list[Any]:
+    def _payoffs_are_tables(cls, payoffs: list[Any] | None, info: ValidationInfo) -> list[Any]:
         players, actions = info.data.get("players"), info.data.get("actions")
+        if payoffs is None:  # null, in a message of the lab
+            raise InputError("expected one array of numbers per player, got nothing")
         if found := list(payoff_mistakes(payoffs, players, actions)):
             raise Mistakes(found[:5])
         return payoffs

@@ -27,7 +27,13 @@ from gamesim.study import model as study_module
 
 ROOT = Path(__file__).parents[1]
 ROUNDS_SHOWN = 2000  # of the run on a page
-TABLE_PARTS = {"game": "GamePart", "everyone": "EveryonePart", "[players]": "PlayerPart", "measure": "MeasurePart"}
+TABLE_PARTS = {
+    "game": "GamePart",
+    "game.schedule": "SchedulePart",
+    "everyone": "EveryonePart",
+    "[players]": "PlayerPart",
+    "measure": "MeasurePart",
+}
 FORMATS_SAID = """\
 Both are TOML, and both are data: they never execute code. `gamesim check FILE` names every mistake in a scenario. For
 editors, JSON schemas of both come with gamesim, in `scenarios/scenario.schema.json` and `scenarios/study.schema.json`;

@@ -1,5 +1,6 @@
 """The interface of a learner: settings, two kernels, and a regret guarantee."""
 
+import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias, get_args
@@ -7,7 +8,7 @@ from typing import Any, ClassVar, Literal, Protocol, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike
 
-from gamesim import rates
+from gamesim import rates, user_files
 from gamesim.deprecated import Renamed
 from gamesim.engine.compiled import Vector
 from gamesim.engine.layout import Layout
@@ -18,6 +19,7 @@ __all__ = ["CompiledLearner", "Guarantee", "Learner", "RunningLearner"]
 
 MOST_ACTIONS = 2**20  # of a learner without a game
 EXAMPLE_ROUNDS = 10_000  # the horizon for displaying the guarantee of a learner whose horizon is unset
+BUILT_IN = "gamesim.players."  # the package of the built-in learners
 SHOWN_INFORMED = 4  # players named in the message that too many are informed
 
 Kernel = Callable[[Vector, Vector, Vector], None]
@@ -239,6 +241,72 @@ class Learner:
     sees_draws: ClassVar[bool] = False  # whether these are the losses against the others' drawn actions
     ordered: ClassVar[bool] = False  # whether its play depends on the order of the actions
 
+    def __init_subclass__(cls) -> None:
+        if "name" not in vars(cls):
+            cls.name = cls.__name__
+
+    @classmethod
+    def check_class(cls) -> None:
+        """Raise an InputError unless this class is complete.
+
+        It must be a dataclass with two kernels and a layout.
+
+        Raises
+        ------
+        InputError
+            If the class lacks the decorator `dataclass`, its kernels or its layout.
+
+        Examples
+        --------
+        >>> class Unfinished(Learner):
+        ...     rate: float = 0.1
+        >>> Unfinished.check_class()
+        Traceback (most recent call last):
+            ...
+        gamesim.errors.InputError: Unfinished must be decorated with @dataclass(frozen=True), as its setting rate shows
+        """
+        known = {field.name for field in fields(cls)}
+        for name, kind in inspect.get_annotations(cls).items():
+            if name not in known and "ClassVar" not in str(kind):
+                raise InputError(
+                    f"{cls.__name__} must be decorated with @dataclass(frozen=True), as its setting {name} shows"
+                )
+        kernels = getattr(cls, "kernels", ())
+        if len(kernels) != 2 or not all(hasattr(one, "py_func") for one in kernels):
+            raise InputError(
+                f"{cls.__name__} must have kernels = play, observe: two functions decorated with @kernel of "
+                "gamesim.engine.compiled"
+            )
+        if not isinstance(getattr(cls, "state_layout", None), Layout):
+            raise InputError(f"{cls.__name__} must have a state_layout, which names the parts of its state; see Layout")
+
+    @property
+    def reference(self) -> str:
+        """Return what identifies the class of this learner in scenarios and records.
+
+        Examples
+        --------
+        >>> from gamesim import players
+        >>> players.make("hedge").reference
+        'hedge'
+        """
+        kind = type(self)
+        return self.name if kind.__module__.startswith(BUILT_IN) else user_files.reference_of(kind)
+
+    @property
+    def is_user_defined(self) -> bool:
+        """Return whether this learner, or one among its settings, is user-defined.
+
+        Examples
+        --------
+        >>> from gamesim import players
+        >>> players.make("hedge").is_user_defined
+        False
+        """
+        nested = (getattr(self, field.name) for field in fields(self))
+        own = not type(self).__module__.startswith(BUILT_IN)
+        return own or any(one.is_user_defined for one in nested if isinstance(one, Learner))
+
     def kernel_settings(self, actions: int) -> Vector:
         """Return the settings as the kernels read them.
 
@@ -399,7 +467,7 @@ class Learner:
         """
 
         def as_data(value: Any) -> Any:
-            return {"learner": value.name, **value.settings()} if isinstance(value, Learner) else value
+            return {"learner": value.reference, **value.settings()} if isinstance(value, Learner) else value
 
         return {field.name: as_data(getattr(self, field.name)) for field in fields(self)}
 
@@ -674,7 +742,8 @@ def learner_by_name(name: str) -> type[Learner]:
     kinds = [Learner]
     for kind in kinds:
         kinds += kind.__subclasses__()
-        if "name" in vars(kind):
+        given = kind.name != kind.__name__ if kind is not Learner else False
+        if given and (kind.name not in known or kind.__module__.startswith(BUILT_IN)):
             known[kind.name] = kind
     if name not in known:
         raise unknown("learner", name, known)

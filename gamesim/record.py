@@ -32,6 +32,7 @@ from gamesim.measure.linear_programs import SECONDS
 from gamesim.measure.moments import Moments, Weights
 from gamesim.measure.registry import MomentFunction, find
 from gamesim.measure.total_variation import DistanceBounds
+from gamesim.user_learners import StoredLearner, name_of
 
 # The type of a measure with one number per run: a float for one run, an array for replicas, Any if unknown.
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ else:
 
 __all__ = ["Curve", "Record", "load"]
 
+GENERATORS = {"random", "noise", "python_random"}  # settings with one entry per replica
 SHARED = ("checkpoints", "trajectory_rounds")  # arrays that all replicas share
 
 
@@ -99,8 +101,7 @@ class Record(Generic[Number]):
     settings: dict[str, Any]  # for resuming only
 
     def __repr__(self) -> str:
-        kept = map(record_files.described, self.learners)
-        learners = dict.fromkeys(str(one["learner"] if "learner" in one else one["python"]) for one in kept)
+        learners = dict.fromkeys(map(name_of, self.learners))
         replicas = "" if self.single else f", {self.replicas} replicas"
         named = f"{self.game.name}, {' and '.join(learners)}"
         return f"<Record: {named}, {self.rounds:,} rounds{replicas}, seed {self.seed}>"
@@ -124,7 +125,7 @@ class Record(Generic[Number]):
             raise IndexError(f"replica must lie in [-{count}, {count - 1}], got {replica}")
         at = replica % count
         arrays = {name: part if name in SHARED else part[at : at + 1] for name, part in self.arrays.items()}
-        settings = self.settings | {"random": [self.settings["random"][at]]}
+        settings = self.settings | {name: self.settings[name][at : at + 1] for name in GENERATORS & set(self.settings)}
         one = replace(self, seed=self.seed + at, single=True, arrays=arrays, settings=settings)
         return cast("Record[float]", one)
 
@@ -136,6 +137,25 @@ class Record(Generic[Number]):
         """Return the rounds of the checkpoints, and the last round."""
         kept = self.arrays["checkpoints"]
         return kept if len(kept) and kept[-1] == self.rounds else np.append(kept, self.rounds)
+
+    @property
+    def players_without_state(self) -> list[int]:
+        """Return the players whose learners cannot be resumed.
+
+        They are written in Python, and their states are not in the record.
+
+        Examples
+        --------
+        >>> import gamesim
+        >>> gamesim.simulate("chicken", "hedge", rounds=10).players_without_state
+        []
+        """
+        return [
+            player
+            for player, learner in enumerate(self.learners)
+            if (learner.in_python if isinstance(learner, StoredLearner) else not isinstance(learner, Learner))
+            and python_state(player) not in self.arrays
+        ]
 
     def moments(self, replica: int = 0) -> Moments:
         """Return the sums over rounds from which all measures are computed.
@@ -202,7 +222,8 @@ class Record(Generic[Number]):
         Returns
         -------
         ndarray of float
-            The total after the last round, in the observer's units. With replicas it has a leading axis.
+            The total after the last round; regrets of built-in observers are in units of loss. With replicas it has a
+            leading axis.
 
         Raises
         ------
@@ -620,7 +641,7 @@ class Record(Generic[Number]):
         learner = self.learners[player]
         if not hasattr(learner, "certificate"):
             return None
-        sizes = [
+        sizes = self.settings.get("states") or [
             one.first_state(actions).size if isinstance(one, Learner) else 0
             for one, actions in zip(self.learners, self.game.sizes, strict=True)
         ]
@@ -889,6 +910,15 @@ class Record(Generic[Number]):
             settings=self.settings,
         )
         record_files.write(folder, parts)
+
+
+def python_state(player: int) -> str:
+    """Return the name of the array with the states of a learner in Python.
+
+    >>> python_state(0)
+    'python_state_0'
+    """
+    return f"python_state_{player}"
 
 
 def load(path: str | os.PathLike[str]) -> Record[Any]:

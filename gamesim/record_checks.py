@@ -44,7 +44,7 @@ def check_manifest(manifest: Mapping[str, Any]) -> None:
 
 
 def check_settings(manifest: Mapping[str, Any], game: Game, replicas: int) -> None:
-    """Raise an InputError unless the settings are those of so many players and replicas."""
+    """Raise an InputError unless the settings are those of a run with this game and number of replicas."""
     settings, count = manifest["settings"], len(game.players)
     if not len(manifest["players"]) == len(manifest["started"]) == count:
         raise InputError(f"players and started must have {count} entries, one per player of the game")
@@ -55,8 +55,12 @@ def check_settings(manifest: Mapping[str, Any], game: Game, replicas: int) -> No
         if not isinstance(settings.get(key, {}), dict):
             raise InputError(f"settings.{key} must be a table, got {shown(settings[key])}")
     _list("settings.random", settings["random"], replicas)
-    if settings.get("protocol", {}).get("noise"):
-        _list("settings.noise", settings.get("noise"), replicas)
+    _list("settings.noise", settings.get("noise", []), replicas if settings.get("protocol", {}).get("noise") else 0)
+    for one in _list("settings.python_random", settings.get("python_random", [{}] * replicas), replicas):
+        if not isinstance(one, dict):
+            raise InputError(f"settings.python_random must be tables, got {shown(one)}")
+    for one in _list("settings.states", settings.get("states", [0] * count), count):
+        whole_number("settings.states", one, least=0, most=2**50)
     _list("settings.placed", settings.get("placed", [False] * count), count)
     for name, size in settings.get("observers", {}).items():
         whole_number(f"the size of observer {name}", size, least=1)
@@ -84,6 +88,9 @@ def check_arrays(game: Game, arrays: Arrays, manifest: Mapping[str, Any]) -> Non
             raise InputError(f"checkpoints and trajectory_rounds must increase, from 1 to {rounds} at most")
     if not (np.abs(arrays["trajectory"]) <= 2).all():
         raise InputError("trajectory must be strategies")
+    for name, found in arrays.items():
+        if name not in ("checkpoints", "trajectory_rounds") and len(found) != replicas:
+            raise InputError(f"{name} must have one row for each of the {replicas} replicas, got {len(found)}")
     _check_headers(game, arrays, observers)
 
 
@@ -112,6 +119,15 @@ def _check_headers(game: Game, arrays: Arrays, observers: Mapping[str, int]) -> 
         first += size
 
 
-def _list(name: str, value: Any, length: int) -> None:
+def _list(name: str, value: Any, length: int) -> list[Any]:
     if not isinstance(value, list) or len(value) != length:
         raise InputError(f"{name} must be a list of {length}, got {shown(value)}")
+    return value
+
+
+def restore_generator(random: np.random.Generator, state: Any) -> None:
+    """Set the state of a random number generator to that in a record, or raise an InputError."""
+    try:
+        random.bit_generator.state = state
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        raise InputError(f"the random state in this record is invalid ({type(error).__name__}: {error})") from None

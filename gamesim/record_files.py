@@ -10,14 +10,15 @@ from typing import Any, TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from gamesim import games, players, sealed
+from gamesim import games, sealed
 from gamesim.engine.sums import lengths
 from gamesim.errors import InputError
 from gamesim.formatting import shown
 from gamesim.game import Game
 from gamesim.games.io import npy
-from gamesim.learner import Feedback, Learner
+from gamesim.learner import Feedback
 from gamesim.record_checks import check_arrays, check_manifest, check_settings
+from gamesim.user_learners import described, from_entry
 
 FORMAT = 1
 MANIFEST_FILE = "manifest.json"
@@ -83,7 +84,7 @@ def read(folder: Path) -> Fields:
         check_arrays(game, arrays, manifest)
         return Fields(
             game=game,
-            learners=tuple(map(_learner, manifest["players"])),
+            learners=tuple(map(from_entry, manifest["players"])),
             rounds=manifest["rounds"],
             seed=manifest["seed"],
             feedback=manifest["feedback"],
@@ -95,13 +96,6 @@ def read(folder: Path) -> Fields:
     except Exception as error:  # files without checksums may be damaged, and NumPy's reader then raises anything
         what = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
         raise InputError(f"{folder} is not a complete record ({what})") from None
-
-
-def described(learner: Any) -> dict[str, Any]:
-    """Return the manifest entry of a learner: its name and settings, or the name of a user-defined class."""
-    if isinstance(learner, Learner):
-        return {"learner": learner.name, "settings": learner.settings()}
-    return {"python": learner if isinstance(learner, str) else getattr(learner, "__qualname__", repr(learner))}
 
 
 def _later_sums(arrays: dict[str, NDArray[Any]], game: Game, feedback: Feedback) -> dict[str, NDArray[Any]]:
@@ -121,11 +115,6 @@ def _game(folder: Path, kept: dict[str, Any]) -> Game:
     labels = tuple(tuple(map(_text, of_player)) for of_player in kept["actions"])
     names = tuple(map(_text, kept["players"]))
     return Game.kinds()[kept["kind"]].from_arrays(_text(kept["name"]), names, labels, parts)
-
-
-def _learner(kept: dict[str, Any]) -> Learner | str:
-    """Return a learner from its entry in the manifest, or the name of a user-defined class."""
-    return players.make(kept["learner"], **kept["settings"]) if "learner" in kept else _text(kept["python"])
 
 
 def _text(value: Any) -> str:

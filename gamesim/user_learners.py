@@ -1,21 +1,24 @@
-"""User-defined learners: classes in Python files that a scenario names as `mylearner.py:MyHedge`.
+"""User-defined learners: classes in Python, and compiled subclasses of `Learner` in a user's file.
 
-A scenario is data, and naming a file does not run it. The file is loaded, once, only if the user allows it
-(`--allow-local-code`). Its class is then available under the file's full path until the program ends.
+A scenario names them as `mylearner.py:MyHedge`, see `gamesim.user_files`. A record keeps such a reference and the
+settings: reading a record never needs the class, and only resuming it does.
 """
 
-import shutil
-from collections.abc import Mapping
+import inspect
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from traceback import extract_tb
 from typing import Any
 
-from gamesim.errors import InputError, did_you_mean
+import numpy as np
+
+from gamesim import players, user_files
+from gamesim.errors import InputError
+from gamesim.formatting import shown
 from gamesim.learner import Learner, RunningLearner
 
-_loaded_classes: dict[str, type[RunningLearner]] = {}
+PASSED = ("actions", "random")  # arguments that a simulation passes to the constructor of a class in Python
+SHOWN = 16  # digits of a hash in messages
 
 
 @dataclass(frozen=True, repr=False)
@@ -30,8 +33,185 @@ class UserLearner:
         return running
 
     def __repr__(self) -> str:
-        given = ", ".join(f"{key}={value!r}" for key, value in self.settings.items())
-        return self.learner_class.__qualname__ + (f"({given})" if given else "")
+        return _called(self.learner_class.__qualname__, self.settings)
+
+
+@dataclass(frozen=True, repr=False)
+class StoredLearner:
+    """A learner in a record that was read, which needs a user-defined class: a reference and the settings."""
+
+    reference: str
+    settings: Mapping[str, Any]
+    in_python: bool
+
+    def __repr__(self) -> str:
+        return _called(self.reference.rpartition(":")[2], self.settings)
+
+
+def _called(name: str, settings: Mapping[str, Any]) -> str:
+    given = ", ".join(f"{key}={_shown(value)}" for key, value in settings.items())
+    return name + (f"({given})" if given else "")
+
+
+def _shown(value: Any) -> str:
+    """Return a setting as it is displayed: a table of a learner as a call."""
+    if isinstance(value, dict) and "learner" in value:
+        settings = {key: one for key, one in value.items() if key != "learner"}
+        return _called(user_files.shown(str(value["learner"])), settings)
+    return repr(value)
+
+
+def name_of(learner: Any) -> str:
+    """Return the name of a learner, with the settings of a user-defined one."""
+    if isinstance(learner, Learner):
+        return learner.name
+    return str(getattr(learner, "__qualname__", repr(learner)))
+
+
+# From references to learners.
+
+
+def class_of(reference: str) -> type[Any]:
+    """Return the class that a reference names, or raise an InputError unless it is that of a learner."""
+    found = user_files.named(reference)
+    if isinstance(found, type) and issubclass(found, Learner):
+        found.check_class()
+    elif not is_python_class(found):
+        raise InputError(
+            f"{user_files.shown(reference)} is not a learner; expected a class with methods play() and observe(loss), "
+            "or a subclass of Learner"
+        )
+    return found  # type: ignore[no-any-return]  # checked above
+
+
+def learners_in(path: Path) -> list[str]:
+    """Run a file that the user has allowed, and return references to the learners that it defines."""
+    found = user_files.defined(user_files.allow_file(path))
+    learners = [
+        reference
+        for reference, thing in found.items()
+        if is_python_class(thing) or (isinstance(thing, type) and issubclass(thing, Learner))
+    ]
+    if not learners:
+        raise InputError(f"{path} defines no learner: a class with play() and observe(loss), or a subclass of Learner")
+    for reference in learners:
+        class_of(reference)  # raises if it is incomplete
+    return learners
+
+
+def is_python_class(thing: object) -> bool:
+    """Return whether something is a class with the two methods of a learner in Python."""
+    return isinstance(thing, type) and all(callable(getattr(thing, method, None)) for method in ("play", "observe"))
+
+
+def made(reference: str, settings: Mapping[str, Any]) -> "Learner | UserLearner":
+    """Return the learner that a reference and its settings describe."""
+    kind = class_of(reference)
+    return kind(**settings) if issubclass(kind, Learner) else UserLearner(kind, dict(settings))
+
+
+def running(factory: Any, actions: int, random: np.random.Generator) -> RunningLearner:
+    """Return a running learner of a class or factory, with a generator of random numbers if it accepts one."""
+    given = {"random": random} if accepts(factory, "random") else {}
+    made: RunningLearner = factory(actions=actions, **given)
+    return made
+
+
+def accepts(function: Any, name: str) -> bool:
+    """Return whether a function, class or `UserLearner` has a parameter of this name."""
+    function = getattr(function, "learner_class", function)
+    try:
+        return name in inspect.signature(function).parameters
+    except (TypeError, ValueError):  # some classes written in C have no signature
+        return False
+
+
+def keeps_state(learner: Any) -> bool:
+    """Return whether the state of a learner can be stored: `Learner` can, and so can classes with state and restore."""
+    kind = getattr(learner, "learner_class", learner)
+    return isinstance(learner, Learner) or all(callable(getattr(kind, name, None)) for name in ("state", "restore"))
+
+
+# Between learners and manifests of records.
+
+
+def described(learner: Any) -> dict[str, Any]:
+    """Return the entry of a learner in the manifest of a record."""
+    if isinstance(learner, StoredLearner):
+        entry = {"learner": learner.reference, "settings": dict(learner.settings)}
+        return entry | ({"python": True} if learner.in_python else {})
+    if isinstance(learner, Learner):
+        return {"learner": learner.reference, "settings": learner.settings()}
+    kind = learner.learner_class if isinstance(learner, UserLearner) else learner
+    settings = dict(learner.settings) if isinstance(learner, UserLearner) else {}
+    return {"learner": user_files.reference_of(kind), "settings": settings, "python": True}
+
+
+def from_entry(entry: Mapping[str, Any]) -> Learner | StoredLearner:
+    """Return the learner of an entry in a manifest, without running code of the user."""
+    if "learner" not in entry:  # of an earlier version
+        return StoredLearner(str(entry["python"]), {}, in_python=True)
+    name, settings = entry["learner"], entry["settings"]
+    if not isinstance(name, str) or not isinstance(settings, dict):
+        raise InputError(f"expected the name of a learner and a table of settings, got {shown([name, settings])}")
+    if name in players.available() and not user_files.references(settings):
+        return players.make(name, **settings)
+    return StoredLearner(name, settings, in_python="python" in entry)
+
+
+def restored(stored: Sequence[Any], learners: Mapping[str, Any]) -> tuple[Any, ...]:
+    """Return the learners of a record, with classes from `learners` by name, or from files that were allowed.
+
+    Raises an InputError if a class is missing, or its file is not the one of the record.
+    """
+    return tuple(
+        _restored(one.reference, one.settings, learners) if isinstance(one, StoredLearner) else one for one in stored
+    )
+
+
+def _restored(reference: str, stored: Mapping[str, Any], learners: Mapping[str, Any]) -> Any:
+    settings = {key: _setting(value, learners) for key, value in stored.items()}
+    if reference in players.available():
+        return players.make(reference, **settings)
+    kind = _found(reference, learners)
+    if isinstance(kind, type) and issubclass(kind, Learner):
+        return players.configured(kind, settings)
+    return UserLearner(kind, settings) if settings else kind
+
+
+def _setting(value: Any, learners: Mapping[str, Any]) -> Any:
+    """Return a setting, with a table that describes a learner replaced by the learner."""
+    if not isinstance(value, dict) or "learner" not in value:
+        return value
+    return _restored(str(value["learner"]), {key: one for key, one in value.items() if key != "learner"}, learners)
+
+
+def _found(reference: str, learners: Mapping[str, Any]) -> Any:
+    """Return the class of a stored reference."""
+    name = reference.rpartition(":")[2]
+    if name not in learners:
+        if user_files.has_run(reference):
+            return class_of(reference)
+        raise InputError(
+            f"this run has the user-defined learner {user_files.shown(reference)}: to resume it, pass its class with "
+            f"learners={{{name!r}: ...}}, or allow its file with --allow-local-code; the SHA-256 of the file must be "
+            f"{_hash(reference)}"
+        )
+    here = user_files.reference_of(learners[name])
+    if _hash(reference) != _hash(here):
+        raise InputError(
+            f"{user_files.shown(reference)} has changed since the run: the SHA-256 of its file was "
+            f"{_hash(reference)}, got {_hash(here)}; restore the file, or start the run again"
+        )
+    return learners[name]
+
+
+def _hash(reference: str) -> str:
+    sha256 = user_files.Reference.parse(reference).sha256 if user_files.is_reference(reference) else None
+    return f"{sha256[:SHOWN]}…" if sha256 else "unknown"
+
+
+# Failures.
 
 
 def as_input_error(player: str, learner: object, when: str, error: Exception) -> InputError:
@@ -41,97 +221,4 @@ def as_input_error(player: str, learner: object, when: str, error: Exception) ->
     """
     made_by = learner.learner_class if isinstance(learner, UserLearner) else learner
     name = getattr(made_by, "__name__", type(made_by).__name__)
-    return failure(f"{player}'s learner {name}", when, error)
-
-
-def failure(what: str, when: str, error: Exception) -> InputError:
-    """Return the InputError for an exception in a user's code, with the line of the file."""
-    frames = list(extract_tb(error.__traceback__))
-    while frames and Path(__file__).parent in Path(frames[0].filename).parents:  # these lead to the user's code
-        del frames[0]
-    where = ""
-    if frames:  # the user's lines come first, then those of the libraries that they call
-        last = next(frame for frame in reversed(frames) if frame.filename == frames[0].filename)
-        where = f"{Path(last.filename).name}, line {last.lineno}, in {last.name}: "
-    cause = f"{type(error).__name__}: {error}".removesuffix(": ")
-    return InputError(f"{what} failed {when}: {where}{cause}")
-
-
-def is_reference(learner: object) -> bool:
-    """Return whether a learner is given as a file and a class.
-
-    >>> is_reference("mylearner.py:MyHedge"), is_reference("hedge")
-    (True, False)
-    """
-    return isinstance(learner, str) and ".py:" in learner
-
-
-def loaded_class(reference: str) -> type[RunningLearner]:
-    """Return the class of a loaded reference, or raise an InputError if the user has not allowed its file."""
-    if reference not in _loaded_classes:
-        raise InputError(
-            f"{reference!r} is Python code, which scenarios do not run by default; if you trust the file, allow it "
-            "with --allow-local-code (for run, compare, check and figures)"
-        )
-    return _loaded_classes[reference]
-
-
-def load_reference(reference: str, folder: Path) -> str:
-    """Run the file of a reference, relative to `folder`, and return the reference with the file's full path."""
-    file, _, name = reference.rpartition(":")
-    path = (folder / file).resolve()
-    known = f"{path}:{name}"
-    if known not in _loaded_classes:
-        defined = _run_file(path)
-        learners = [key for key, thing in defined.items() if isinstance(thing, type) and hasattr(thing, "observe")]
-        if isinstance(defined.get(name), type) and issubclass(defined[name], Learner):
-            raise InputError(
-                f"{name} is a subclass of Learner, which a scenario cannot load from a file; "
-                f"pass it to gamesim.simulate, or add it to gamesim's learners"
-            )
-        if name not in learners:
-            hint = did_you_mean(name, learners) if learners else "the file defines no such class"
-            raise InputError(f"{path} has no class {name!r} with methods play() and observe(loss); {hint}")
-        _loaded_classes[known] = defined[name]
-    return known
-
-
-def load_references(raw: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-    """Load every reference in a scenario's values, and return the values with the files' full paths."""
-
-    def with_loaded(table: Any) -> Any:
-        if isinstance(table, dict) and is_reference(table.get("learner")):
-            return {**table, "learner": load_reference(table["learner"], folder)}
-        return table
-
-    result = dict(raw)
-    if "everyone" in raw:
-        result["everyone"] = with_loaded(raw["everyone"])
-    if isinstance(raw.get("players"), list):
-        result["players"] = [with_loaded(table) for table in raw["players"]]
-    return result
-
-
-def copy_file(reference: str, folder: Path) -> str:
-    """Copy the file of a loaded reference into a folder, and return the reference relative to that folder."""
-    file, _, name = reference.rpartition(":")
-    target = folder / Path(file).name
-    if target.exists() and target.read_bytes() != Path(file).read_bytes():
-        raise InputError(f"two different files of learners are named {target.name}; rename one of them")
-    shutil.copyfile(file, target)
-    return f"{target.name}:{name}"
-
-
-def _run_file(path: Path) -> dict[str, Any]:
-    """Run a Python file and return what it defines."""
-    spec = spec_from_file_location(f"own_learner_{path.stem}", path)
-    if spec is None or spec.loader is None or not path.is_file():
-        raise InputError(f"there is no file {path}; a user-defined learner is given as FILE.py:CLASS")
-    module = module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except Exception as error:
-        lines = [frame.lineno for frame in extract_tb(error.__traceback__) if frame.filename == str(path)]
-        line = lines[-1] if lines else getattr(error, "lineno", None)
-        raise InputError(f"{path}, line {line}: {type(error).__name__}: {error}") from None
-    return vars(module)
+    return user_files.failure(f"{player}'s learner {name}", when, error)

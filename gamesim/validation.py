@@ -14,6 +14,7 @@ from gamesim.formatting import shown
 LARGEST_NUMBER = 1e100  # limit on the numbers in settings, so that payoffs and their products stay finite
 SMALLEST_NUMBER = 1e-100  # limit on those that are not 0, so that differences can be divided by
 LARGEST_INTEGER = 2**53  # limit on the integers in settings: floats represent all integers up to here
+STRATEGY_SUM = 1e-6  # limit on the difference of a strategy's sum from 1
 MOST_ENTRIES = 100_000  # limit on the length of the lists in settings
 MOST_CHECKPOINTS = 1000  # per power of ten of the rounds of a run
 MOST_ROUNDS = 10**15  # limit on the rounds of a run: they are counted in 64-bit integers and in floats
@@ -133,16 +134,24 @@ def whole_numbers(name: str, array: np.ndarray[Any, Any]) -> Integers:
 
 
 def strategy(given: ArrayLike, actions: int, player: str) -> Vector:
-    """Return a mixed strategy as an array with one probability per action."""
+    """Return a mixed strategy as an array with one probability per action.
+
+    Probabilities whose sum differs from 1 by at most 1e-6, as in single precision, are divided by their sum. They are
+    unchanged, bit for bit, if the sum is 1 up to rounding in double precision.
+
+    >>> strategy(np.float32([0.1, 0.9]), 2, "Row").sum()
+    np.float64(1.0)
+    """
     try:
         vector = np.asarray(given, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(f"{player}'s strategy must be {actions} numbers, got {shown(given)}") from None
-    if vector.shape != (actions,) or not (vector >= 0).all() or abs(vector.sum() - 1) > 1e-9:
+    total = vector.sum() if vector.shape == (actions,) else np.nan
+    if not (vector >= 0).all() or not abs(total - 1) <= STRATEGY_SUM:
         raise InputError(
             f"{player}'s strategy must be {actions} non-negative numbers that sum to 1, got {shown(vector.tolist())}"
         )
-    return vector
+    return vector if abs(total - 1) <= actions * np.finfo(np.float64).eps else vector / total
 
 
 def action_labels(players: Sequence[str], actions: Sequence[Sequence[str]]) -> tuple[tuple[str, ...], ...]:

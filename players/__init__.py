@@ -6,10 +6,12 @@ To add a learner, add its file and import it here; everything else uses `availab
 if __name__ == "players":  # in a checkout this folder is on the path
     raise ImportError("this folder is the package gamesim.players; import gamesim.players instead")
 
+from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, overload
 
+from gamesim import user_files
 from gamesim.deprecated import warn
 from gamesim.errors import InputError, unknown, unknown_setting
 from gamesim.formatting import shown
@@ -107,7 +109,8 @@ def make(name: str, **settings: Any) -> Learner:
     Parameters
     ----------
     name : str
-        Name of a built-in learner, one of `available()`.
+        Name of a built-in learner, one of `available()`, or the reference of a compiled learner in a file that was
+        allowed, see `gamesim.user_files`.
     **settings
         Settings of the learner, as documented in its class.
 
@@ -128,25 +131,35 @@ def make(name: str, **settings: Any) -> Learner:
     >>> make("blum-mansour", rows={"learner": "ftrl", "optimistic": True}).rows
     FTRL(regulariser='entropic', optimistic=True, rate=None)
     """
-    from pydantic import ValidationError
-
+    if user_files.is_reference(name):
+        kind = user_files.named(name)
+        if not (isinstance(kind, type) and issubclass(kind, Learner)):
+            raise InputError(f"{user_files.shown(name)} must be a subclass of Learner, because it is used by a learner")
+        return configured(kind, settings)
     known = available()
     if name not in known:
         raise unknown("learner", name, known)
-    allowed = [field.name for field in fields(known[name])]
+    return configured(known[name], settings)
+
+
+def configured(kind: type[Learner], settings: Mapping[str, Any]) -> Learner:
+    """Return a learner of a class, built-in or user-defined, with these settings."""
+    from pydantic import ValidationError
+
+    name, allowed = kind.name, [field.name for field in fields(kind)]
     for key in settings:
         if key not in allowed:
             raise unknown_setting(name, key, allowed)
     given = {key: _with_learner(value) for key, value in settings.items()}
     try:
-        player: Learner = _adapters()[name].validate_python(given)
+        learner: Learner = _adapter(kind).validate_python(given)  # type: ignore[arg-type]  # classes are hashable
     except ValidationError as error:
         first = error.errors()[0]
         if isinstance(cause := first.get("ctx", {}).get("error"), InputError):
             raise InputError(f"{name}: {cause}") from None
         where = ".".join(map(str, first["loc"]))
         raise InputError(f"{name}: {where}: {first['msg']}, got {shown(first['input'])}") from None
-    return player
+    return learner
 
 
 def from_text(text: str) -> Learner:
@@ -186,8 +199,8 @@ def _with_learner(value: Any) -> Any:
 
 
 @cache
-def _adapters() -> dict[str, Any]:
-    """Return a type adapter per learner, cached because construction is slow."""
+def _adapter(kind: type[Learner]) -> Any:
+    """Return the type adapter of a learner, cached because construction is slow."""
     from pydantic import TypeAdapter
 
-    return {name: TypeAdapter(learner) for name, learner in available().items()}
+    return TypeAdapter(kind)

@@ -11,6 +11,7 @@ from gamesim.engine.layout import Layout
 from gamesim.errors import InputError
 from gamesim.learner import Guarantee, Learner, learner_by_name
 from gamesim.players._kernels.reduction import MatrixLearner, reduction
+from gamesim.players.ftrl import FTRL
 from gamesim.validation import MOST_ROUNDS, positive
 
 NEGLIGIBLE = 1e-120  # products of smaller numbers could be subnormal, hence slow
@@ -20,7 +21,6 @@ NEGLIGIBLE = 1e-120  # products of smaller numbers could be subnormal, hence slo
 BOUNDS = {
     "first-order-hedge": ("3 √(d (d + T) ln d / 2)", lambda T, d: 3 * sqrt(d * (d + T) * log(d) / 2)),
     "hedge": ("(d + 2) √(T ln d / 2)", lambda T, d: (d + 2) * sqrt(T * log(d) / 2)),
-    "ftrl": ("2 √(d (d + T) ln d)", lambda T, d: 2 * sqrt(d * (d + T) * log(d))),
     "optimistic-hedge": ("4 √(d (d + T) ln d)", lambda T, d: 4 * sqrt(d * (d + T) * log(d))),
     "adahedge": (
         "2 √(d T ln d) + d (8/3 ln d + 4)",
@@ -152,8 +152,10 @@ class BlumMansour(MatrixLearner):
 
     def guarantee(self) -> Guarantee | None:  # noqa: D102
         row = row_learner(self.rows, self.horizon)
-        if row.name in BOUNDS and row == type(row)():
+        if row.reference in BOUNDS and row == type(row)():
             return Guarantee("swap", *BOUNDS[row.name])
+        if isinstance(row, FTRL):
+            return row.guarantee_of_rows()
         promise = row.guarantee()
         bounded = promise is not None and promise.bound_on("external", 1, 2) is not None
         if promise is None or promise.expected or not bounded:

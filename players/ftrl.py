@@ -7,11 +7,12 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from gamesim import rates
 from gamesim.engine.compiled import Vector, kernel
 from gamesim.engine.layout import Layout
 from gamesim.errors import InputError
 from gamesim.learner import Guarantee, Learner
-from gamesim.players._kernels.rate import rate_at, rate_guarantee, scale_and_decay, tuned_rate
+from gamesim.players._kernels.rate import most_sum_of_powers, rate_at, rate_guarantee, scale_and_decay, tuned_rate
 from gamesim.players._kernels.simplex import inverse_power, project, recall, softmin
 from gamesim.rates import RateSetting, parsed
 
@@ -212,3 +213,46 @@ class FTRL(Learner):
             "2 + ln T √(d (16 d + T)) + 8 √(d T)" if self.optimistic else "2 + ln T √(d (64 d + T)) / 2 + 4 √(d T)",
             lambda T, d: 2 + log(T) * sqrt(d * (64 * d + surprise * T)) / 2 + 4 * sqrt(surprise * d * T),
         )
+
+    def guarantee_of_rows(self) -> Guarantee | None:
+        """Return the bound on the sum of the external regrets of the rows of Blum and Mansour's learner.
+
+        Row i observes losses of size p_i, and the p_i sum to 1, so the Σ v of all rows together are at most what a
+        single learner may have. Square roots are summed by the Cauchy-Schwarz inequality.
+        """
+        if self.guarantee() is None:
+            return None
+        if self.rate is not None:
+            return self._guarantee_of_rows_at_rate()
+        surprise = int(self._surprise)
+        if self.regulariser == "entropic":
+            formula = "4 √(d (d + T) ln d)" if self.optimistic else "2 √(d (d + T) ln d)"
+            return Guarantee("swap", formula, lambda T, d: 2 * sqrt(surprise * d * (d + T) * log(d)))
+        if self.regulariser == "euclidean":
+            formula = "2 d √(2 (d + T))" if self.optimistic else "d √(2 (d + T))"
+            return Guarantee("swap", formula, lambda T, d: d * sqrt(surprise * 2 * (d + T)))
+        return Guarantee(
+            "swap",
+            "d (2 + ln T √(16 d² + T) + 8 √T)" if self.optimistic else "d (2 + ln T √(64 d² + T) / 2 + 4 √T)",
+            lambda T, d: d * (2 + log(T) * sqrt(64 * d * d + surprise * T) / 2 + 4 * sqrt(surprise * T)),
+        )
+
+    def _guarantee_of_rows_at_rate(self) -> Guarantee:
+        """Return d (extra + over / rate_T) + times · Σ rate_t, for a rate that is given."""
+        formula, over, times = self._bound()
+        rate, extra = parsed("rate", self.rate), 2.0 if self.regulariser == "log-barrier" else 0.0
+
+        def bound(rounds: int, actions: int) -> float:
+            def tuned(horizon: int) -> float:
+                return tuned_rate(over(horizon, actions), times(actions), horizon, LARGEST_RATE[self.regulariser])
+
+            scale, decay = scale_and_decay(rates.tuned_to(self.rate, rounds), tuned)  # type: ignore[arg-type]
+            first = over(rounds, actions) * rounds**decay / scale if over(rounds, actions) else 0.0
+            return actions * (extra + first) + times(actions) * scale * most_sum_of_powers(rounds, decay)
+
+        each, _, together = formula.rpartition(" + ")
+        changes = rate.decay > 0
+        shown = f"d ({each}) + {together}".format(
+            rate="rate_T" if changes else "rate", sum="Σ rate_t" if changes else "rate T"
+        )
+        return Guarantee("swap", shown, bound).tuned_to(rate.horizon)

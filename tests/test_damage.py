@@ -18,7 +18,7 @@ import pytest
 
 import gamesim
 from gamesim import InputError, sealed
-from gamesim.cli.checkpoints import UnfinishedRun, checkpoints, unfinished_run
+from gamesim.cli.checkpoints import LOCK_FILE, UnfinishedRun, checkpoints, unfinished_run
 from gamesim.cli.main import main
 from gamesim.record import Record
 from gamesim.scenario import read
@@ -169,7 +169,7 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
 
 
 def files(folder: Path) -> list[Path]:
-    return sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file())
+    return sorted(path.relative_to(folder) for path in folder.rglob("*") if path.is_file() and path.name != LOCK_FILE)
 
 
 def checked(folder: Path, capsys: pytest.CaptureFixture[str]) -> tuple[int, str]:
@@ -200,7 +200,7 @@ def flip(path: Path, chance: random.Random, first: int | None = None) -> None:
 
 def flipped(original: Path, copy: Path, chance: random.Random, count: int) -> Iterator[Path]:
     """Yield each file of a folder in turn, with a copy of the folder in which one bit of that file is flipped."""
-    parts = [path for path in files(original) if (original / path).stat().st_size and path.name != "lock"]
+    parts = [path for path in files(original) if (original / path).stat().st_size]
     for k in range(count):
         shutil.copytree(original, copy)
         path = parts[k % len(parts)]

@@ -49,12 +49,19 @@ def change(folder: Path, *keys: str, to: Any) -> None:
         (("feedback",), "expcted", "unknown feedback 'expcted'; did you mean 'expected'?"),
         (("players",), [], "players and started must have 2 entries"),
         (("started",), [True], "players and started must have 2 entries"),
+        (("players",), [{"learner": 5, "settings": {}}] * 2, "expected the name of a learner and a table of settings"),
+        (("players",), [{"learner": "a.py:B", "settings": 5}] * 2, "the name of a learner and a table of settings"),
         (("game", "name"), 5, "names and labels must be text, got 5"),
         (("game", "kind"), "NetworkGame", "not a complete record"),
         (("game", "players"), ["A"], "not a complete record"),
         (("settings", "checkpoints"), 0, "settings.checkpoints must be"),
         (("settings", "random"), {}, "settings.random must be a list of 1"),
         (("settings", "protocol"), {"noise": 0.5}, "settings.noise must be a list of 1"),
+        (("settings", "noise"), True, "settings.noise must be a list of 0, got True"),
+        (("settings", "python_random"), False, "settings.python_random must be a list of 1, got False"),
+        (("settings", "python_random"), [5], "settings.python_random must be tables, got 5"),
+        (("settings", "states"), [1], r"settings.states must be a list of 2, got \[1\]"),
+        (("settings", "states"), [1, -1], "settings.states must be"),
         (("settings", "observers"), [], "settings.observers must be a table"),
         (("settings", "observers"), {"dynamic-regret": 3}, "observed must be an array of float64 of shape"),
         (("settings", "observers"), {"alternating-regret": 6}, "does not hold the totals of alternating-regret"),
@@ -82,6 +89,7 @@ Change = Callable[[np.ndarray[Any, Any]], Any]
         ("trajectory", lambda a: a[:, :2], "trajectory must be an array"),
         ("trajectory", lambda a: a + np.inf, "trajectory must be strategies"),
         ("observed", lambda a: a + 10**9, "observed does not hold the totals of dynamic-regret"),
+        ("continue_state", lambda a: a[:0], "continue_state must have one row for each of the 1 replicas, got 0"),
         ("continue_observed", lambda a: a + 10**9, "continue_observed does not hold the totals of dynamic-regret"),
     ],
 )
@@ -161,6 +169,14 @@ for name in sys.argv[1:]:
 
 @pytest.mark.parametrize("names", [("internal-regret-matching", "stoltz-lugosi"), ("wavelet", "wavelet-continuous")])
 def test_no_state_leads_a_kernel_out_of_its_arrays(names: tuple[str, ...]) -> None:
-    """In a process of its own, which a kernel would crash."""
+    """Run in another process, which a kernel would crash."""
     done = subprocess.run([sys.executable, "-c", HOSTILE_STATES, *names], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_no_class_is_run_for_a_damaged_reference(folder: Path) -> None:
+    change(folder, "players", to=[{"learner": "a.py:B", "settings": {"rows": {"learner": 5}}}] * 2)
+    record = gamesim.load(folder)
+    assert repr(record.learners[0]) == "B(rows=5)"
+    with pytest.raises(InputError, match="this run has the user-defined learner 5: to resume it"):
+        gamesim.Simulation.resume(record)

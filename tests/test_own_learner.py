@@ -22,7 +22,7 @@ LEARNER = """\
 import numpy as np
 from pathlib import Path
 
-Path(__file__).with_name("ran").touch()
+Path("ran").touch()
 
 
 class MyHedge:
@@ -60,7 +60,7 @@ settings = { rate = 0.05 }
 def scenario(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A scenario in a folder other than the current one."""
     (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "mylearner.py").write_text(LEARNER)
+    (tmp_path / "mine" / "mylearner.py").write_text(f"{LEARNER}# {tmp_path}\n")  # a content that has not run before
     (tmp_path / "mine" / "own.toml").write_text(SCENARIO)
     monkeypatch.chdir(tmp_path)
     return Path("mine/own.toml")
@@ -71,13 +71,13 @@ def test_a_scenario_alone_runs_no_code(scenario: Path, command: str, capsys: pyt
     assert main([command, str(scenario)]) == 2
     error = capsys.readouterr().err
     assert "players[1].learner" in error and "--allow-local-code" in error
-    assert not Path("mine/ran").exists()
+    assert not Path("ran").exists()
 
 
 def test_an_allowed_learner_plays_as_implemented(scenario: Path) -> None:
     options = ["--quiet", "--no-figures", "--allow-local-code", "--out", "out"]
     assert main(["run", str(scenario), *options]) == 0
-    assert Path("mine/ran").exists()
+    assert Path("ran").exists()
     raw = {"rounds": 300, "seed": 4, "game": {"name": "shapley"}}
     ours = [{"learner": "hedge", "settings": {"rate": 0.2}, "perturb": 0.3}]
     theirs = [{"learner": "hedge", "settings": {"rate": 0.05}}]
@@ -131,14 +131,14 @@ def test_a_record_has_a_one_line_repr(scenario: Path) -> None:
 def test_compare_accepts_it_by_its_path(scenario: Path, capsys: pytest.CaptureFixture[str]) -> None:
     arguments = ["compare", "shapley", "--rounds", "200", "--json", "--learners"]
     assert main([*arguments, "hedge:rate=0.2,mine/mylearner.py:MyHedge:rate=0.2"]) == 2
-    assert "--allow-local-code" in capsys.readouterr().err and not Path("mine/ran").exists()
+    assert "--allow-local-code" in capsys.readouterr().err and not Path("ran").exists()
     assert main([*arguments, "hedge:rate=0.2,mine/mylearner.py:MyHedge:rate=0.2", "--allow-local-code"]) == 0
     first, second = json.loads(capsys.readouterr().out)["learners"]
     assert first["gap"] == pytest.approx(second["gap"])
     places = {path.name for path in Path("runs/compare-shapley-0").iterdir() if path.is_dir()}
     assert {place.split("-")[1] for place in places} == {"MyHedge", "hedge"}
     own = next(Path("runs/compare-shapley-0").glob("*-MyHedge/scenario.toml"))
-    assert read(own, local_code=True).runs_code
+    assert read(own, local_code=True).references
 
 
 @pytest.mark.parametrize(
@@ -148,10 +148,16 @@ def test_compare_accepts_it_by_its_path(scenario: Path, capsys: pytest.CaptureFi
         (LEARNER, "other.py:MyHedge", "there is no file"),
         ("import nothing_like_it\n", "mylearner.py:MyHedge", "line 1: ModuleNotFoundError"),
         ("x = 1\nclass A:\n  def\n", "mylearner.py:A", "line 3: SyntaxError"),
-        ("from gamesim.players import Hedge\n", "mylearner.py:Hedge", "is a subclass of Learner"),
+        ("from gamesim.learner import Learner as Hedge\n", "mylearner.py:Hedge", "must have kernels = play, observe"),
+        ("Hedge = 3\n", "mylearner.py:Hedge", "is not a learner"),
+        ("import sys\nsys.exit(0)\n", "mylearner.py:Hedge", "line 2: SystemExit: 0"),
+        ("x = __file__\n", "mylearner.py:Hedge", "line 1: NameError"),
     ],
 )
-def test_mistakes_are_reported(tmp_path: Path, file: str, learner: str, expected: str) -> None:
+def test_mistakes_are_reported(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, file: str, learner: str, expected: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
     (tmp_path / "mylearner.py").write_text(file)
     raw = {"rounds": 10, "game": {"name": "chicken"}, "everyone": {"learner": learner}}
     with pytest.raises(InputError, match=expected):
@@ -260,7 +266,7 @@ def test_a_comparison_rejects_it_unless_allowed(scenario: Path) -> None:
 def test_a_study_never_runs_it(scenario: Path) -> None:
     with pytest.raises(InputError, match="allow-local-code"):
         Study.from_dict({"base": "own.toml", "seeds": 2}, folder=Path("mine"))
-    assert not Path("mine/ran").exists()
+    assert not Path("ran").exists()
 
 
 def test_the_documented_test_file_checks_conformance(tmp_path: Path) -> None:

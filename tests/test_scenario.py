@@ -73,7 +73,7 @@ MISTAKES: list[tuple[dict[str, Any], str, list[str]]] = [
     ({"game": None}, "game", ["missing"]),
     ({"game": {"name": "chikcen"}}, "game.name", ["did you mean 'chicken'?"]),
     ({"game": {"name": "chicken", "file": "x.nfg"}}, "game", ["exactly one", "got name and file"]),
-    ({"game": {}}, "game", ["exactly one of name, file and payoffs", "got none of them"]),
+    ({"game": {}}, "game", ["exactly one of name, file, payoffs and schedule", "got none of them"]),
     ({"game": {"name": "chicken", "players": ["A", "B"]}}, "game.players", ["only be given with payoffs"]),
     ({"game": PENNIES | {"settings": {"a": 1}}}, "game.settings", ["only be given with name"]),
     (

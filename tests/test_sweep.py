@@ -112,9 +112,9 @@ def test_only_new_points_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     ran: list[Job] = []
     run = worker.run
 
-    def counted(jobs: Sequence[Job], measures: Sequence[str]) -> list[Outcome]:
+    def counted(jobs: Sequence[Job], measures: Sequence[str], **options: Any) -> list[Outcome]:
         ran.extend(jobs)
-        return run(jobs, measures)
+        return run(jobs, measures, **options)
 
     monkeypatch.setattr(worker, "run", counted)
     swept(tmp_path / FILE, STUDY).close()

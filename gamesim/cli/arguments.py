@@ -22,11 +22,11 @@ def add_scenario(command: argparse.ArgumentParser) -> None:
 
 
 def add_local_code(command: argparse.ArgumentParser) -> None:
-    """Add the option that permits user-defined learners."""
+    """Add the option that permits user-defined learners, measures and observers."""
     command.add_argument(
         "--allow-local-code",
         action="store_true",
-        help="run the Python files named as learners (such as mylearner.py:MyHedge); use it only with files you trust",
+        help="run the Python files that are named (such as mylearner.py:MyHedge); use it only with files you trust",
     )
 
 

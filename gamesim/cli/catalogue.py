@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table as Grid
 
-from gamesim import equilibrium, games, players, scenario
+from gamesim import equilibrium, games, players, scenario, user_files
 from gamesim.cli.docstrings import Documentation, documentation, flowing
 from gamesim.errors import InputError, did_you_mean
 from gamesim.formatting import number
@@ -119,10 +119,21 @@ def describe_scenario(shown: Scenario) -> str:
     game = shown.played_game
     learners = [shown.everyone.learner] if shown.everyone else [one.learner for one in shown.players or []]
     replicas = "" if shown.replicas is None else f", {shown.replicas} replicas"
-    return (
-        f"{game.name} ({_size(game)}), {' and '.join(dict.fromkeys(learners))}, "
-        f"{shown.rounds:,} round{'' if shown.rounds == 1 else 's'}, "
-        f"{shown.feedback} feedback{replicas}, seed {shown.seed}"
+    named = " and ".join(dict.fromkeys(map(user_files.shown, learners)))
+    protocol = [
+        *([f"{shown.order} moves"] if shown.order != "simultaneous" else []),
+        *([f"delay {shown.delay:,}"] if shown.delay else []),
+        *([f"noise {number(shown.noise)}"] if shown.noise else []),
+    ]
+    return ", ".join(
+        [
+            f"{game.name} ({_size(game)})",
+            named,
+            f"{shown.rounds:,} round{'' if shown.rounds == 1 else 's'}",
+            f"{' and '.join(dict.fromkeys(shown.feedbacks))} feedback{replicas}",
+            *protocol,
+            f"seed {shown.seed}",
+        ]
     )
 
 

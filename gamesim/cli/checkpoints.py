@@ -49,7 +49,7 @@ class UnfinishedRun:
 
     def simulation(self) -> Simulation:
         """Return the simulation in the state in which it stopped."""
-        return self.scenario.simulation() if self.record is None else Simulation.resume(self.record)
+        return self.scenario.simulation() if self.record is None else self.scenario.resumed(self.record)
 
 
 class CheckpointWriter:
@@ -130,10 +130,10 @@ def _lock(target: Path) -> AbstractContextManager[object]:
     return closing(lock)
 
 
-def unfinished_run(target: Path) -> UnfinishedRun | None:
+def unfinished_run(target: Path, *, local_code: bool = False) -> UnfinishedRun | None:
     """Return the unfinished run in a folder, or None if the run is complete."""
     refuse_running(target)
-    kept = _kept_run(partial_folder(target))
+    kept = _kept_run(partial_folder(target), local_code=local_code)
     if _keeps_no_state(target):
         if kept is not None:  # a run that replaces the one in the folder
             return kept
@@ -143,7 +143,9 @@ def unfinished_run(target: Path) -> UnfinishedRun | None:
             f"{target} cannot be resumed because the state of a user-defined learner is not saved; "
             "run its scenario again with --force"
         )
-    whole = _written_run(target)
+    if kept is None and _is_run_folder(target) and not _title_and_stopped(target)[1]:
+        return None
+    whole = _written_run(target, local_code=local_code)
     if kept is None and whole is None:
         if (target / RECORD_FOLDER).is_dir():
             sealed.read(target / SUMMARY_FILE)  # raises for the file that is missing
@@ -164,9 +166,11 @@ def shorter_run(target: Path, scenario: Scenario) -> UnfinishedRun | None:
             f"{partial_folder(target)} holds an unfinished run; continue it with `gamesim resume {target}`, "
             f"or start over with --force"
         )
-    if scenario.runs_code or _keeps_no_state(target):
+    if not scenario.can_resume or _keeps_no_state(target):
         return None
-    whole = _written_run(target)
+    if _is_run_folder(target) and _needs_code(target) and not scenario.references:  # another run
+        return None
+    whole = _written_run(target, local_code=bool(scenario.references))
     if whole is None or whole.record is None:
         return None
     same = differs_in_rounds_only(scenario, whole.scenario, whole.record)
@@ -186,7 +190,12 @@ def _is_run_folder(target: Path) -> bool:
 
 def _keeps_no_state(target: Path) -> bool:
     """Whether a folder holds a run with a user-defined learner, whose state a record does not contain."""
-    return _is_run_folder(target) and any(isinstance(player, str) for player in load(target / RECORD_FOLDER).learners)
+    return _is_run_folder(target) and bool(load(target / RECORD_FOLDER).players_without_state)
+
+
+def _needs_code(target: Path) -> bool:
+    """Whether a run folder holds Python files, which the scenario of the run names."""
+    return any(target.glob("*.py"))
 
 
 def _title_and_stopped(target: Path) -> tuple[str, bool]:
@@ -198,15 +207,15 @@ def _title_and_stopped(target: Path) -> tuple[str, bool]:
         raise InputError(f"{target / SUMMARY_FILE} is not the summary of a run") from None
 
 
-def _written_run(target: Path) -> UnfinishedRun | None:
+def _written_run(target: Path, *, local_code: bool) -> UnfinishedRun | None:
     """Return the run in a run folder."""
     if not _is_run_folder(target):
         return None
     title, _ = _title_and_stopped(target)
-    return UnfinishedRun(read(target / SCENARIO_FILE), title, load(target / RECORD_FOLDER))
+    return UnfinishedRun(read(target / SCENARIO_FILE, local_code=local_code), title, load(target / RECORD_FOLDER))
 
 
-def _kept_run(folder: Path) -> UnfinishedRun | None:
+def _kept_run(folder: Path, *, local_code: bool) -> UnfinishedRun | None:
     """Return the run in a checkpoint folder."""
     if not folder.is_dir():
         return None
@@ -216,4 +225,5 @@ def _kept_run(folder: Path) -> UnfinishedRun | None:
     except (ValueError, KeyError, TypeError):
         raise InputError(f"{folder / SETTINGS_FILE} is not the settings file of a run with checkpoints") from None
     kept = sorted(folder.glob(f"{CHECKPOINT_PREFIX}*"))
-    return UnfinishedRun(read(folder / SCENARIO_FILE), name, load(kept[-1]) if kept else None, interval)
+    scenario = read(folder / SCENARIO_FILE, local_code=local_code)
+    return UnfinishedRun(scenario, name, load(kept[-1]) if kept else None, interval)

@@ -1,6 +1,7 @@
 """`gamesim figures` and `gamesim convert`: redraw a run, and convert a game to another file format."""
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 
 from gamesim.cli.arguments import Commands, add_local_code
@@ -36,6 +37,7 @@ def _figures(arguments: argparse.Namespace) -> int:
     from gamesim.report.summary import summarise
     from gamesim.scenario import read
     from gamesim.scenario.model import SCENARIO_FILE
+    from gamesim.user_learners import restored
 
     folder = Path(arguments.run)
     if not (folder / RECORD_FOLDER).is_dir():
@@ -48,7 +50,9 @@ def _figures(arguments: argparse.Namespace) -> int:
     scenario = read(folder / SCENARIO_FILE, local_code=arguments.allow_local_code)
     stopped = record.rounds < scenario.rounds
     title = scenario.title or folder.name
-    summary = summarise(record, title=title, distance=scenario.measure.distance, stopped=stopped)
+    record = replace(record, learners=restored(record.learners, {}))
+    asked = scenario.measure
+    summary = summarise(record, title=title, distance=asked.distance, stopped=stopped, measures=asked.measures)
     for missing in missing_figures(write_report(folder, scenario, record, summary)):
         print(missing)
     print(f"Wrote {folder / FIGURES_FOLDER} and {folder / REPORT_FILE}")

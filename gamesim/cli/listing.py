@@ -1,15 +1,17 @@
 """`gamesim check`, `gamesim list` and `gamesim show`: validate a scenario or results; describe what is built in."""
 
 import argparse
+import re
 
 from gamesim.cli.arguments import Commands, Paragraphs, add_local_code, scenario_path
 from gamesim.cli.console import announce_compilation, make_console
 
 CHECK_HELP = """\
-Validate a scenario without running it, or verify that stored results are undamaged: those of a run, a record, the
-checkpoints of a run or a study. Every file and every point has a checksum.
+Validate a scenario without running it; verify that stored results are undamaged: those of a run, a record, the
+checkpoints of a run or a study, where every file and every point has a checksum; or run the conformance checks on a
+user-defined learner, which needs --allow-local-code.
 
-exit codes: 0 success, 1 damaged results (all damages are listed), 2 invalid input"""
+exit codes: 0 success, 1 damaged results or failed checks (all are listed), 2 invalid input"""
 LISTS = ("learners", "games", "scenarios", "studies")
 
 
@@ -17,14 +19,15 @@ def add_check(commands: Commands) -> None:
     """Add the parser of `gamesim check`."""
     check = commands.add_parser(
         "check",
-        help="validate a scenario without running it, or verify stored results",
+        help="validate a scenario, verify stored results, or check a user-defined learner",
         description=CHECK_HELP,
         formatter_class=Paragraphs,
     )
     check.add_argument(
         "name",
         metavar="PATH",
-        help="scenario file or name of a built-in scenario; or the folder of a run, record or study, or a store",
+        help="scenario file or name of a built-in scenario; the folder of a run, record or study, or a store; or "
+        "mylearner.py:MyHedge, with settings as in mylearner.py:MyHedge:rate=0.5",
     )
     add_local_code(check)
     check.set_defaults(command=_check)
@@ -63,6 +66,10 @@ def _check(arguments: argparse.Namespace) -> int:
     from gamesim.cli.integrity import check_results, results_at
     from gamesim.scenario import read
 
+    if re.search(r"\.py(:|$)", arguments.name):
+        from gamesim.cli.conformity import check_learners
+
+        return check_learners(arguments.name, make_console(), local_code=arguments.allow_local_code)
     if (results := results_at(arguments.name)) is not None:
         return check_results(results, make_console())
     path = scenario_path(arguments.name)

@@ -101,6 +101,7 @@ def add_resume(commands: Commands) -> None:
         metavar="SECONDS",
         help="write a checkpoint every SECONDS seconds (default: as before)",
     )
+    add_local_code(resume)
     resume.set_defaults(command=_resume)
 
 
@@ -110,9 +111,10 @@ def _run(arguments: argparse.Namespace) -> int:
 
     path = scenario_path(arguments.scenario)
     scenario = read(path, local_code=arguments.allow_local_code).changed(arguments.rounds, arguments.seed)
-    if arguments.checkpoint and scenario.runs_code:
+    if arguments.checkpoint and not scenario.can_resume:
         raise InputError(
-            "a run with a user-defined learner cannot be resumed, because its state is not saved; omit --checkpoint"
+            "a run with a learner in Python cannot be resumed, unless its class has state() and restore(state); "
+            "omit --checkpoint"
         )
     target = Path(arguments.out) if arguments.out else Path("runs") / f"{path.stem}-{scenario.seed}"
     shorter = None if arguments.force else checkpoints.shorter_run(target, scenario)
@@ -128,7 +130,7 @@ def _resume(arguments: argparse.Namespace) -> int:
     from gamesim.cli import checkpoints
 
     target = Path(str(Path(arguments.run)).removesuffix(".partial"))
-    run = checkpoints.unfinished_run(target)
+    run = checkpoints.unfinished_run(target, local_code=arguments.allow_local_code)
     if run is None:
         checkpoints.remove_checkpoints(target)
         make_console(stderr=True, quiet=arguments.quiet).print(f"{target} is complete; there is nothing to do")
@@ -143,7 +145,7 @@ def _finish(run: "UnfinishedRun", target: Path, arguments: argparse.Namespace, *
     from gamesim.interrupts import Stop
 
     interval = arguments.checkpoint
-    if interval is None and run.record is not None:
+    if interval is None and run.record is not None and run.scenario.can_resume:
         interval = float("inf")  # the earlier record is kept until the longer one is written
     if not arguments.quiet:
         announce_compilation()
@@ -153,7 +155,7 @@ def _finish(run: "UnfinishedRun", target: Path, arguments: argparse.Namespace, *
                 summary = _play_and_write(run, target, arguments, stop, keep, force=force)
         except KeyboardInterrupt:
             if checkpoints.partial_folder(target).exists():
-                make_console(stderr=True, quiet=arguments.quiet).print(_how_to_continue(target))
+                make_console(stderr=True, quiet=arguments.quiet).print(_how_to_continue(target, run))
             raise
         checkpoints.remove_checkpoints(target)
     _print_results(run, summary, target, arguments)
@@ -177,13 +179,14 @@ def _play_and_write(
     from gamesim.report.summary import summarise
 
     scenario = run.scenario
-    can_resume = not scenario.runs_code  # if so, a run whose measuring or drawing was cut short counts as stopped
+    can_resume = scenario.can_resume  # if so, a run whose measuring or drawing was cut short counts as stopped
     console = make_console(stderr=True, quiet=arguments.quiet)
     record = run_watched(run.simulation(), scenario.rounds, target.name, console, stop, keep)
     stopped = record.rounds < scenario.rounds
 
     def measure(distance: str, *, stopped: bool) -> "Summary":
-        return summarise(record, title=run.name, distance=distance, stopped=stopped)
+        measures = scenario.measure.measures
+        return summarise(record, title=run.name, distance=distance, stopped=stopped, measures=measures)
 
     with console.status("measuring"):
         summary = stop.or_else(
@@ -219,13 +222,14 @@ def _print_results(run: "UnfinishedRun", summary: "Summary", target: Path, argum
     elif not arguments.quiet:
         terminal.show(summary, make_console())
     console.print(f"\nWritten to {target}", style="dim")
-    if summary.stopped and run.scenario.runs_code:
+    if summary.stopped and not run.scenario.can_resume:
         console.print(
             "the state of a user-defined learner is not saved; to start over, repeat the command with --force"
         )
     elif summary.stopped:
-        console.print(_how_to_continue(target))
+        console.print(_how_to_continue(target, run))
 
 
-def _how_to_continue(target: Path) -> str:
-    return f"continue with `gamesim resume {shlex.quote(str(target))}`"
+def _how_to_continue(target: Path, run: "UnfinishedRun") -> str:
+    allow = " --allow-local-code" if run.scenario.references else ""
+    return f"continue with `gamesim resume {shlex.quote(str(target))}{allow}`"

@@ -11,24 +11,37 @@ from gamesim.learner import Learner
 from gamesim.record import Record
 from gamesim.scenario import Scenario
 from gamesim.scenario.parts import EveryonePart
-from gamesim.user_learners import UserLearner
+from gamesim.user_learners import StoredLearner, UserLearner, described
 
 
 def differs_in_rounds_only(scenario: Scenario, before: Scenario, record: Record) -> bool:
     """Whether a scenario differs from that of a record only in its rounds and in the final measures."""
     parts = scenario.player_parts
     return (
-        (scenario.seed, scenario.feedback, scenario.replicas, scenario.measure.checkpoints)
-        == (before.seed, before.feedback, before.replicas, before.measure.checkpoints)
+        _protocol(scenario) == _protocol(before)
         and _same_game(scenario.played_game, record.game)
-        and [(one.start, one.perturb) for one in parts] == [(one.start, one.perturb) for one in before.player_parts]
-        and tuple(map(_tuned_alike, parts, record.learners)) == record.learners
+        and [described(_tuned_alike(*one)) for one in zip(parts, record.learners, strict=True)]
+        == list(map(described, record.learners))
+    )
+
+
+def _protocol(scenario: Scenario) -> tuple[object, ...]:
+    """Return everything that determines a run except its rounds, its game and its learners."""
+    measure = scenario.measure
+    return (
+        *(scenario.seed, scenario.replicas, scenario.feedbacks, scenario.order, scenario.delay, scenario.noise),
+        *(measure.checkpoints, measure.trajectory, measure.all_observers()),
+        *((one.start, one.opening, one.perturb) for one in scenario.player_parts),
     )
 
 
 def same_scenario(scenario: Scenario, other: Scenario) -> bool:
     """Whether two scenarios are equal, including games that they read from files."""
-    return scenario.to_toml() == other.to_toml() and _same_game(scenario.played_game, other.played_game)
+    return (
+        scenario.to_toml() == other.to_toml()
+        and scenario.references == other.references
+        and _same_game(scenario.played_game, other.played_game)
+    )
 
 
 def with_horizons(scenario: Scenario, record: Record) -> Scenario:
@@ -44,14 +57,21 @@ def _same_game(game: Game, other: Game) -> bool:
     )
 
 
-def _tuned_alike(part: EveryonePart, played: Learner) -> Learner | UserLearner:
+def _horizon(played: Learner | StoredLearner) -> int | None:
+    found: int | None = (
+        played.settings.get("horizon") if isinstance(played, StoredLearner) else getattr(played, "horizon", None)
+    )
+    return found
+
+
+def _tuned_alike(part: EveryonePart, played: Learner | StoredLearner) -> Learner | UserLearner:
     """Return the learner of a player's table, tuned to the horizon of the learner that played."""
-    learner, horizon = part.make(), getattr(played, "horizon", None)
+    learner, horizon = part.make(), _horizon(played)
     return learner.with_horizon(horizon) if isinstance(learner, Learner) and horizon is not None else learner
 
 
-def _with_horizon(part: EveryonePart, played: Learner) -> EveryonePart:
+def _with_horizon(part: EveryonePart, played: Learner | StoredLearner) -> EveryonePart:
     """Return a player's table with the horizon of the learner that played, if required and unset."""
     if getattr(part.make(), "horizon", 0) is not None:
         return part
-    return part.model_copy(update={"settings": {**part.settings, "horizon": played.required_horizon()}})
+    return part.model_copy(update={"settings": {**part.settings, "horizon": _horizon(played)}})

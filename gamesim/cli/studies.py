@@ -3,7 +3,7 @@
 import argparse
 import os
 
-from gamesim.cli.arguments import Commands, Paragraphs, whole_number
+from gamesim.cli.arguments import Commands, Paragraphs, add_local_code, whole_number
 from gamesim.cli.console import make_console
 
 SWEEP_HELP = """\
@@ -32,6 +32,7 @@ def add_sweep(commands: Commands) -> None:
         "--dry-run", action="store_true", help="estimate points, running time and disk space without running the study"
     )
     sweep.add_argument("--quiet", action="store_true", help="print errors only")
+    add_local_code(sweep)
     sweep.set_defaults(command=_sweep)
 
 
@@ -52,7 +53,8 @@ def _sweep(arguments: argparse.Namespace) -> int:
 
     console = make_console(quiet=arguments.quiet)
     workers = (os.cpu_count() or 1) if arguments.workers is None else arguments.workers
-    return run_sweep(arguments.study, arguments.out, workers, arguments.cluster, console, dry_run=arguments.dry_run)
+    options = {"dry_run": arguments.dry_run, "local_code": arguments.allow_local_code}
+    return run_sweep(arguments.study, arguments.out, workers, arguments.cluster, console, **options)
 
 
 def _study(arguments: argparse.Namespace) -> int:

@@ -32,14 +32,21 @@ POINTS_TIMED = 40  # at most, in a dry run
 
 
 def run_sweep(
-    name: str, out: str | None, workers: int, address: str | None, console: Console, *, dry_run: bool = False
+    name: str,
+    out: str | None,
+    workers: int,
+    address: str | None,
+    console: Console,
+    *,
+    dry_run: bool = False,
+    local_code: bool = False,
 ) -> int:
     """Run the unfinished points of a study, save them in its store, and return the exit code."""
     if workers < 1:
         raise InputError(f"workers must be at least 1, got {workers}")
     with hint_if_scenario(name):
         path = find(name)
-        study = read(path)
+        study = read(path, local_code=local_code)
     store_path = folder_of(path, out) / FILE
     if dry_run:
         _dry_run(study, store_path, workers, console)
@@ -60,7 +67,7 @@ def run_sweep(
 
 def _run_with_display(store: Store, study: Study, open_pool: Open, console: Console) -> None:
     before = store.counts()
-    board = Scoreboard(store, study.measures[0], before["done"], sum(before.values()))
+    board = Scoreboard(store, study.description.measures[0], before["done"], sum(before.values()))
     if console.quiet or not console.is_terminal:
         run_study(study, store, open_pool, board)
         return

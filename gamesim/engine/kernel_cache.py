@@ -12,13 +12,15 @@ import pickle
 import re
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 # Numba's type annotations differ between versions, so this file treats Numba as untyped.
 numba: Any = import_module("numba")
@@ -27,6 +29,9 @@ caching: Any = import_module("numba.core.caching")
 compiler: Any = import_module("numba.core.compiler")
 serialize: Any = import_module("numba.core.serialize")
 
+contents: dict[str, bytes] = {}  # of code that runs under a name which is not the path of its file
+
+CONSTANTS = (bool, int, float, complex, str, np.generic)  # types of the constants that Numba compiles into kernels
 CHECKSUM_BYTES = hashlib.sha256().digest_size
 VERSIONS = (numba.__version__, llvmlite.__version__, sys.implementation.cache_tag)
 
@@ -90,12 +95,28 @@ class KernelCache(caching._Cache):  # type: ignore[misc]  # untyped
         function = self._function
         code, values = function.__code__, [cell.cell_contents for cell in function.__closure__ or ()]
         where = (code.co_filename, function.__module__, function.__qualname__, code.co_firstlineno)
-        digests = tuple(hashlib.sha256(part).hexdigest() for part in (code.co_code, serialize.dumps(values)))
+        parts = (code.co_code, serialize.dumps(values), *_used_by(function, set()))
+        digests = tuple(hashlib.sha256(part).hexdigest() for part in parts)
         return signature, codegen.magic_tuple(), where, digests, VERSIONS
 
     def _name(self, key: tuple[Any, ...]) -> str:
         """Return the name of a file; the key inside the file is compared, so a common name would do no harm."""
         return f"{self._function.__name__}-{hashlib.sha256(repr(key).encode()).hexdigest()[:32]}"
+
+
+def _used_by(function: Callable[..., Any], seen: set[Callable[..., Any]]) -> Iterator[bytes]:
+    """Yield what is compiled into a function from other modules: the files of the kernels it calls, and constants."""
+    seen.add(function)
+    for name in function.__code__.co_names:
+        value = function.__globals__.get(name)
+        called = getattr(value, "py_func", None)
+        if called is not None and called not in seen:
+            yield from (folder.name.encode() for folder in cache_folders(called.__code__.co_filename)[:1])
+            yield from _used_by(called, seen)
+        elif all(isinstance(one, CONSTANTS) for one in (value if isinstance(value, tuple) else [value])):
+            yield f"{name} = {value!r}".encode()
+        elif isinstance(value, np.ndarray):
+            yield name.encode() + value.tobytes()
 
 
 def _read_verified(path: Path) -> bytes:
@@ -133,21 +154,23 @@ def cache_folders(source: str) -> tuple[Path, ...]:
     files = files_behind(source, set())
     digest = hashlib.sha256()
     for path in sorted(files):
-        digest.update(Path(path).read_bytes())
+        digest.update(_content(path))
     return tuple(parent / f"kernels-{digest.hexdigest()[:16]}" for parent in _cache_parents()) if files else ()
 
 
 def files_behind(source: str, found: set[str]) -> set[str]:
     """Return a file and all files of gamesim that it imports, directly or indirectly."""
-    if source not in found and os.path.exists(source):  # code from a prompt has no file
+    if source not in found and (source in contents or os.path.exists(source)):  # code from a prompt has no file
         found.add(source)
-        for module in re.findall(
-            r"^from (gamesim\.[\w.]+) import", Path(source).read_text(encoding="utf-8"), re.MULTILINE
-        ):
-            spec = find_spec(module)
+        for module in re.findall(rb"^from (gamesim\.[\w.]+) import", _content(source), re.MULTILINE):
+            spec = find_spec(module.decode())
             if spec is not None and spec.origin is not None:
                 files_behind(spec.origin, found)
     return found
+
+
+def _content(source: str) -> bytes:
+    return contents[source] if source in contents else Path(source).read_bytes()
 
 
 def _cache_parents() -> list[Path]:

@@ -38,6 +38,8 @@ from gamesim.engine.compiled import Integers, Vector, arrayobj, instruction, typ
 from gamesim.errors import InputError
 from gamesim.formatting import amount, memory
 
+__all__ = ["Layout"]
+
 MOST_NUMBERS = 2**30  # in one array: 8 GiB
 
 Parts = TypeVar("Parts", bound=tuple[Any, ...])

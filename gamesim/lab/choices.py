@@ -1,20 +1,25 @@
 """The learners, games and lessons that the page offers."""
 
 import inspect
+from collections.abc import Sequence
 from dataclasses import fields
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
-from gamesim import games, players
+from gamesim import games, players, user_learners
 from gamesim.errors import InputError
 from gamesim.game import Game, Table
 from gamesim.lab.limits import LIMITS, refuse_beyond
-from gamesim.learner import default_guarantee
+from gamesim.learner import Feedback, Learner, default_guarantee
 from gamesim.scenario import Scenario, read, shipped
+from gamesim.scenario.settings import parameters
 
 
-def choices(first: Scenario | None) -> dict[str, Any]:
-    """Return everything the page offers and the scenario it opens with."""
+def choices(first: Scenario | None, own: Sequence[str] = ()) -> dict[str, Any]:
+    """Return everything the page offers and the scenario it opens with.
+
+    `own` are references to user-defined learners that were allowed on the command line.
+    """
     lessons = [lesson for name, path in shipped().items() if (lesson := _lesson(name, read(path))) is not None]
     opening = next(one for one in lessons if one["name"] == "chicken")
     if first is not None:
@@ -24,7 +29,7 @@ def choices(first: Scenario | None) -> dict[str, Any]:
     return {
         "scenario": opening["scenario"],
         "lessons": lessons,
-        "learners": _learners(),
+        "learners": [*_learners(), *map(_user_defined, own)],
         "games": _games(),
         "limits": LIMITS,
     }
@@ -91,6 +96,31 @@ def _learners() -> list[dict[str, Any]]:
             }
         )
     return found
+
+
+def _user_defined(reference: str) -> dict[str, Any]:
+    kind = user_learners.class_of(reference)
+    compiled = issubclass(kind, Learner)
+    try:
+        promise = default_guarantee(kind) if compiled else None
+    except Exception:  # a setting may have no default
+        promise = None
+    return {
+        "name": reference,
+        "about": (kind.__doc__ or "User-defined.").strip().splitlines()[0],
+        "guarantee": str(promise) if promise else "no guarantee",
+        "feedback": kind.feedback if compiled else get_args(Feedback),
+        "settings": [
+            _setting(name, _hint(one), None if one.default is one.empty else one.default)
+            for name, one in parameters(kind).items()  # type: ignore[arg-type]  # classes are hashable
+            if name not in (*user_learners.PASSED, "horizon")  # set by the simulation, and by the number of rounds
+        ],
+    }
+
+
+def _hint(parameter: inspect.Parameter) -> Any:
+    """Return the type of a setting of a user-defined class, from its annotation or its default."""
+    return type(parameter.default) if parameter.annotation is parameter.empty else parameter.annotation
 
 
 def _games() -> list[dict[str, Any]]:

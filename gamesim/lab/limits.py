@@ -17,6 +17,7 @@ PLAYERS = 12
 ACTIONS = 64  # per player
 CELLS = 4096  # action profiles
 ROUNDS = 10**9
+DELAY = 1000  # rounds
 PAYOFFS = 2**19  # of a game that is built before it is compared with these limits
 CHECKPOINTS = 100  # per power of ten of the rounds
 CHECKPOINT_BYTES = 2**21  # maximum size of a run's checkpoints; if each is large, there are fewer
@@ -66,11 +67,11 @@ def asked_scenario(raw: Any) -> Scenario:
 
 
 def simulated(scenario: Scenario) -> Simulation:
-    """Return the simulation of a scenario, with fewer checkpoints than it asks for if they would take much memory."""
-    numbers = checkpoint_numbers(scenario.played_game.sizes, scenario.feedback != "expected")
-    fitting = CHECKPOINT_BYTES // (8 * numbers * DECADES)
+    """Return the simulation of a scenario, with a thinned trajectory, and checkpoints that take little memory."""
+    drawn = any(one != "expected" for one in scenario.feedbacks)
+    fitting = CHECKPOINT_BYTES // (8 * checkpoint_numbers(scenario.played_game.sizes, drawn) * DECADES)
     checkpoints = min(scenario.measure.checkpoints, CHECKPOINTS, max(1, fitting))
-    measure = scenario.measure.model_copy(update={"checkpoints": checkpoints})
+    measure = scenario.measure.model_copy(update={"checkpoints": checkpoints, "trajectory": "thinned"})
     return scenario.model_copy(update={"measure": measure}).simulation()
 
 
@@ -98,6 +99,8 @@ def refuse_beyond(scenario: Scenario) -> None:
         raise InputError(f"the lab supports at most {CELLS:,} action profiles, got {game.cells:,}; {way}")
     if scenario.rounds > ROUNDS:
         raise InputError(f"rounds must be at most {ROUNDS:,} in the lab, got {scenario.rounds:,}; {way}")
+    if scenario.delay > DELAY:
+        raise InputError(f"delay must be at most {DELAY:,} in the lab, got {scenario.delay:,}; {way}")
     if scenario.measure.distance == "always" and (reason := why_left_out(game)) is not None:
         raise InputError(f'measure.distance must be "auto" or "never" in the lab: {reason.partition(" (")[0]}; {way}')
     if scenario.replicas is not None:

@@ -17,7 +17,7 @@ import threading
 import time
 import webbrowser
 import zipfile
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -171,9 +171,14 @@ def _token(scope: Scope, headers: dict[str, str]) -> str:
     return str(cookies[COOKIE].value) if COOKIE in cookies else ""
 
 
-def application(address: Address, first: Scenario | None = None, opened: Callable[[], None] | None = None) -> Starlette:
-    """Return the lab as an ASGI application; it calls `opened` once it is serving."""
-    offered = json.dumps(choices(first), ensure_ascii=False).encode()
+def application(
+    address: Address,
+    first: Scenario | None = None,
+    opened: Callable[[], None] | None = None,
+    own: Sequence[str] = (),
+) -> Starlette:
+    """Return the lab as an ASGI application; it calls `opened` once it is serving, and also offers own learners."""
+    offered = json.dumps(choices(first, own), ensure_ascii=False).encode()
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -271,7 +276,8 @@ async def _report(request: Request) -> Response:
 def _summary(scenario: Scenario, record: Record) -> report.Summary:
     stopped = record.rounds < scenario.rounds
     title = scenario.title or record.game.name
-    return report.summarise(record, title=title, distance=scenario.measure.distance, stopped=stopped)
+    asked = scenario.measure
+    return report.summarise(record, title=title, distance=asked.distance, stopped=stopped, measures=asked.measures)
 
 
 def _zipped(scenario: Scenario, record: Record) -> bytes:
@@ -298,8 +304,10 @@ def _reported(scenario: Scenario, record: Record) -> bytes:
         return report_html(record, _summary(scenario, record), paths, scenario.to_toml(), failed).encode()
 
 
-def serve(first: Scenario | None, host: str, port: int, *, allow_network: bool, browser: bool) -> None:
-    """Serve the lab until Ctrl-C."""
+def serve(
+    first: Scenario | None, host: str, port: int, *, allow_network: bool, browser: bool, own: Sequence[str] = ()
+) -> None:
+    """Serve the lab until Ctrl-C; `own` are references to user-defined learners."""
     if first is not None:
         first = first.model_copy(update={"replicas": None})
         refuse_beyond(first)
@@ -323,7 +331,7 @@ def serve(first: Scenario | None, host: str, port: int, *, allow_network: bool, 
             if browser:
                 threading.Thread(target=webbrowser.open, args=(address.link,), daemon=True).start()
 
-        server = uvicorn.Server(configuration(application(address, first, opened)))
+        server = uvicorn.Server(configuration(application(address, first, opened, own)))
         with suppress(KeyboardInterrupt):
             server.run(sockets=[listener])
     _leave()

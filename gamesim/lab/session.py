@@ -31,10 +31,12 @@ from gamesim.lab.choices import game_data
 from gamesim.lab.inbox import Inbox, Incoming
 from gamesim.lab.limits import asked_game, asked_scenario, read_message, simulated
 from gamesim.lab.workers import Workers
+from gamesim.learner import Learner
 from gamesim.record import Record
 from gamesim.report.summary import why_left_out
 from gamesim.scenario import Scenario
 from gamesim.simulation import Simulation
+from gamesim.user_learners import name_of
 
 CATCH_UP = 0.25  # maximum backlog, in seconds of rounds
 SLOWEST = 1000.0  # initial estimate of rounds per second, before any measurement
@@ -89,17 +91,25 @@ class Run:
     def data(self) -> dict[str, Any]:
         """Return the description of a run sent before its first round."""
         return {
-            "learners": [player.name for player in self.simulation.learners],
-            "guarantees": [str(player.guarantee() or "no guarantee") for player in self.simulation.learners],
+            "learners": [name_of(player) for player in self.simulation.learners],
+            "guarantees": [_guarantee(player) for player in self.simulation.learners],
             "bounds": [
-                frames.bounds(self.simulation, i, started, self.scenario.rounds)
+                frames.bounds(self.simulation, i, started, self.scenario.rounds) if self._is_usual(i) else None
                 for i, started in enumerate(self._started())
             ],
         }
 
+    def _is_usual(self, player: int) -> bool:
+        """Return whether bounds hold: for a learner's own start, and losses observed after each round."""
+        return self.scenario.player_parts[player].start is None and not self.simulation.protocol.data()
+
     def _started(self) -> list[bool]:
         """Return, for each player, whether its initial strategy is given or perturbed."""
         return [one.opening is not None or one.perturb > 0 for one in self.scenario.player_parts]
+
+
+def _guarantee(learner: Any) -> str:
+    return str((isinstance(learner, Learner) and learner.guarantee()) or "no guarantee")
 
 
 @dataclass

@@ -21,6 +21,7 @@ from gamesim.measure.distance import distance
 from gamesim.measure.incentives import EQUILIBRIUM_KINDS, EquilibriumKind, no_distance
 from gamesim.measure.linear_programs import SECONDS
 from gamesim.measure.moments import Moment, Moments, counterfactuals
+from gamesim.measure.observers import BUILT_IN
 from gamesim.measure.registry import Value, measure
 from gamesim.measure.rounding import gap_rounding
 from gamesim.measure.trend import power
@@ -175,13 +176,13 @@ def last_kl_to_equilibrium(moment: Moment) -> float:
     return min(_divergence(moment, profile) for profile in _equilibria(moment.game))
 
 
-@measure("dynamic-regret", unit=PAYOFF, per="player", reduce=np.max, observer="dynamic-regret")
+@measure("dynamic-regret", unit=PAYOFF, per="player", reduce=np.max, observer=BUILT_IN["dynamic-regret"])
 def dynamic_regret(moment: Moment) -> Vector:
     """Return each player's total regret against the best action of every round; needs the observer of this name."""
     return moment.observed("dynamic-regret") * moment.game.scale
 
 
-@measure("alternating-regret", unit=PAYOFF, per="player", reduce=np.max, observer="alternating-regret")
+@measure("alternating-regret", unit=PAYOFF, per="player", reduce=np.max, observer=BUILT_IN["alternating-regret"])
 def alternating_regret(moment: Moment) -> Vector:
     """Return each player's regret with every loss shared by two rounds' strategies; needs the observer of this name."""
     totals = moment.observed("alternating-regret")[: len(moment.game.sizes)]

@@ -148,7 +148,7 @@ class Moment:
         Returns
         -------
         ndarray of float
-            The total, without the header of built-in observers, in the observer's units.
+            The total, without the header of built-in observers, whose regrets are in units of loss.
 
         Raises
         ------

@@ -16,6 +16,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from gamesim import user_files
 from gamesim.engine.compiled import Vector, kernel, part
 from gamesim.engine.sums import lengths
 from gamesim.errors import InputError, unknown
@@ -113,19 +114,25 @@ def observer(
 
 def chosen(observers: Sequence[Any]) -> list[Observer]:
     """Return observers, those given by name looked up among the built-in ones."""
-    found = []
-    for one in observers:
-        if isinstance(one, str):
-            if one not in BUILT_IN:
-                raise unknown("observer", one, BUILT_IN)
-            found.append(BUILT_IN[one])
-        elif isinstance(one, Observer):
-            found.append(one)
-        else:
+    found = [find(one) if isinstance(one, str) else one for one in observers]
+    for one in found:
+        if not isinstance(one, Observer):
             raise InputError(f"an observer must be a name or a function decorated with @observer, got {one!r}")
     names = [one.name for one in found]
     if len(set(names)) < len(names):
         raise InputError(f"the names of observers must differ, got {', '.join(names)}")
+    return found
+
+
+def find(name: str) -> Observer:
+    """Return the built-in observer with this name, or that of a reference to a file that was allowed."""
+    if not user_files.is_reference(name):
+        if name not in BUILT_IN:
+            raise unknown("observer", name, BUILT_IN)
+        return BUILT_IN[name]
+    found = user_files.named(name)
+    if not isinstance(found, Observer):
+        raise InputError(f"{user_files.shown(name)} is not an observer; expected a function decorated with @observer")
     return found
 
 

@@ -13,15 +13,17 @@ schema, and in summary.json.
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cached_property, wraps
 from typing import Any, Literal, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gamesim import user_files
 from gamesim.errors import InputError, did_you_mean, unknown
 from gamesim.measure.moments import Moments
+from gamesim.measure.observers import Observer
 
 Value: TypeAlias = float | NDArray[np.float64]
 Per: TypeAlias = Literal["run", "player", "action", "cell", "any"]
@@ -53,8 +55,8 @@ class Measure:
         A function that reduces several numbers to one, for studies.
     cheap : bool, default True
         Whether it is fast enough to be computed for every run by default.
-    observer : str, optional
-        The name of the built-in observer that a run needs for this measure.
+    observer : Observer, optional
+        The observer without which the measure is undefined. Studies and scenarios that ask for the measure add it.
 
     Examples
     --------
@@ -71,7 +73,7 @@ class Measure:
     of: Of = "moment"
     reduce: Callable[[NDArray[np.float64]], float] | None = None
     cheap: bool = True
-    observer: str | None = None
+    observer: Observer | None = None
 
     @property
     def description(self) -> str:
@@ -110,8 +112,7 @@ class Measure:
         >>> [available()[name].gives_a_number for name in ("ce-gap", "swap-regret", "payoffs", "quantile-regret")]
         [True, True, False, False]
         """
-        alone = not any(self.options.values()) and self.observer is None
-        return (self.per == "run" or self.reduce is not None) and alone
+        return (self.per == "run" or self.reduce is not None) and not any(self.options.values())
 
     def now(self, moments: Moments, **options: Any) -> Value:
         """Return the measure at the last of these moments.
@@ -213,6 +214,8 @@ class Measure:
         """
         if self.per == "run":
             return float(value)
+        if self.per == "any" and self.reduce is None:
+            return _one_number(self.name, value)
         if self.reduce is None:
             raise InputError(f"{self.name} has one number per {self.per} and cannot be reduced to one")
         return float(self.reduce(np.asarray(value)))
@@ -236,7 +239,7 @@ def measure(
     of: Of = "moment",
     reduce: Callable[[NDArray[np.float64]], float] | None = None,
     cheap: bool = True,
-    observer: str | None = None,
+    observer: Observer | None = None,
 ) -> Callable[[Function], Function]:
     """Register a function as a measure, as a decorator.
 
@@ -258,8 +261,8 @@ def measure(
         A function that reduces several numbers to one, for studies.
     cheap : bool, default True
         Whether the function is fast even in large games.
-    observer : str, optional
-        The name of the built-in observer that a run needs for this measure.
+    observer : Observer, optional
+        The observer without which the measure is undefined.
 
     Returns
     -------
@@ -293,7 +296,8 @@ def measure(
 
 
 def _place(function: Callable[..., Any]) -> tuple[str, str]:
-    return function.__module__, function.__qualname__
+    """Return the module and name of a function; a user's file that was edited and run again is the same module."""
+    return function.__module__.partition("@")[0], function.__qualname__
 
 
 def available() -> dict[str, Measure]:
@@ -336,7 +340,8 @@ def find(measure: str | MomentFunction) -> Measure:
     Parameters
     ----------
     measure : str or callable
-        The name, or a function of a `Moment`.
+        The name, a function of a `Moment`, or the reference of one in a file that was allowed, see
+        `gamesim.user_files`. An observer with one number is a measure, too.
 
     Returns
     -------
@@ -355,8 +360,38 @@ def find(measure: str | MomentFunction) -> Measure:
         ...
     gamesim.errors.InputError: unknown measure 'ce-gab'; did you mean 'ce-gap'?
     """
+    if isinstance(measure, str) and user_files.is_reference(measure):
+        return _user_defined(user_files.shown(measure), user_files.named(measure))
     if callable(measure):
         return Measure(getattr(measure, "__name__", "measure"), "", "any", measure)
     if measure not in _known:
         raise unknown("measure", measure, _known)
     return _known[measure]
+
+
+def _user_defined(name: str, thing: Any) -> Measure:
+    """Return the measure of a function or an observer in a user's file."""
+    if isinstance(thing, Observer):
+        return Measure(name, "", "any", lambda moment: moment.observed(thing.name), observer=thing)
+    if not callable(thing) or isinstance(thing, type):
+        raise InputError(f"{name} is not a measure; expected a function of a Moment, or an observer")
+
+    @wraps(thing)
+    def measured(moment: Any, **options: Any) -> Any:
+        try:
+            return thing(moment, **options)
+        except InputError:
+            raise
+        except Exception as error:
+            raise user_files.failure(f"the measure {name}", f"after {moment.rounds:,} rounds", error) from error
+
+    registered = [one for one in _known.values() if one.function is thing]
+    if registered:
+        return replace(registered[0], name=name, function=measured)
+    return Measure(name, "", "any", measured)
+
+
+def _one_number(name: str, value: Any) -> float:
+    if np.size(value) != 1 or np.asarray(value).dtype.kind not in "biuf":
+        raise InputError(f"{name} must return one number per run, got {value!r:.60}")
+    return float(np.ravel(value)[0])

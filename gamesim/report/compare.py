@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from gamesim import players, user_learners
+from gamesim import players, user_files, user_learners
 from gamesim.errors import InputError
 from gamesim.learner import Learner
 from gamesim.players import notation
@@ -65,23 +65,31 @@ def contenders(text: str, *, local_code: bool = False) -> list[Contender]:
     >>> contenders("hedge:rate=0.1,wavelet")[0]
     Contender(label='hedge:rate=0.1', learner='hedge', settings={'rate': 0.1})
     """
-    chosen = []
-    for label in filter(None, map(str.strip, notation.split(text, ","))):
-        learner, *settings = notation.split(label, ":")
-        own = bool(settings) and learner.endswith(".py")
-        if own:
-            learner, settings = f"{learner}:{settings[0]}", settings[1:]
-            learner = user_learners.load_reference(learner, Path()) if local_code else learner
-        given = notation.settings(settings, label)
-        if own:
-            user_learners.loaded_class(learner)  # raises unless local code is allowed
-        else:
-            players.make(learner, **given)  # raises if the learner or a setting is invalid
-        chosen.append(Contender(label, learner, given))
+    chosen = [
+        contender(label, local_code=local_code) for label in filter(None, map(str.strip, notation.split(text, ",")))
+    ]
     labels = [one.label for one in chosen]
     if not chosen or len(set(labels)) < len(labels):
         raise InputError(f"learners must be a list of distinct learners such as hedge,wavelet, got {text!r}")
     return chosen
+
+
+def contender(label: str, *, local_code: bool = False) -> Contender:
+    """Parse a learner such as `hedge:rate=0.1` or, with `local_code`, `mylearner.py:MyHedge:rate=0.1`."""
+    learner, *settings = notation.split(label, ":")
+    if settings and learner.endswith(".py"):
+        learner, settings = f"{learner}:{settings[0]}", settings[1:]
+        if not user_files.is_reference(learner):
+            raise InputError(f"a user-defined learner must be given as FILE.py:CLASS, got {learner!r}")
+    values: dict[str, Any] = {"learner": learner, "settings": notation.settings(settings, label)}
+    if local_code:
+        values = user_files.replaced(values, lambda reference: user_files.allow(reference, Path()))
+    found = Contender(label, **values)
+    if user_files.is_reference(found.learner):
+        user_learners.class_of(found.learner)  # raises unless local code is allowed
+    else:
+        players.make(found.learner, **found.settings)  # raises if the learner or a setting is invalid
+    return found
 
 
 def variant(scenario: Scenario, contender: Contender, against: Contender | None) -> Scenario:
@@ -143,7 +151,7 @@ def compare(
             contender=contender,
             scenario=one,
             record=record,
-            summary=summarise(record, distance=one.measure.distance),
+            summary=summarise(record, distance=one.measure.distance, measures=one.measure.measures),
             seconds=seconds,
             moved=max(_moved(record, i) for i in range(counted)),
         )
@@ -159,10 +167,11 @@ def _moved(record: Record, i: int) -> float:
     several; since then, a strategy has moved by at most the path between, whose exact length is known.
     """
     player, actions = record.learners[i], record.game.sizes[i]
-    learner = player.start(actions) if isinstance(player, Learner) else player(actions=actions)
+    random = np.random.default_rng(0)
+    learner = player.start(actions) if isinstance(player, Learner) else user_learners.running(player, actions, random)
     rounds, strategies = record.trajectory[0], record.trajectory[1][i][..., 1:, :]
     path = float(np.mean(record.measure("path-length")[..., i]))
     if not strategies.size:
         return path / 2
     between = (np.diff(rounds).max() - 1) * path / record.rounds
-    return float(np.abs(strategies - learner.play()).sum(axis=-1).mean() + between) / 2
+    return float(np.abs(strategies - np.asarray(learner.play(), dtype=np.float64)).sum(axis=-1).mean() + between) / 2

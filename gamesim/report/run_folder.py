@@ -17,12 +17,13 @@ REPORT_FILE = "report.html"
 
 
 def write_run(folder: Path, scenario: Scenario, record: Record, summary: Summary) -> None:
-    """Write the scenario, record and summary of a run into an empty folder, without figures.
+    """Write the scenario, record and summary of a run into a folder, which may hold figures and a report.
 
     The summary has the checksums of the other files; those of the record's arrays are in its manifest.
     """
+    drawn = set(folder.iterdir())
     scenario.write_parts(folder)
-    files = [path.name for path in folder.iterdir() if path.is_file() and path.name != REPORT_FILE]
+    files = [path.name for path in folder.iterdir() if path not in drawn]
     (folder / RECORD_FOLDER).mkdir()
     record.write_parts(folder / RECORD_FOLDER)
     sealed.write(folder / SUMMARY_FILE, summary.as_full_json(), [*files, f"{RECORD_FOLDER}/{MANIFEST_FILE}"])

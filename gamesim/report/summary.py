@@ -6,20 +6,20 @@ verdict considers the trend of each gap, because gaps are rarely exactly 0 after
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import Field, asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from importlib.metadata import version
 from typing import Any, TypeVar
 
 import numpy as np
 
-from gamesim import equilibrium
+from gamesim import equilibrium, user_files
 from gamesim.equilibrium import DistanceBounds
 from gamesim.errors import InputError
 from gamesim.formatting import number
 from gamesim.game import Game
 from gamesim.learner import PLAIN_REGRETS, Learner, RegretOf
-from gamesim.measure import Measure, numbers
+from gamesim.measure import Measure, find, numbers
 from gamesim.measure import distance as distances
 from gamesim.measure.bounds import Holds, seen_by
 from gamesim.measure.incentives import EquilibriumKind, no_distance
@@ -28,6 +28,7 @@ from gamesim.measure.trend import Trend, trend
 from gamesim.record import Record
 from gamesim.record_files import VERSIONS
 from gamesim.report.verdict import verdict
+from gamesim.user_learners import name_of
 
 EQUILIBRIA: dict[EquilibriumKind, str] = {"ce": "correlated equilibrium", "cce": "coarse correlated equilibrium"}
 MIXED = "mixed"  # the trend of replicas that do not agree
@@ -185,8 +186,10 @@ class Summary:
         )
 
 
-def summarise(record: Record, *, title: str = "", distance: str = "auto", stopped: bool = False) -> Summary:
-    """Measure a record; `distance` is "auto" (skipped if slow), "always" or "never"."""
+def summarise(
+    record: Record, *, title: str = "", distance: str = "auto", stopped: bool = False, measures: Sequence[str] = ()
+) -> Summary:
+    """Measure a record, with further `measures`; `distance` is "auto" (skipped if slow), "always" or "never"."""
     game = record.game
     left_out = why_left_out(game, record.replicas, distance)
     missing: dict[str, str] = {}
@@ -220,7 +223,7 @@ def summarise(record: Record, *, title: str = "", distance: str = "auto", stoppe
         welfare_range=welfare_ranges,
         optimum=equilibrium.optimum(game) if no_distance(game) is None else None,
         payoff_range=(float(low.min()), float(high.max())),
-        measures=_other_measures(record, missing),
+        measures=_other_measures(record, measures, missing),
         missing=missing or None,
         replicas=None
         if record.single
@@ -292,18 +295,25 @@ def _mean_exponent(trends: tuple[Trend, ...]) -> float | None:
     return float(np.mean(exponents)) if len(exponents) == len(trends) else None
 
 
-def _other_measures(record: Record, missing: dict[str, str]) -> dict[str, float]:
-    """Return the other measures that are a single number, cheap, and apply to this run."""
+def _other_measures(record: Record, asked: Sequence[str], missing: dict[str, str]) -> dict[str, float]:
+    """Return further measures that are a single number: the cheap ones that apply to this run, and those asked for."""
     others = {name: one for name, one in numbers().items() if one.cheap and name not in SHOWN_ELSEWHERE}
-    found = {name: _tried(name, missing, partial(_mean_number, record, one)) for name, one in others.items()}
+    found = {name: _tried(name, missing, partial(_if_it_applies, record, one)) for name, one in others.items()}
+    for name in asked:
+        shown = user_files.shown(name)
+        found[shown] = _tried(shown, missing, partial(_mean_number, record, find(name)))
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _mean_number(record: Record, measure: Measure) -> float | None:
+def _if_it_applies(record: Record, measure: Measure) -> float | None:
     try:
-        return float(np.mean([measure.number(run.measure(measure.name)) for run in record]))
+        return _mean_number(record, measure)
     except InputError:  # it needs an observer or a payoff table
         return None
+
+
+def _mean_number(record: Record, measure: Measure) -> float:
+    return float(np.mean([measure.number(measure.now(run.moments())) for run in record]))
 
 
 def _players(record: Record) -> tuple[list[PlayerSummary], str | None]:
@@ -321,10 +331,8 @@ def _players(record: Record) -> tuple[list[PlayerSummary], str | None]:
         PlayerSummary(
             **vars(of_play[i]),
             name=record.game.players[i],
-            learner=player.name if isinstance(player, Learner) else str(player),
-            settings={field.name: getattr(player, field.name) for field in fields(player) if _is_set(player, field)}
-            if isinstance(player, Learner)
-            else {},
+            learner=name_of(player),
+            settings=_settings(player) if isinstance(player, Learner) else {},
             payoff=float(payoffs[i]),
             guarantee=str(promise) if isinstance(player, Learner) and (promise := player.guarantee()) else None,
             strategies=of_strategies[i],
@@ -350,8 +358,10 @@ def _regrets(record: Record, of: RegretOf) -> list[RegretSummary]:
     ]
 
 
-def _is_set(player: Learner, field: Field[Any]) -> bool:
-    return bool(getattr(player, field.name) != field.default)
+def _settings(learner: Learner) -> dict[str, Any]:
+    """Return the settings that differ from the defaults, as data."""
+    data = user_files.replaced(learner.settings(), user_files.shown)
+    return {one.name: data[one.name] for one in fields(learner) if getattr(learner, one.name) != one.default}
 
 
 def _certificates(record: Record, i: int) -> dict[str, float | None]:

@@ -7,33 +7,38 @@ the game.
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 import numpy as np
 from pydantic import ValidationError
+from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
+from gamesim import user_files
 from gamesim.errors import InputError, did_you_mean
 from gamesim.formatting import shown
 from gamesim.game import Game
 from gamesim.learner import Learner, several_informed
 from gamesim.scenario.mistakes import Mistake, Mistakes, key_at, key_of_setting
-from gamesim.scenario.parts import EveryonePart, GamePart, MeasurePart, Part, PlayerPart
+from gamesim.scenario.parts import EveryonePart, GamePart, Part, PlayerPart
 from gamesim.scenario.payoffs import label_mistakes
+from gamesim.simulation.protocol import Protocol
 
-PARTS: dict[str | int, type[Part]] = {
-    "game": GamePart,
-    "players": PlayerPart,
-    "everyone": EveryonePart,
-    "measure": MeasurePart,
-}
+if TYPE_CHECKING:
+    from gamesim.scenario.model import Scenario
+
+LABELLED = ["payoffs", "schedule"]  # games whose players and actions have names in the scenario
 
 SoundPart = TypeVar("SoundPart", bound=Part)
 
 
-def in_plain_words(error: ErrorDetails, scenario: type[Part]) -> Iterator[Mistake]:
-    """Translate an error that pydantic found in a scenario."""
-    location = error["loc"]
+def in_plain_words(errors: ValidationError, raw: Mapping[str, Any], scenario: type[Part]) -> list[Mistake]:
+    """Translate the errors that pydantic found in a scenario; all alternatives of one value are one mistake."""
+    return list(dict.fromkeys(mistake for one in errors.errors() for mistake in _translated(one, raw, scenario)))
+
+
+def _translated(error: ErrorDetails, raw: Mapping[str, Any], scenario: type[Part]) -> Iterator[Mistake]:
+    location, part, field = _place(error["loc"], scenario)
     key = key_at(location)
     cause = error.get("ctx", {}).get("error")
     if isinstance(cause, Mistakes):
@@ -41,21 +46,50 @@ def in_plain_words(error: ErrorDetails, scenario: type[Part]) -> Iterator[Mistak
     elif isinstance(cause, InputError):
         yield key, str(cause)
     elif error["type"] == "extra_forbidden":
-        yield key, f"unknown key; {did_you_mean(str(location[-1]), _part_at(location, scenario).model_fields)}"
+        yield key, f"unknown key; {did_you_mean(str(location[-1]), part.model_fields)}"
     else:
-        named = [part for part in location if isinstance(part, str)]
-        field = _part_at(location, scenario).model_fields.get(named[-1])
         expected = (field and field.description) or str(error["msg"])
         if error["type"] == "missing":
             yield key, f"missing; expected {expected}"
         else:
-            yield key, f"expected {expected}, got {shown(error['input'])}"
+            yield key, f"expected {expected}, got {shown(_value_at(raw, location))}"
 
 
-def _part_at(location: Sequence[str | int], scenario: type[Part]) -> type[Part]:
-    """Return the model of the table that contains a key: one of the parts, or the scenario itself."""
-    inside = len([part for part in location if isinstance(part, str)]) > 1
-    return PARTS[location[0]] if inside else scenario
+def _place(location: Sequence[str | int], scenario: type[Part]) -> tuple[list[str | int], type[Part], FieldInfo | None]:
+    """Return the location of a value, the model of its table, and its field.
+
+    Pydantic's locations end with the alternative of a value that it has tried, which is not a key.
+    """
+    table, inside, field = scenario, scenario, None
+    found: list[str | int] = []
+    for step in location:
+        if isinstance(step, str):
+            table = inside
+            if step not in table.model_fields:
+                if not found or isinstance(found[-1], int) or _model(field) is not None:
+                    found.append(step)  # an unknown key
+                    field = None
+                break
+            field = table.model_fields[step]
+            inside = _model(field) or table
+        found.append(step)
+    return found, table, field
+
+
+def _model(field: FieldInfo | None) -> type[Part] | None:
+    """Return the model of the tables that a field holds, if it holds any."""
+    kinds: list[Any] = [] if field is None else [field.annotation]
+    for kind in kinds:
+        if isinstance(kind, type) and issubclass(kind, Part):
+            return kind
+        kinds += get_args(kind)
+    return None
+
+
+def _value_at(raw: Any, location: Sequence[str | int]) -> Any:
+    for step in location:
+        raw = raw[step]
+    return raw
 
 
 def conflicting_keys(raw: Mapping[str, Any]) -> Iterator[Mistake]:
@@ -66,13 +100,14 @@ def conflicting_keys(raw: Mapping[str, Any]) -> Iterator[Mistake]:
     game = raw.get("game")
     if not isinstance(game, dict):
         return
-    given = [key for key in ("name", "file", "payoffs") if key in game]
+    given = [key for key in ("name", "file", "payoffs", "schedule") if key in game]
     if len(given) != 1:
-        yield "game", f"expected exactly one of name, file and payoffs, got {' and '.join(given) or 'none of them'}"
+        got = " and ".join(given) or "none of them"
+        yield "game", f"expected exactly one of name, file, payoffs and schedule, got {got}"
         return
-    for key, partner in (("settings", "name"), ("players", "payoffs"), ("actions", "payoffs")):
-        if key in game and partner not in game:
-            yield f"game.{key}", f"can only be given with {partner}, got {given[0]}"
+    for key, partners in (("settings", ["name"]), ("players", LABELLED), ("actions", LABELLED)):
+        if key in game and given[0] not in partners:
+            yield f"game.{key}", f"can only be given with {' or '.join(partners)}, got {given[0]}"
 
 
 def built_game(raw: Mapping[str, Any], folder: Path) -> tuple[Game | None, list[Mistake]]:
@@ -80,9 +115,11 @@ def built_game(raw: Mapping[str, Any], folder: Path) -> tuple[Game | None, list[
     part = _sound(GamePart, raw.get("game"))
     if part is None or any(key.startswith("game") for key, _ in conflicting_keys(raw)):
         return None, []
-    if part.payoffs is not None and (found := list(label_mistakes(part.payoffs, part.players, part.actions))):
+    labelled = part.payoffs if part.schedule is None else part.schedule.tables[0]
+    if labelled is not None and (found := list(label_mistakes(labelled, part.players, part.actions))):
         return None, found
-    key = "game.settings" if part.name else "game.file" if part.file else "game.payoffs"
+    places = {"game.settings": part.name, "game.file": part.file, "game.schedule": part.schedule}
+    key = next((key for key, given in places.items() if given), "game.payoffs")
     try:
         return part.make(folder, str(raw.get("title", ""))), []
     except InputError as error:
@@ -117,6 +154,23 @@ def clashes(raw: Mapping[str, Any], game: Game) -> Iterator[Mistake]:
             yield f"players[{i + 1}].name", f"names of players must differ, got {name!r} again"
 
 
+def protocol_mistakes(scenario: "Scenario", game: Game) -> Iterator[Mistake]:
+    """Yield the mistakes of the protocol as a whole, and of learners that do not fit it."""
+    parts = scenario.parts_for(game)
+    feedbacks = [getattr(part, "feedback", None) or scenario.feedback for part in parts]
+    try:
+        protocol = Protocol.checked(game, feedbacks, scenario.order, scenario.delay, scenario.noise)
+    except InputError as error:
+        yield "order", str(error)
+        return
+    places = ["everyone"] if scenario.everyone is not None else [f"players[{i + 1}]" for i in range(len(parts))]
+    for place, part in zip(places, parts, strict=False):
+        try:
+            protocol.refuse_informed(part.make())
+        except InputError as error:
+            yield f"{place}.learner", str(error)
+
+
 def _misfits(place: str, entry: EveryonePart, game: Game, i: int, raw: Mapping[str, Any]) -> Iterator[Mistake]:
     """Yield the mismatches between one player's table and the game or the feedback."""
     size = game.sizes[i]
@@ -127,7 +181,7 @@ def _misfits(place: str, entry: EveryonePart, game: Game, i: int, raw: Mapping[s
     player = entry.make()
     if not isinstance(player, Learner):
         return
-    feedback = raw.get("feedback", "expected")
+    feedback = getattr(entry, "feedback", None) or raw.get("feedback", "expected")
     if feedback in ("expected", "sampled", "bandit") and feedback not in player.feedback:
         yield (
             f"{place}.learner",
@@ -140,6 +194,11 @@ def _misfits(place: str, entry: EveryonePart, game: Game, i: int, raw: Mapping[s
         tuned.kernel_settings(size)
     except InputError as error:
         yield key_of_setting(f"{place}.settings", error, entry.settings), str(error)
+        return
+    except Exception as error:
+        if not player.is_user_defined:
+            raise
+        yield f"{place}.learner", str(user_files.failure(player.name, "when it was set up", error))
         return
     if isinstance(entry.start, list) and len(entry.start) == size > 1:
         try:

@@ -92,7 +92,7 @@ def read(path: str | Path, *, local_code: bool = False) -> Scenario:
     path : str or Path
         The path of the file.
     local_code : bool, default False
-        Whether to run the Python files that the scenario names as learners.
+        Whether to run the Python files that the scenario names, such as ``mylearner.py:MyHedge``.
 
     Returns
     -------

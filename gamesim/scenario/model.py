@@ -4,28 +4,29 @@ Reading a scenario reports all its mistakes at once, each with its key (lists co
 was given. Writing one gives a file that reads back equal, so the scenario in a run folder repeats the run.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any
 
 from pydantic import Field, PrivateAttr, ValidationError
 
-from gamesim import games, user_learners
+from gamesim import games, user_files, user_learners
 from gamesim import toml as toml_writer
 from gamesim.deprecated import Renamed
 from gamesim.errors import InputError
 from gamesim.game import Game
+from gamesim.learner import Feedback
+from gamesim.record import Record
 from gamesim.scenario import diagnostics
 from gamesim.scenario.mistakes import Mistake, message
 from gamesim.scenario.parts import EveryonePart, GamePart, MeasurePart, Part, PlayerPart, PrintableText
 from gamesim.simulation import Simulation
-from gamesim.validation import MOST_ROUNDS, whole_number
+from gamesim.simulation.protocol import MOST_DELAY, Order
+from gamesim.validation import LARGEST_NUMBER, MOST_ROUNDS, whole_number
 
 __all__ = ["Scenario"]
-
-Entry = TypeVar("Entry", bound=EveryonePart)
 
 SCENARIO_FILE = "scenario.toml"  # the name of the scenario in a run folder
 GAME_FILE = "game.npz"  # the name of a game that was read from a file: this format stores every game exactly
@@ -43,17 +44,23 @@ class Scenario(Part):
     seed : int, default 0
         The seed of all randomness, at least 0.
     feedback : {"expected", "sampled", "bandit"}, default "expected"
-        What the learners observe in each round.
+        What the learners observe in each round; players may have their own.
+    order : {"simultaneous", "alternating"}, default "simultaneous"
+        Whether players observe their losses all at once or one after the other, see `simulate`.
+    delay : int, default 0
+        The number of rounds after which losses are observed.
+    noise : float, default 0.0
+        The standard deviation of noise on the observed losses, in units of loss.
     replicas : int, optional
         The number of independent replicas, at least 1. By default there is a single run.
     game : GamePart
-        The table [game]: a name with settings, a file, or payoff tables.
+        The table [game]: a name with settings, a file, payoff tables, or a schedule of payoff tables.
     players : list of PlayerPart, optional
         The tables [[players]], one per player. Give either these or `everyone`.
     everyone : EveryonePart, optional
         The table [everyone]: one learner for all players.
     measure : MeasurePart, default MeasurePart()
-        The table [measure]: whether to compute distances, and how many checkpoints to keep.
+        The table [measure]: what to measure, and how much of the run to keep.
 
     Examples
     --------
@@ -65,8 +72,16 @@ class Scenario(Part):
     title: PrintableText = Field(default="", description="printable text")
     rounds: int = Field(ge=1, le=MOST_ROUNDS, description="an integer from 1 to 10^15")
     seed: int = Field(default=0, ge=0, description="an integer of at least 0")
-    feedback: Literal["expected", "sampled", "bandit"] = Field(
-        default="expected", description='"expected", "sampled" or "bandit"'
+    feedback: Feedback = Field(default="expected", description='"expected", "sampled" or "bandit"')
+    order: Order = Field(default="simultaneous", description='"simultaneous" or "alternating"')
+    delay: int = Field(
+        default=0, ge=0, le=MOST_DELAY, description="an integer from 0 to 10^6: rounds after which losses are observed"
+    )
+    noise: float = Field(
+        default=0.0,
+        ge=0,
+        le=LARGEST_NUMBER,
+        description="a number of at least 0: standard deviation of noise on the observed losses",
     )
     replicas: int | None = Field(default=None, ge=1, description="an integer of at least 1")
     game: GamePart = Field(description="a table [game]")
@@ -102,7 +117,7 @@ class Scenario(Part):
         comment : str, default ""
             The opening comment, which `to_toml` writes at the top.
         local_code : bool, default False
-            Whether to run the Python files that the scenario names as learners.
+            Whether to run the Python files that the scenario names, such as ``mylearner.py:MyHedge``.
 
         Returns
         -------
@@ -125,18 +140,20 @@ class Scenario(Part):
           game.name: unknown game 'chiken'; did you mean 'chicken'?
         """
         if local_code:
-            raw = user_learners.load_references(raw, folder)
+            raw = user_files.replaced(dict(raw), lambda reference: user_files.allow(reference, folder))
         mistakes: list[Mistake] = []
         scenario = None
         try:
             scenario = cls.model_validate(dict(raw))
         except ValidationError as error:
-            mistakes += (mistake for one in error.errors() for mistake in diagnostics.in_plain_words(one, cls))
+            mistakes += diagnostics.in_plain_words(error, raw, cls)
         mistakes += diagnostics.conflicting_keys(raw)
         game, found = diagnostics.built_game(raw, folder)
         mistakes += found
         if game is not None:
             mistakes += diagnostics.clashes(raw, game)
+        if game is not None and scenario is not None and not mistakes:
+            mistakes += diagnostics.protocol_mistakes(scenario, game)
         if mistakes or scenario is None or game is None:
             raise InputError(message(source, mistakes))
         scenario._folder, scenario._comment = folder, comment
@@ -230,9 +247,42 @@ class Scenario(Part):
         >>> [part.learner for part in Scenario.from_dict(raw).player_parts]
         ['hedge', 'hedge']
         """
-        if self.everyone is not None:
-            return [self.everyone] * len(self.played_game.players)
-        return self.players or []
+        return self.parts_for(self.played_game)
+
+    def parts_for(self, game: Game) -> Sequence[EveryonePart]:
+        """Return the table of each player of a game, see `player_parts`.
+
+        Parameters
+        ----------
+        game : Game
+            The game.
+
+        Returns
+        -------
+        sequence of EveryonePart
+            One table per player.
+
+        Examples
+        --------
+        >>> raw = {"rounds": 100, "game": {"name": "chicken"}, "everyone": {"learner": "hedge"}}
+        >>> scenario = Scenario.from_dict(raw)
+        >>> len(scenario.parts_for(scenario.played_game))
+        2
+        """
+        return [self.everyone] * len(game.players) if self.everyone is not None else self.players or []
+
+    @property
+    def feedbacks(self) -> list[Feedback]:
+        """Return what each player observes.
+
+        Examples
+        --------
+        >>> raw = {"rounds": 100, "game": {"name": "chicken"}, "feedback": "sampled"}
+        >>> players = [{"learner": "hedge"}, {"learner": "exp3", "feedback": "bandit"}]
+        >>> Scenario.from_dict({**raw, "players": players}).feedbacks
+        ['sampled', 'bandit']
+        """
+        return [getattr(part, "feedback", None) or self.feedback for part in self.player_parts]
 
     def simulation(self) -> Simulation:
         """Return the simulation that this scenario describes.
@@ -255,7 +305,12 @@ class Scenario(Part):
             self.played_game,
             [entry.make() for entry in entries],
             seed=self.seed,
-            feedback=self.feedback,
+            feedback=self.feedbacks,
+            order=self.order,
+            delay=self.delay,
+            noise=self.noise,
+            trajectory=self.measure.trajectory,
+            observers=self.measure.all_observers(),
             replicas=self.replicas,
             start="grid" if all(entry.start == "grid" for entry in entries) else [entry.start for entry in entries],
             opening=[entry.opening for entry in entries],
@@ -263,6 +318,33 @@ class Scenario(Part):
             horizon=self.rounds,
             checkpoints=self.measure.checkpoints,
         )
+
+    def resumed(self, record: Record) -> Simulation:
+        """Return the simulation that continues a record of this scenario.
+
+        Parameters
+        ----------
+        record : Record
+            The record of the rounds so far.
+
+        Returns
+        -------
+        Simulation
+            The simulation after these rounds.
+
+        Raises
+        ------
+        InputError
+            If the states of the learners are not in the record, or the file of a user-defined learner has changed.
+
+        Examples
+        --------
+        >>> raw = {"rounds": 100, "game": {"name": "chicken"}, "everyone": {"learner": "hedge"}}
+        >>> scenario = Scenario.from_dict(raw)
+        >>> scenario.resumed(scenario.simulation().run(40)).run(60).rounds
+        100
+        """
+        return Simulation.resume(record, observers=self.measure.all_observers())
 
     def to_toml(self) -> str:
         """Return the scenario as TOML.
@@ -279,16 +361,23 @@ class Scenario(Part):
         >>> scenario.to_toml().splitlines()[1:6]
         ['rounds = 100', 'seed = 0', 'feedback = "expected"', '', '[game]']
         """
-        document = self.model_dump(exclude={"game", "players", "everyone"}, exclude_none=True)
-        measure = document.pop("measure")
+        comment = "".join(f"# {line}".rstrip() + "\n" for line in self._comment.splitlines())
+        document = user_files.replaced(self._document(), user_files.shown)
+        return comment + ("\n" if comment else "") + toml_writer.write(document)
+
+    def _document(self) -> dict[str, Any]:
+        """Return the values of a scenario file that reads back equal, with references as they are in this process."""
+        document = self.model_dump(exclude={"game", "players", "everyone", "measure"}, exclude_none=True)
+        measure = self.measure.model_dump()
+        _drop_defaults(document, Scenario, ("order", "delay", "noise"))
+        _drop_defaults(measure, MeasurePart, ("trajectory", "observers", "measures"))
         document["game"] = self.game.model_dump(exclude_defaults=True)
         if self.players is not None:
             parts = [player.model_dump(exclude_defaults=True) for player in self.players]
             document["players"] = [{key: part[key] for key in ("name", *part) if key in part} for part in parts]
         if self.everyone is not None:
             document["everyone"] = self.everyone.model_dump(exclude_defaults=True)
-        comment = "".join(f"# {line}".rstrip() + "\n" for line in self._comment.splitlines())
-        return comment + ("\n" if comment else "") + toml_writer.write({**document, "measure": measure})
+        return {**document, "measure": measure}
 
     def write_parts(self, folder: Path) -> None:
         """Write the scenario and the files that it needs to run into a folder.
@@ -297,12 +386,12 @@ class Scenario(Part):
         ----------
         folder : Path
             An existing folder. The scenario becomes `scenario.toml`, a game that was read from a file becomes
-            `game.npz`, and the Python files of user-defined learners keep their names.
+            `game.npz`, and Python files of user-defined code keep their names.
 
         Raises
         ------
         InputError
-            If two different files of learners have the same name.
+            If two different files of user-defined code have the same name.
 
         Examples
         --------
@@ -319,33 +408,39 @@ class Scenario(Part):
         if self.game.file is not None:
             games.save(self.played_game, folder / GAME_FILE)
             scenario = self.model_copy(update={"game": GamePart(file=GAME_FILE)})
-        if self.runs_code:
-            scenario = scenario._with_copied_learners(folder)
+        user_files.write(self.references, folder)
         (folder / SCENARIO_FILE).write_text(scenario.to_toml(), encoding="utf-8")
 
     @property
-    def runs_code(self) -> bool:
-        """Return whether the scenario has a user-defined learner.
+    def references(self) -> list[str]:
+        """Return the references to user-defined code, with the hashes of its files.
 
         Examples
         --------
         >>> raw = {"rounds": 100, "game": {"name": "chicken"}, "everyone": {"learner": "hedge"}}
-        >>> scenario = Scenario.from_dict(raw)
-        >>> scenario.runs_code
-        False
+        >>> Scenario.from_dict(raw).references
+        []
         """
-        entries = [*(self.players or []), self.everyone]
-        return any(user_learners.is_reference(entry.learner) for entry in entries if entry is not None)
+        return user_files.references(self._document())
 
-    def _with_copied_learners(self, folder: Path) -> "Scenario":
-        def copied(entry: Entry) -> Entry:
-            if not user_learners.is_reference(entry.learner):
-                return entry
-            return entry.model_copy(update={"learner": user_learners.copy_file(entry.learner, folder)})
+    @property
+    def can_resume(self) -> bool:
+        """Return whether a record of this scenario holds the states of all learners.
 
-        everyone = None if self.everyone is None else copied(self.everyone)
-        entries = None if self.players is None else [copied(entry) for entry in self.players]
-        return self.model_copy(update={"everyone": everyone, "players": entries})
+        Examples
+        --------
+        >>> raw = {"rounds": 100, "game": {"name": "chicken"}, "everyone": {"learner": "hedge"}}
+        >>> Scenario.from_dict(raw).can_resume
+        True
+        """
+        return all(user_learners.keeps_state(entry.make()) for entry in self.player_parts)
+
+
+def _drop_defaults(table: dict[str, Any], part: type[Part], keys: Iterable[str]) -> None:
+    """Remove the keys that most scenarios leave at their defaults."""
+    for key in keys:
+        if table[key] == part.model_fields[key].get_default(call_default_factory=True):
+            del table[key]
 
 
 def _with_names(game: Game, entries: Sequence[PlayerPart] | None) -> Game:

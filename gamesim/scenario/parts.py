@@ -1,21 +1,25 @@
 """The tables of a scenario file, each validated as far as possible on its own."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationInfo, field_validator
 
-from gamesim import games, players, user_learners
+from gamesim import games, players, user_files, user_learners
 from gamesim.deprecated import Renamed
 from gamesim.errors import InputError, unknown
 from gamesim.formatting import shown
 from gamesim.game import Game
-from gamesim.learner import Learner
-from gamesim.scenario.mistakes import Mistakes, key_of_setting
+from gamesim.games.varying import Change, Varying
+from gamesim.learner import Feedback, Learner
+from gamesim.measure import Measure, find, numbers, observers
+from gamesim.measure.observers import Observer
+from gamesim.scenario.mistakes import Mistake, Mistakes
 from gamesim.scenario.payoffs import payoff_mistakes
-from gamesim.scenario.settings import checked_settings, checked_user_settings
+from gamesim.scenario.settings import checked_settings, made_learner
 from gamesim.user_learners import UserLearner
-from gamesim.validation import MOST_CHECKPOINTS, few_entries
+from gamesim.validation import MOST_CHECKPOINTS, STRATEGY_SUM, few_entries
 
 
 def _printable(text: str) -> str:
@@ -34,8 +38,29 @@ class Part(BaseModel):
     model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False, frozen=True, ignored_types=(Renamed,))
 
 
+class SchedulePart(Part):
+    """The table [game.schedule]: payoff tables that follow each other."""
+
+    tables: list[Any] = Field(min_length=1, description="a list of games, each one array of payoffs per player")
+    every: int = Field(default=1, ge=1, description="an integer of at least 1: the rounds that each table lasts")
+    change: Change = Field(default="abrupt", description='"abrupt" or "drifting"')
+
+    @field_validator("tables")
+    @classmethod
+    def _tables_are_payoffs(cls, tables: list[Any]) -> list[Any]:
+        found: list[Mistake] = []
+        for i, table in enumerate(tables, 1):
+            if not isinstance(table, list):
+                found.append((f"[{i}]", f"expected one array of payoffs per player, got {shown(table)}"))
+            else:
+                found += [(f"[{i}]{below}", what) for below, what in payoff_mistakes(table, None, None)]
+        if found:
+            raise Mistakes(found[:5])
+        return tables
+
+
 class GamePart(Part):
-    """The table [game]: a name with settings, a file, or payoff tables."""
+    """The table [game]: a name with settings, a file, payoff tables, or a schedule of payoff tables."""
 
     name: str | None = Field(default=None, description='the name of a game, such as "chicken"')
     settings: dict[str, Any] = Field(default_factory=dict, description="a table of the game's settings")
@@ -45,6 +70,9 @@ class GamePart(Part):
     players: list[Label] | None = Field(default=None, description="a list of names, one per player")
     actions: list[list[Label]] | None = Field(default=None, description="one list of action labels per player")
     payoffs: list[Any] | None = Field(default=None, description="one array of numbers per player")
+    schedule: SchedulePart | None = Field(
+        default=None, description="a table [game.schedule] of payoff tables that follow each other"
+    )
 
     @field_validator("name")
     @classmethod
@@ -79,6 +107,11 @@ class GamePart(Part):
             return known(**checked_settings(self.name, known, self.settings))
         if self.file is not None:
             return games.load(folder / self.file)
+        if self.schedule is not None:
+            given = self.schedule.model_dump()
+            return Varying.from_tables(
+                given.pop("tables"), name=title or "varying", players=self.players, actions=self.actions, **given
+            )
         return games.from_payoffs(
             *(self.payoffs or []), name=title or "game", players=self.players, actions=self.actions
         )
@@ -103,8 +136,8 @@ class EveryonePart(Part):
     @field_validator("learner")
     @classmethod
     def _known(cls, learner: str) -> str:
-        if user_learners.is_reference(learner):
-            user_learners.loaded_class(learner)
+        if user_files.is_reference(learner):
+            user_learners.class_of(learner)
         elif learner not in players.available():
             raise unknown("learner", learner, players.available())
         return learner
@@ -113,43 +146,81 @@ class EveryonePart(Part):
     @classmethod
     def _settings_fit(cls, settings: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
         if learner := info.data.get("learner"):
-            if user_learners.is_reference(learner):
-                checked_user_settings(learner, settings)
-                return settings
-            kind = players.available()[learner]
-            checked = checked_settings(learner, kind, settings)
-            try:
-                kind(**checked)
-            except InputError as error:
-                raise Mistakes([(key_of_setting("", error, settings), str(error))]) from None
+            made_learner(learner, settings)
         return settings
 
     @field_validator("start", "opening")
     @classmethod
     def _is_a_strategy(cls, start: list[float] | str) -> list[float] | str:
-        if not isinstance(start, str) and (not start or min(start) < 0 or abs(sum(start) - 1) > 1e-9):
+        if not isinstance(start, str) and (not start or min(start) < 0 or abs(sum(start) - 1) > STRATEGY_SUM):
             raise InputError(f"expected non-negative probabilities that sum to 1, got {shown(start)}")
         return start
 
     def make(self) -> Learner | UserLearner:
         """Return the learner with its settings."""
-        if user_learners.is_reference(self.learner):
-            learner_class = user_learners.loaded_class(self.learner)
-            return UserLearner(learner_class, checked_user_settings(self.learner, self.settings))
-        kind = players.available()[self.learner]
-        return kind(**checked_settings(self.learner, kind, self.settings))
+        return made_learner(self.learner, self.settings)
 
 
 class PlayerPart(EveryonePart):
     """One of the tables [[players]]: a learner for one player, and optionally the player's name."""
 
     name: Label | None = Field(default=None, description="the player's name, as printable text")
+    feedback: Feedback | None = Field(
+        default=None, description='"expected", "sampled" or "bandit", if it differs from the feedback of the others'
+    )
 
 
 class MeasurePart(Part):
-    """The table [measure]: whether to compute distances, and how many checkpoints to keep."""
+    """The table [measure]: what to measure, and how much of the run to keep."""
 
     distance: Literal["auto", "always", "never"] = Field(default="auto", description='"auto", "always" or "never"')
     checkpoints: int = Field(
         default=10, ge=1, le=MOST_CHECKPOINTS, description="an integer from 1 to 1000: checkpoints per decade of rounds"
     )
+    trajectory: Literal["thinned", "every", "windows", "none"] | Annotated[int, Field(ge=1)] = Field(
+        default="thinned",
+        description='"thinned", "every", "windows", "none", or an integer k of at least 1 for every k-th round',
+    )
+    observers: list[str] = Field(
+        default_factory=list, description="a list of observers: names of built-in ones, or FILE.py:NAME"
+    )
+    measures: list[str] = Field(
+        default_factory=list, description="a list of further measures in summary.json: names, or FILE.py:NAME"
+    )
+
+    @field_validator("observers")
+    @classmethod
+    def _observers_are_known(cls, names: list[str]) -> list[str]:
+        _each(names, observers.find)
+        observers.chosen(names)  # raises if two of them have the same name
+        return names
+
+    @field_validator("measures")
+    @classmethod
+    def _measures_are_numbers(cls, names: list[str]) -> list[str]:
+        _each(names, number_measure)
+        return names
+
+    def all_observers(self) -> list[Observer]:
+        """Return the observers, including those that the measures need."""
+        needed = [one for name in self.measures if (one := find(name).observer) is not None]
+        return observers.chosen(list(dict.fromkeys([*map(observers.find, self.observers), *needed])))
+
+
+def number_measure(name: Any) -> Measure:
+    """Return a measure that gives one number per run, or raise an InputError."""
+    if not user_files.is_reference(name) and not (isinstance(name, str) and name in numbers()):
+        raise unknown("measure", name, numbers())
+    return find(name)
+
+
+def _each(names: list[str], look_up: Callable[[str], object]) -> None:
+    """Look up every name, and raise all mistakes."""
+    found: list[Mistake] = []
+    for i, name in enumerate(names, 1):
+        try:
+            look_up(name)
+        except InputError as error:
+            found.append((f"[{i}]", str(error)))
+    if found:
+        raise Mistakes(found)

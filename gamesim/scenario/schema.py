@@ -8,9 +8,17 @@ import json
 from typing import Any
 
 from gamesim import games, players
+from gamesim.measure import numbers
+from gamesim.measure.observers import BUILT_IN
 from gamesim.scenario.model import Scenario
 
+OWN = {"type": "string", "pattern": r"\.py:\w+$", "description": "user-defined: FILE.py:NAME"}
 DIALECT = "https://json-schema.org/draft/2020-12/schema"
+
+
+def measure_names() -> dict[str, Any]:
+    """Return the schema of the name of a measure that gives one number per run."""
+    return {"anyOf": [{"enum": list(numbers())}, OWN]}
 
 
 def scenario_schema() -> dict[str, Any]:
@@ -22,10 +30,12 @@ def scenario_schema() -> dict[str, Any]:
     schema = _without_titles(Scenario.model_json_schema())
     parts = schema["$defs"]
     parts["GamePart"]["properties"]["name"]["anyOf"][0]["enum"] = sorted(games.available())
-    own = {"type": "string", "pattern": r"\.py:\w+$", "description": "a user-defined class: FILE.py:CLASS"}
     for part in ("EveryonePart", "PlayerPart"):
         learner = parts[part]["properties"]["learner"]
-        learner["anyOf"] = [{"enum": sorted(players.available())}, own]
+        learner["anyOf"] = [{"enum": sorted(players.available())}, {**OWN, "description": "a class: FILE.py:CLASS"}]
+    measure = parts["MeasurePart"]["properties"]
+    measure["observers"]["items"] = {"anyOf": [{"enum": list(BUILT_IN)}, OWN]}
+    measure["measures"]["items"] = measure_names()
     return {"$schema": DIALECT, "title": "gamesim scenario", **schema}
 
 

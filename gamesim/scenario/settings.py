@@ -2,27 +2,28 @@
 
 import inspect
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from typing import Any, get_args
 
 from pydantic import TypeAdapter, ValidationError
 
-from gamesim import players, user_learners
+from gamesim import players, user_files, user_learners
 from gamesim.errors import InputError, unknown, unknown_setting
 from gamesim.formatting import shown
 from gamesim.learner import Learner
 from gamesim.scenario.mistakes import Mistake, Mistakes, key_of_setting
+from gamesim.user_learners import UserLearner
 
 
 def checked_settings(
-    name: str, make: Callable[..., Any], settings: Mapping[str, Any], given: str = ""
+    name: str, make: Callable[..., Any], settings: Mapping[str, Any], given: Collection[str] = ()
 ) -> dict[str, Any]:
     """Convert settings to the types in the signature of `make`, or raise all mistakes in their keys and types.
 
-    The parameter `given` is passed by the simulation and is not a setting.
+    The parameters in `given` are passed by the simulation and are not settings.
     """
-    takes = {key: one for key, one in _parameters(make).items() if key != given}
+    takes = {key: one for key, one in parameters(make).items() if key not in given}
     found: list[Mistake] = []
     checked = {}
     for key, value in settings.items():
@@ -51,27 +52,44 @@ def checked_settings(
 
 def _checked_learner(table: Mapping[str, Any]) -> Learner:
     """Return the learner that a table among the settings describes, or raise all mistakes in it."""
-    known = players.available()
     name = table.get("learner")
-    if name not in known:
-        raise Mistakes([("learner", str(unknown("learner", str(name), known)) if name else "missing")])
+    if not isinstance(name, str):
+        raise Mistakes([("learner", "missing" if name is None else f"expected a name, got {shown(name)}")])
     settings = {key: value for key, value in table.items() if key != "learner"}
-    checked = checked_settings(name, known[name], settings)
     try:
-        return known[name](**checked)
+        made = made_learner(name, settings)
+    except InputError as error:
+        raise Mistakes([("learner", str(error))]) from None
+    if not isinstance(made, Learner):
+        raise Mistakes([("learner", f"a learner among the settings must be compiled, got {user_files.shown(name)}")])
+    return made
+
+
+def made_learner(name: str, settings: Mapping[str, Any]) -> Learner | UserLearner:
+    """Return the learner with this name or reference, or raise all mistakes in its settings."""
+    own = user_files.is_reference(name)
+    if not own and name not in players.available():
+        raise unknown("learner", name, players.available())
+    kind = user_learners.class_of(name) if own else players.available()[name]
+    if not issubclass(kind, Learner):
+        return UserLearner(kind, checked_settings(kind.__name__, kind, settings, given=user_learners.PASSED))
+    checked = checked_settings(kind.name, kind, settings)
+    try:
+        return kind(**checked)
     except InputError as error:
         raise Mistakes([(key_of_setting("", error, settings), str(error))]) from None
-
-
-def checked_user_settings(reference: str, settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Convert the settings of a user-defined learner to the types in the signature of its class."""
-    kind = user_learners.loaded_class(reference)
-    return checked_settings(kind.__name__, kind, settings, given="actions")
+    except Exception as error:
+        if not own:
+            raise
+        raise Mistakes([("", str(user_files.failure(kind.__name__, "when it was created", error)))]) from error
 
 
 @cache
-def _parameters(make: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
-    return inspect.signature(make, eval_str=True).parameters
+def parameters(make: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    """Return the named parameters of a constructor, with their types."""
+    several = inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD
+    found = inspect.signature(make, eval_str=True).parameters
+    return {name: one for name, one in found.items() if one.kind not in several}
 
 
 @cache

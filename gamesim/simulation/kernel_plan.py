@@ -1,18 +1,23 @@
 """The data that the compiled loop reads: the addresses of the kernels, and all settings and states, concatenated."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import accumulate
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from gamesim import user_files
 from gamesim.engine import loop
 from gamesim.engine.compiled import GAME_KERNEL, LEARNER_KERNEL, OBSERVER_KERNEL, Vector, address
+from gamesim.errors import InputError
 from gamesim.game import Game
 from gamesim.learner import Learner
 from gamesim.measure.observers import Observer
 from gamesim.simulation.protocol import FEEDBACK, Protocol
+
+LONGEST = 500  # characters of what Numba says about a kernel
 
 
 class Compiled(NamedTuple):
@@ -34,10 +39,11 @@ def compiled(
     for row, learner, actions, end in zip(plan, learners, game.sizes, ends, strict=True):
         row[loop.ACTIONS : loop.ACTIONS_END + 1] = end - actions, end
         if isinstance(learner, Learner):
-            settings.append(learner.kernel_settings(actions))
-            states.append(learner.first_state(actions))
-            row[loop.PLAY] = address(learner.kernels[0], LEARNER_KERNEL)
-            row[loop.OBSERVE] = address(learner.kernels[1], LEARNER_KERNEL)
+            with _clearly(learner):
+                settings.append(learner.kernel_settings(actions))
+                states.append(learner.first_state(actions))
+                row[loop.PLAY] = address(learner.kernels[0], LEARNER_KERNEL)
+                row[loop.OBSERVE] = address(learner.kernels[1], LEARNER_KERNEL)
             if learner.informed:
                 row[loop.INFORMED] = loop.SEES_DRAWS if learner.sees_draws else loop.SEES_STRATEGIES
         else:  # written in Python: runs between the phases of the loop
@@ -63,6 +69,20 @@ def compiled(
         observers=_table(observers, totals),
     )
     return Compiled(setup, np.concatenate(states), scratch)
+
+
+@contextmanager
+def _clearly(learner: Learner) -> Iterator[None]:
+    """Turn whatever a user-defined learner raises, or Numba about its kernels, into an InputError."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        if not learner.is_user_defined:
+            raise
+        what = user_files.in_a_line(error)
+        raise InputError(f"{learner.name} cannot be compiled or set up: {what[:LONGEST]}") from error
 
 
 def _wants_draw(learner: Any, state: Vector, actions: int, row: NDArray[np.int64]) -> int:

@@ -92,9 +92,13 @@ class Protocol:
                     f"{one.name} requires {' or '.join(one.feedback)} feedback, got {feedback}; "
                     f"choose another learner or feedback"
                 )
-            informed = isinstance(one, Learner) and one.informed
-            if informed and (self.order == "alternating" or self.delay or self.noise):
-                raise InputError(
-                    f"{cast(Learner, one).name} observes each round before it plays, which needs simultaneous moves "
-                    f"without delay and noise"
-                )
+            self.refuse_informed(one)
+
+    def refuse_informed(self, learner: Any) -> None:
+        """Raise an InputError if a learner is informed, and the protocol does not allow it."""
+        informed = isinstance(learner, Learner) and learner.informed
+        if informed and (self.order == "alternating" or self.delay or self.noise):
+            raise InputError(
+                f"{cast(Learner, learner).name} observes each round before it plays, which needs simultaneous moves "
+                f"without delay and noise"
+            )

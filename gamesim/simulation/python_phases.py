@@ -1,6 +1,5 @@
 """Run learners and observers written in Python in one replica; the compiled loop stops for them."""
 
-import inspect
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
@@ -8,20 +7,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gamesim import user_learners, validation
+from gamesim import user_files, user_learners, validation
 from gamesim.engine import loop
 from gamesim.engine.compiled import Vector
 from gamesim.errors import InputError
 from gamesim.game import Game
 from gamesim.learner import Learner, RunningLearner
 from gamesim.measure.observers import Observer
+from gamesim.record_checks import restore_generator
 
 
 class PythonPhases:
     """The running learners and the observers that are written in Python, possibly none.
 
     A learner whose constructor accepts `random` gets its own generator of random numbers, and one whose `observe`
-    accepts `drawn` gets the action that was drawn for it.
+    accepts `drawn` gets the action that was drawn for it. One with `state()`, which returns an array of numbers, and
+    `restore(state)` can be resumed.
     """
 
     def __init__(
@@ -35,9 +36,9 @@ class PythonPhases:
         self._game, self._learners, self._setup = game, learners, setup
         ends = list(accumulate(game.sizes))
         self._parts = [slice(end - size, end) for end, size in zip(ends, game.sizes, strict=True)]
-        seeds = seed.spawn(len(learners))
-        self._running = {i: self._made(i, seeds[i]) for i, one in enumerate(learners) if not isinstance(one, Learner)}
-        self._want_draw = {i for i, one in self._running.items() if _accepts(one.observe, "drawn")}
+        self._random = [np.random.Generator(np.random.PCG64(one)) for one in seed.spawn(len(learners))]
+        self._running = {i: self._made(i) for i, one in enumerate(learners) if not isinstance(one, Learner)}
+        self._want_draw = {i for i, one in self._running.items() if user_learners.accepts(one.observe, "drawn")}
         self._observers = [
             (one, slice(*table[loop.TOTAL : loop.TOTAL_END + 1]))
             for one, table in zip(observers, setup.observers, strict=True)
@@ -46,6 +47,11 @@ class PythonPhases:
 
     def __bool__(self) -> bool:
         return bool(self._running or self._observers)
+
+    @property
+    def players(self) -> list[int]:
+        """The players whose learners are written in Python."""
+        return list(self._running)
 
     def __contains__(self, player: int) -> bool:
         return player in self._running
@@ -62,6 +68,33 @@ class PythonPhases:
             running.start_at(strategy.copy())
         except Exception as error:
             raise self._failure(player, "when it was given its start", error) from error
+
+    def states(self) -> dict[int, NDArray[np.float64]]:
+        """Return the state of each learner that can be resumed."""
+        found = {}
+        for player in filter(self._keeps_state, self._running):
+            try:
+                state = self._running[player].state()  # type: ignore[attr-defined]  # it keeps its state
+                found[player] = np.array(state, dtype=np.float64)
+            except Exception as error:
+                raise self._failure(player, "when its state was stored", error) from error
+        return found
+
+    def random_states(self) -> dict[str, Any]:
+        """Return the state of the generator of each learner, as data."""
+        return {str(player): self._random[player].bit_generator.state for player in self._running}
+
+    def restore(self, states: dict[int, NDArray[np.float64]], random_states: dict[str, Any]) -> None:
+        """Let the learners continue from stored states."""
+        for player, state in states.items():
+            restore_generator(self._random[player], random_states.get(str(player)))
+            try:
+                self._running[player].restore(state.copy())  # type: ignore[attr-defined]  # it keeps its state
+            except Exception as error:
+                raise self._failure(player, "when its state was restored", error) from error
+
+    def _keeps_state(self, player: int) -> bool:
+        return user_learners.keeps_state(type(self._running[player]))
 
     def play(self, player: int, round: int) -> Vector:
         """Return the strategy of a player in a round (counted from 0)."""
@@ -123,25 +156,13 @@ class PythonPhases:
         try:
             one.function(total, round, track.strategies[row], track.losses[row])
         except Exception as error:
-            raise user_learners.failure(f"the observer {one.name}", f"in round {round + 1:,}", error) from error
+            raise user_files.failure(f"the observer {one.name}", f"in round {round + 1:,}", error) from error
 
-    def _made(self, player: int, seed: np.random.SeedSequence) -> RunningLearner:
-        factory = self._learners[player]
-        given = {"random": np.random.Generator(np.random.PCG64(seed))} if _accepts(factory, "random") else {}
+    def _made(self, player: int) -> RunningLearner:
         try:
-            made: RunningLearner = factory(actions=self._game.sizes[player], **given)
+            return user_learners.running(self._learners[player], self._game.sizes[player], self._random[player])
         except Exception as error:
             raise self._failure(player, "when it was created", error) from error
-        return made
 
     def _failure(self, player: int, when: str, error: Exception) -> InputError:
         return user_learners.as_input_error(self._game.players[player], self._learners[player], when, error)
-
-
-def _accepts(function: Any, name: str) -> bool:
-    """Return whether a function, class or `UserLearner` has a parameter of this name."""
-    function = getattr(function, "learner_class", function)
-    try:
-        return name in inspect.signature(function).parameters
-    except (TypeError, ValueError):  # some classes written in C have no signature
-        return False

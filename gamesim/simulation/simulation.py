@@ -1,17 +1,17 @@
 """Simulate learners that play a game against each other, round after round."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
 from os import cpu_count
 from time import perf_counter, thread_time
-from typing import Any, Generic, TypeAlias, TypedDict, Unpack, overload
+from typing import Any, Generic, TypeAlias, TypedDict, Unpack, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
-from gamesim import games, players, validation
+from gamesim import games, players, user_files, validation
 from gamesim.engine import checkpoints as grid
 from gamesim.engine import loop, tracks
 from gamesim.engine.compiled import Vector
@@ -26,19 +26,21 @@ from gamesim.measure.incentives import EquilibriumKind
 from gamesim.measure.moments import Moments
 from gamesim.measure.observers import Observer, chosen
 from gamesim.measure.registry import Value, find
-from gamesim.record import Number, Record
-from gamesim.record_checks import check_shapes
+from gamesim.record import Number, Record, python_state
+from gamesim.record_checks import check_shapes, restore_generator
 from gamesim.simulation.first_round import FirstRound
 from gamesim.simulation.kernel_plan import compiled
 from gamesim.simulation.protocol import Order, Protocol
 from gamesim.simulation.python_phases import PythonPhases
 from gamesim.simulation.starts import Start, Starts
 from gamesim.simulation.trajectories import Keep, Trajectories
+from gamesim.user_learners import name_of, restored
 
 __all__ = ["Simulation", "simulate"]
 
 SIMULATION_BYTES = 2**33  # the limit on the arrays of one simulation
-Learners: TypeAlias = Sequence[Any] | str | Learner | type  # one per player, or one for all
+Factory: TypeAlias = Callable[..., Any]  # a class or function that takes `actions` and returns a running learner
+Learners: TypeAlias = Sequence[Any] | str | Learner | Factory  # one per player, or one for all
 
 PIECE = 0.05  # target time, in seconds, between two calls of `progress`
 
@@ -113,10 +115,10 @@ def simulate(
     ----------
     game : Game or str
         The game, or the name of a built-in one.
-    learners : sequence, str, Learner or type
+    learners : sequence, str, Learner or callable
         One learner per player, or one for all players: a name, a `Learner`, or a class with ``play()`` and
-        ``observe(loss)`` (see `RunningLearner`). `gamesim.players.make` makes a learner with settings. Learners that
-        need a horizon are tuned to `rounds`.
+        ``observe(loss)`` (see `RunningLearner`), or a function that returns an instance of one for ``actions=...``.
+        `gamesim.players.make` makes a learner with settings. Learners that need a horizon are tuned to `rounds`.
     rounds : int
         The number of rounds, from 1 to 10^15.
     seed : int, default 0
@@ -208,7 +210,7 @@ class Simulation(Generic[Number]):
     ----------
     game : Game or str
         The game, or the name of a built-in one.
-    learners : sequence, str, Learner or type
+    learners : sequence, str, Learner or callable
         One learner per player, or one for all players, see `simulate`.
     seed : int, default 0
         Seed of the random number generator.
@@ -441,7 +443,7 @@ class Simulation(Generic[Number]):
         }
         for part in CONTINUED:
             arrays[f"continue_{part}"] = np.stack([getattr(track, part) for track in self._tracks])
-        arrays |= self._trajectories.arrays(self._tracks)
+        arrays |= self._python_states() | self._trajectories.arrays(self._tracks)
         arrays["continue_kept"] = np.stack([track.kept.numbers for track in self._tracks])
         return Record(
             game=self.game,
@@ -458,6 +460,8 @@ class Simulation(Generic[Number]):
                 "protocol": self.protocol.data(),
                 "trajectory": self._trajectories.keep,
                 "observers": {one.name: len(one.first(self.game)) for one in self.observers},
+                "states": [int(end - start) for start, end in self._setup.plan[:, loop.STATE : loop.STATE_END + 1]],
+                "python_random": [one.random_states() for one in self._python],
                 "random": [one.bit_generator.state for one in self._random],
                 "noise": [one.bit_generator.state for one in self._noise] if self.protocol.noise else [],
             },
@@ -626,7 +630,11 @@ class Simulation(Generic[Number]):
 
     @classmethod
     def resume(
-        cls, record: Record[Number], *, observers: Sequence[Observer | str] | None = None
+        cls,
+        record: Record[Number],
+        *,
+        learners: Mapping[str, Factory] | None = None,
+        observers: Sequence[Observer | str] | None = None,
     ) -> "Simulation[Number]":
         """Return a simulation that continues a record, bit for bit.
 
@@ -634,6 +642,9 @@ class Simulation(Generic[Number]):
         ----------
         record : Record
             The record of the rounds so far.
+        learners : mapping of str to type, optional
+            The user-defined classes of a record that was loaded, by name: a record holds only their names, settings and
+            the hashes of their files. Classes in files that were allowed with ``--allow-local-code`` are found.
         observers : sequence of Observer or str, optional
             The observers of the run, if it has others than the built-in ones: a record holds only their totals.
 
@@ -645,7 +656,8 @@ class Simulation(Generic[Number]):
         Raises
         ------
         InputError
-            If a learner is written in Python, whose state is not in the record, or an observer is missing.
+            If a learner is written in Python without ``state()`` and ``restore(state)``, a class or an observer is
+            missing, or the file of a class has changed.
 
         Examples
         --------
@@ -655,18 +667,18 @@ class Simulation(Generic[Number]):
         >>> bool((Simulation.resume(first).run(40).joint == whole.joint).all())
         True
         """
-        for player in record.learners:
-            if not isinstance(player, Learner):
-                raise InputError(
-                    f"cannot resume a run with a learner written in Python ({player}), "
-                    f"because its state is not in the record"
-                )
+        for player in record.players_without_state:
+            raise InputError(
+                f"cannot resume a run with {name_of(record.learners[player])}, a learner written in Python whose state "
+                f"is not in the record; its class can define state() and restore(state)"
+            )
         replicas: Any = None if record.single else record.replicas
         options: Any = {"feedback": record.feedback} | record.settings.get("protocol", {})
+        known = restored(record.learners, learners or {})
         try:
             simulation: Simulation[Number] = cls(
                 record.game,
-                record.learners,
+                known,
                 seed=record.seed,
                 replicas=replicas,
                 checkpoints=record.settings["checkpoints"],
@@ -709,11 +721,16 @@ class Simulation(Generic[Number]):
             for name in self._lengths():
                 getattr(track.sums, name)[...] = arrays[f"continue_{name}"][replica]
             track.kept.numbers[:] = self._kept_numbers(record, replica)
-            _restore(self._random[replica], record.settings["random"][replica])
+            restore_generator(self._random[replica], record.settings["random"][replica])
             if self.protocol.noise:
-                _restore(self._noise[replica], record.settings["noise"][replica])
+                restore_generator(self._noise[replica], record.settings["noise"][replica])
         self._trajectories.take_over(arrays, self._tracks)
         self._placed = record.settings.get("placed", self._placed)
+        states = {i: arrays[python_state(i)] for i in self._python[0].players if python_state(i) in arrays}
+        for replica, in_python in enumerate(self._python):
+            if states:
+                of_replica = {player: stored[replica] for player, stored in states.items()}
+                in_python.restore(of_replica, record.settings["python_random"][replica])
         moments = [record.moments(replica) for replica in range(self.replicas)]
         for k, rounds in enumerate(arrays["checkpoints"]):
             self._kept.append((int(rounds), [of_replica[k].sums for of_replica in moments]))
@@ -753,6 +770,18 @@ class Simulation(Generic[Number]):
         )
         track.sums.observed[:] = np.concatenate([np.zeros(0), *totals])
         return track
+
+    def _python_states(self) -> dict[str, NDArray[np.float64]]:
+        """Return the states of the learners in Python that have one, one row per replica."""
+        states = [in_python.states() for in_python in self._python]
+        for player in states[0]:
+            shapes = {one[player].shape for one in states}
+            if len(shapes) > 1:
+                raise InputError(
+                    f"the state of {name_of(self.learners[player])} must have the same shape in all replicas, "
+                    f"got {' and '.join(map(str, sorted(shapes)))}"
+                )
+        return {python_state(player): np.stack([one[player] for one in states]) for player in states[0]}
 
     def _lengths(self) -> dict[str, int]:
         return lengths(self.game.sizes, self._drawn, len(self._tracks[0].sums.observed))
@@ -837,7 +866,8 @@ class Simulation(Generic[Number]):
 def _chosen_learners(game: Game, learners: Learners, protocol: Protocol, horizon: int | None) -> list[Any]:
     """Return one learner per player, tuned to the horizon; refuse those that do not fit the feedback or each other."""
     count = len(game.players)
-    chosen = [learners] * count if isinstance(learners, str | Learner | type) else list(learners)
+    one_for_all = isinstance(learners, str | Learner) or callable(learners)
+    chosen: list[Any] = [learners] * count if one_for_all else list(cast(Sequence[Any], learners))
     if len(chosen) != count:
         raise InputError(
             f"learners must have one entry for each of the {count} players of {game.name}, got {len(chosen)}"
@@ -853,14 +883,6 @@ def _chosen_learners(game: Game, learners: Learners, protocol: Protocol, horizon
     return found
 
 
-def _restore(random: np.random.Generator, state: Any) -> None:
-    """Set the state of a random number generator to that in a record."""
-    try:
-        random.bit_generator.state = state
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise InputError(f"the random state in this record is invalid ({type(error).__name__}: {error})") from None
-
-
 @cache
 def _blas() -> ThreadpoolController:
     """Return the limiter of BLAS threads; searching for the libraries takes longer than a short run."""
@@ -870,10 +892,16 @@ def _blas() -> ThreadpoolController:
 
 
 def _as_learner(learner: Any) -> Any:
-    """Turn a name into a Learner; return a Learner or a user-defined class unchanged."""
+    """Turn a name or a class of compiled learners into a Learner; return other learners and factories unchanged."""
     if isinstance(learner, str):
         return players.from_text(learner)
-    if isinstance(learner, Learner) or callable(learner):
+    if isinstance(learner, type) and issubclass(learner, Learner):
+        learner = learner()
+    if isinstance(learner, Learner):
+        learner.check_class()
+        return learner
+    if callable(learner):
+        user_files.reference_of(learner)  # notes the hash of its file before it runs
         return learner
     raise InputError(
         f"a learner must be a name, a Learner, or a class with methods play() and observe(loss), got {learner!r}"

@@ -5,7 +5,7 @@ A study is TOML:
     title = "CE gap against the number of actions"
     base = "chicken"                       # the name or path of a scenario; or a table [base] that contains one
     seeds = 10                             # 0 to 9; or a list; or { first = 5, count = 10 }
-    measures = ["ce-gap", "cce-gap"]       # what to store for each point
+    measures = ["ce-gap", "cce-gap"]       # what to store for each point; also FILE.py:NAME
 
     [grid]                                 # every combination of these values
     rounds = [100, 1000, 10000]
@@ -25,8 +25,8 @@ A study is TOML:
     grid = { "game.settings.seed" = { first = 0, count = 100 } }      # for this entry only
 
 A key in quotes, written as in error messages, changes one value: "players[2].settings.rate" is the second player's
-rate. A table, such as `game = {...}`, replaces the whole table. Like a scenario, a study is data and never executes
-code.
+rate. A table, such as `game = {...}`, replaces the whole table. Like a scenario, a study is data: it runs the Python
+files that it names only if the user allows it, and the content of these files is then part of each point.
 """
 
 import hashlib
@@ -41,8 +41,10 @@ from math import prod
 from pathlib import Path
 from typing import Any
 
+from gamesim import user_files
 from gamesim.errors import InputError, unknown
 from gamesim.formatting import shown
+from gamesim.measure import find as find_measure
 from gamesim.scenario import Scenario
 from gamesim.scenario.files import read_toml
 from gamesim.study.axes import Axis, Choice
@@ -97,9 +99,13 @@ class Study(Parts):
         source: str = "study",
         folder: Path = Path(),
         comment: str = "",
+        local_code: bool = False,
     ) -> "Study":
-        """Build a study from the values of a study file, or raise one InputError that lists all mistakes in them."""
-        parts = parse(raw, source, folder)
+        """Build a study from the values of a study file, or raise one InputError that lists all mistakes in them.
+
+        With `local_code`, the Python files that it names are run.
+        """
+        parts = parse(raw, source, folder, local_code=local_code)
         study = cls(**vars(parts), name=name, comment=comment)
         try:
             study.check()
@@ -111,7 +117,15 @@ class Study(Parts):
     def description(self) -> Description:
         """The description of the study, as stored."""
         axes = tuple(axis.summary for axis in self.axes)
-        return Description(self.name, self.title, self.comment, self.measures, axes)
+        measures = tuple(map(user_files.shown, self.measures))
+        return Description(self.name, self.title, self.comment, measures, axes)
+
+    @property
+    def references(self) -> list[str]:
+        """The references to user-defined code, with the hashes of its files."""
+        choices = [choice for axis in self.axes for choice in axis.choices]
+        changes = [{key: value} for choice in choices for key, value in choice.changes]
+        return user_files.references([self.base, *changes, {"measures": self.measures}])
 
     @property
     def count(self) -> int:
@@ -163,7 +177,12 @@ class Study(Parts):
         for choice in choices:
             for key, value in choice.changes:
                 change(changed, key, value)
-        return complete(changed, self.folder)
+        found = complete(changed, self.folder)
+        own = [name for name in self.measures if user_files.is_reference(name) or find_measure(name).observer]
+        measure = found["measure"]
+        if own and isinstance(measure, dict):
+            measure["measures"] = list(dict.fromkeys([*measure.get("measures", []), *own]))
+        return found
 
     def _mistakes(self, axes: tuple[Axis, ...]) -> Iterator[str]:
         """Yield a message for each value that is valid in none of the combinations tried."""
@@ -211,8 +230,10 @@ def find(name: str, others: Iterable[str] = ()) -> Path:
     return path
 
 
-def read(path: str | Path) -> Study:
-    """Return the study in a file."""
+def read(path: str | Path, *, local_code: bool = False) -> Study:
+    """Return the study in a file; with `local_code`, the Python files that it names are run."""
     path = Path(path)
     raw, comment = read_toml(path)
-    return Study.from_dict(raw, name=path.stem, source=str(path), folder=path.parent, comment=comment)
+    return Study.from_dict(
+        raw, name=path.stem, source=str(path), folder=path.parent, comment=comment, local_code=local_code
+    )

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from gamesim import scenario
-from gamesim.errors import InputError, did_you_mean, unknown
+from gamesim import scenario, user_files
+from gamesim.errors import InputError, did_you_mean
 from gamesim.formatting import shown
 from gamesim.measure import numbers
 from gamesim.scenario import Scenario
 from gamesim.scenario.files import read_toml
+from gamesim.scenario.parts import number_measure
 from gamesim.study.axes import Axis, Change, Choice, top_of
 from gamesim.study.canonical import canonical
 from gamesim.study.worker import DEFAULT_MEASURES
@@ -38,8 +39,10 @@ class Parts:
     entries_name: str
 
 
-def parse(raw: Mapping[str, Any], source: str, folder: Path) -> Parts:
+def parse(raw: Mapping[str, Any], source: str, folder: Path, *, local_code: bool = False) -> Parts:
     """Parse the values of a study file, or raise one InputError that lists all mistakes in them."""
+    if local_code:
+        raw = _allowed(dict(raw), folder)
     mistakes = [f"{key}: unknown key; {did_you_mean(key, KEYS)}" for key in raw if key not in KEYS]
 
     @contextmanager
@@ -50,7 +53,7 @@ def parse(raw: Mapping[str, Any], source: str, folder: Path) -> Parts:
             mistakes.append(str(error))
 
     with collected():
-        base, base_folder = _base(raw.get("base"), folder)
+        base, base_folder = _base(raw.get("base"), folder, local_code=local_code)
     with collected():
         entries, entries_name = _entries(raw.get("changes", []))
     with collected():
@@ -68,10 +71,17 @@ def parse(raw: Mapping[str, Any], source: str, folder: Path) -> Parts:
     return Parts(title, base, base_folder, seeds, measures, grid, entries, entries_name)
 
 
-def _base(raw: Any, folder: Path) -> tuple[dict[str, Any], Path]:
+def _allowed(raw: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """Run the Python files that a study or its base names, and return the values with the hashes of their content."""
+    allowed: dict[str, Any] = user_files.replaced(raw, lambda reference: user_files.allow(reference, folder))
+    return allowed
+
+
+def _base(raw: Any, folder: Path, *, local_code: bool) -> tuple[dict[str, Any], Path]:
     if isinstance(raw, str):
         path = _base_path(raw, folder)
         raw, folder = read_toml(path)[0], path.parent
+        raw = _allowed(raw, folder) if local_code else raw
     if not isinstance(raw, dict):
         got = "nothing" if raw is None else shown(raw)
         raise InputError(f"base: expected a table [base] with a scenario, or the name or path of one, got {got}")
@@ -81,7 +91,7 @@ def _base(raw: Any, folder: Path) -> tuple[dict[str, Any], Path]:
 
 
 def _base_path(name: str, folder: Path) -> Path:
-    """Return the path of a base scenario; a study is data, and must not make anybody wait for a pipe or a device."""
+    """Return the path of a base scenario; a study is data, and must not wait for a pipe or a device."""
     try:
         path = folder / name if (folder / name).is_file() else scenario.find(name)
     except OSError as error:
@@ -101,8 +111,10 @@ def _measures(raw: Any) -> tuple[str, ...]:
     if not isinstance(raw, list) or not raw:
         raise InputError(f"measures: expected a list of names from {', '.join(numbers())}, got {shown(raw)}")
     for name in raw:
-        if not isinstance(name, str) or name not in numbers():
-            raise InputError(f"measures: {unknown('measure', name, numbers())}")
+        try:
+            number_measure(name)
+        except InputError as error:
+            raise InputError(f"measures: {error}") from None
     return tuple(dict.fromkeys(raw))
 
 
@@ -213,10 +225,10 @@ def _changes(raw: Mapping[str, Any], place: str) -> tuple[Change, ...]:
 def _label(value: Any) -> Any:
     """Return the label of a value in tables: the value itself, or the name and settings in it."""
     if isinstance(value, dict):
-        named = [value[key] for key in ("name", "learner", "file") if isinstance(value.get(key), str)]
+        named = [_label(value[key]) for key in ("name", "learner", "file") if isinstance(value.get(key), str)]
         settings = value.get("settings", {})
         set_to = [f"{key}={one}" for key, one in settings.items()] if isinstance(settings, dict) else []
         return " ".join(map(str, named + set_to)) or canonical(value)
     if isinstance(value, list):
         return " / ".join(str(_label(one)) for one in value)
-    return value
+    return user_files.shown(value) if isinstance(value, str) else value

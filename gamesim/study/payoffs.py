@@ -14,7 +14,7 @@ def split(text: str) -> tuple[str, str, str] | None:
     >>> split('{"game":{"payoffs":[[1],[2]]},"rounds":5}')[0]
     '{"game":{"stored":"d45756c91afeb523b383d519c135c5b4"},"rounds":5}'
     """
-    document = _with_key(text, "payoffs")
+    document = _with_key(text, "payoffs") or _with_key(text, "schedule")
     if document is None:
         return None
     game = canonical(document["game"])

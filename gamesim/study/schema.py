@@ -2,8 +2,7 @@
 
 from typing import Any
 
-from gamesim import measure
-from gamesim.scenario.schema import DIALECT, as_text, scenario_schema
+from gamesim.scenario.schema import DIALECT, as_text, measure_names, scenario_schema
 from gamesim.study.worker import DEFAULT_MEASURES
 
 
@@ -26,7 +25,7 @@ def study_schema() -> dict[str, Any]:
         "additionalProperties": axis,
         "description": "every combination of these values is a point",
     }
-    measures = {"type": "array", "items": {"enum": list(measure.numbers())}, "default": list(DEFAULT_MEASURES)}
+    measures = {"type": "array", "items": measure_names(), "default": list(DEFAULT_MEASURES)}
     scenario = scenario_schema()
     definitions = scenario.pop("$defs")
     del scenario["$schema"], scenario["title"]

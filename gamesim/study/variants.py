@@ -10,6 +10,8 @@ from gamesim.errors import InputError
 from gamesim.game import Table
 from gamesim.scenario.parts import EveryonePart, MeasurePart, PlayerPart
 
+LATER = {"trajectory", "observers", "measures"}  # keys of [measure] that older stores lack: points keep their keys
+
 
 def change(document: dict[str, Any], key: str, value: Any) -> None:
     """Set one value of a scenario, such as "rounds", "game.settings.seed" or "players[2].learner"."""
@@ -43,7 +45,8 @@ def complete(raw: dict[str, Any], folder: Path) -> dict[str, Any]:
     """Return a scenario with all defaults and the payoffs of its game file, so that it alone determines the run."""
     complete = {"feedback": "expected", **raw}
     measure = complete.get("measure", {})
-    complete["measure"] = {**MeasurePart().model_dump(), **measure} if isinstance(measure, dict) else measure
+    usual = MeasurePart().model_dump(exclude=LATER)
+    complete["measure"] = {**usual, **measure} if isinstance(measure, dict) else measure
     for key, part in (("everyone", EveryonePart), ("players", PlayerPart)):
         tables = complete.get(key)
         if isinstance(tables, dict):

@@ -10,6 +10,7 @@ from itertools import groupby
 from time import perf_counter
 from typing import Any
 
+from gamesim import user_files
 from gamesim.measure import find
 from gamesim.record import Record
 from gamesim.scenario import Scenario
@@ -20,8 +21,13 @@ LARGEST_BATCH = 2**21  # numbers in the joint distributions and regrets of all r
 DEFAULT_MEASURES = ("ce-gap", "cce-gap", "ce-gap-slope", "cce-gap-slope", "welfare")
 
 
-def run(jobs: Sequence[Job], measures: Sequence[str]) -> list[Outcome]:
-    """Run these points and return one outcome per point."""
+def run(jobs: Sequence[Job], measures: Sequence[str], files: Sequence[tuple[str, bytes]] = ()) -> list[Outcome]:
+    """Run these points and return one outcome per point.
+
+    `files` are the names and contents of the Python files that the scenarios name, which the user has allowed.
+    """
+    for name, source in files:
+        user_files.run(name, source)
     return [outcome for series in _series(jobs) for outcome in _run_series(series, measures)]
 
 
@@ -66,7 +72,7 @@ def _run_batch(scenario: Scenario, jobs: list[Job], measures: Sequence[str]) -> 
     batch = scenario.model_copy(update={"seed": jobs[0].seed, "replicas": len(jobs)})
     record = batch.simulation().run(scenario.rounds, threads=0)
     always = scenario.measure.distance == "always"
-    measured = [{name: _measured(one, name, always=always) for name in measures} for one in record]
+    measured = [{user_files.shown(name): _measured(one, name, always=always) for name in measures} for one in record]
     each = (perf_counter() - began) / len(jobs)
     return [Outcome(job.key, found, None, each) for job, found in zip(jobs, measured, strict=True)]
 
@@ -75,4 +81,4 @@ def _measured(record: Record, name: str, *, always: bool) -> float | None:
     """Return a measure of one run as a number, or None if it is undefined; `always` also if it may be slow."""
     measure = find(name)
     options: dict[str, Any] = {"always": always} if "always" in measure.options else {}
-    return finite(measure.number(record.measure(name, **options)))
+    return finite(measure.number(measure.now(record.moments(), **options)))

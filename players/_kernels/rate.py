@@ -73,17 +73,19 @@ def rate_guarantee(
 
     def bound(rounds: int, actions: int) -> float:
         last: float = scale * rounds**-decay
-        return extra + over(rounds, actions) / last + times(actions) * scale * _most_sum_of_powers(rounds, decay)
+        return extra + over(rounds, actions) / last + times(actions) * scale * most_sum_of_powers(rounds, decay)
 
     return Guarantee("external", formula.format(rate="rate_T", sum="Σ rate_t"), bound)
 
 
-def _most_sum_of_powers(rounds: int, decay: float) -> float:
+def most_sum_of_powers(rounds: int, decay: float) -> float:
     """Return an upper bound on Σ t^-decay over t = 1, ..., rounds: the first term and an integral.
 
-    >>> _most_sum_of_powers(4, 0.5) >= 1 + 2**-0.5 + 3**-0.5 + 4**-0.5
+    >>> most_sum_of_powers(4, 0.5) >= 1 + 2**-0.5 + 3**-0.5 + 4**-0.5
     True
     """
+    if decay == 0:
+        return rounds
     if decay == 1:
         return 1 + log(rounds)
     return float(1 + (rounds ** (1 - decay) - 1) / (1 - decay))

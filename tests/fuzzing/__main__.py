@@ -27,7 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def replay(folder: Path) -> int:
-    """Judge saved inputs, print what comes of them, and return 1 if one of them fails."""
+    """Judge saved inputs, print their outcomes, and return 1 if one of them fails."""
     failed = 0
     inputs = saved(folder)
     with new_judge() as judge:

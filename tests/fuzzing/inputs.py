@@ -8,7 +8,7 @@ from random import Random
 from tests.fuzzing.kinds import KINDS, kind_of
 from tests.fuzzing.values import Input, files_in, write
 
-NOTE = "NOTE.txt"  # what came of a saved input, beside its files
+NOTE = "NOTE.txt"  # the outcome of a saved input, beside its files
 
 
 def made(seed: int, number: int, only: Sequence[str] = ()) -> tuple[str, Input]:

@@ -32,7 +32,7 @@ class Judge:
         self._oracle.limit_memory()
 
     def judge(self, kind: str, given: Input) -> Outcome:
-        """Return what comes of an input."""
+        """Return the outcome of an input."""
         write(self._folder, given)
         readable = KINDS[kind].readable
         outcome = self._oracle.judge(

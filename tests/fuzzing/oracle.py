@@ -1,4 +1,4 @@
-"""What may come of an input: success, or one refusal. Everything else is a fault.
+"""The outcomes of an input: success, or one refusal. Everything else is a fault.
 
 Faults are tracebacks, warnings, output, refusals that are not a clear message, use of more than 5 seconds of processor
 time or 1 GiB of memory, and whatever the interpreter's audit events show: files written, connections, other processes,
@@ -40,14 +40,14 @@ _WRITES = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
 
 
 class Outcome(NamedTuple):
-    """What came of an input; `details` describes a fault or quotes the refusal."""
+    """The outcome of an input; `details` describes a fault or quotes the refusal."""
 
     kind: str
     details: str = ""
 
     @property
     def is_fault(self) -> bool:
-        """Whether the input must not have come to this."""
+        """Whether the input must not have this outcome."""
         return self.kind in FAULTS
 
     @property
@@ -95,7 +95,7 @@ class Oracle:
         resource.setrlimit(resource.RLIMIT_AS, (taken + MEMORY, resource.RLIM_INFINITY))
 
     def judge(self, use: Callable[[], object], *, readable: tuple[str, ...] | None = None) -> Outcome:
-        """Use an input and return what came of it; files outside `readable`, if given, must not be read."""
+        """Use an input and return the outcome; files outside `readable`, if given, must not be read."""
         self._seen.clear()
         self._readable = readable
         output = io.StringIO()

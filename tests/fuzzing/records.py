@@ -8,14 +8,15 @@ from random import Random
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from gamesim import games
-from gamesim.learner import Learner
 from gamesim.record import load
 from gamesim.report.run_folder import write_run
 from gamesim.report.summary import summarise
 from gamesim.scenario import Scenario
 from gamesim.simulation import Simulation
+from gamesim.user_learners import UserLearner
 from tests.fuzzing import arrays, texts, trees, values
 from tests.fuzzing.scenarios import words
 from tests.fuzzing.values import Input, some
@@ -25,6 +26,26 @@ _MORE_WORDS = (
     *("format", "versions", "kind", "Table", "Polymatrix", "arrays", "started", "single", "random", "python"),
     "state",
 )
+
+
+class Lazy:
+    """A learner in Python, whose class a record names and never runs."""
+
+    def __init__(self, actions: int, random: np.random.Generator, rate: float) -> None:
+        self._actions = actions
+
+    def play(self) -> NDArray[np.float64]:
+        return np.full(self._actions, 1 / self._actions)
+
+    def observe(self, loss: NDArray[np.float64]) -> None:
+        pass
+
+    def state(self) -> NDArray[np.float64]:
+        return np.zeros(1)
+
+    def restore(self, state: NDArray[np.float64]) -> None:
+        pass
+
 
 _RUNS: tuple[tuple[Any, Any, dict[str, Any]], ...] = (
     ("chicken", "hedge", {}),
@@ -40,6 +61,7 @@ _RUNS: tuple[tuple[Any, Any, dict[str, Any]], ...] = (
         {"observers": ["dynamic-regret", "linear-weights", "alternating-regret"], "trajectory": "every"},
     ),
     ("matching-pennies", ["blum-mansour", "squint"], {"checkpoints": 3}),
+    ("chicken", [UserLearner(Lazy, {"rate": 0.5}), "hedge"], {"replicas": 2}),
 )
 
 
@@ -129,5 +151,4 @@ def use(given: Input, folder: Path) -> None:
         json.dumps([np.asarray(one.measure(name)).tolist() for name in ("ce-gap", "payoffs", "external-regret")])
     if one.joint is not None:
         one.curve.measure("cce-gap")
-    if all(isinstance(learner, Learner) for learner in record.learners):
-        Simulation.resume(record).run(2, threads=0)
+    Simulation.resume(record).run(2, threads=0)

@@ -12,7 +12,9 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 from gamesim import games, players, scenario, toml
 from gamesim.games.limits import payoffs_within
 from gamesim.measure import numbers
+from gamesim.measure.observers import BUILT_IN
 from gamesim.scenario import Scenario
+from gamesim.scenario.parts import GamePart, MeasurePart, PlayerPart, SchedulePart
 from gamesim.study import model as study
 from gamesim.study import worker
 from gamesim.study.jobs import Job
@@ -32,9 +34,13 @@ def words() -> tuple[str, ...]:
     """Return the words of scenarios and studies: keys, names, and settings of games and learners."""
     makers: list[Callable[..., Any]] = [*games.available().values(), *players.available().values()]
     settings = {name for make in makers for name in signature(make).parameters}
-    keys = (*Scenario.model_fields, "name", "settings", "file", "payoffs", "actions", "learner", "start", "perturb")
+    parts = (Scenario, GamePart, SchedulePart, PlayerPart, MeasurePart)
+    keys = dict.fromkeys(key for part in parts for key in part.model_fields)
     of_studies = ("base", "seeds", "measures", "grid", "changes", "label", "first", "count", "step", *numbers())
-    values = ("expected", "sampled", "bandit", "auto", "always", "never", "distance", "checkpoints")
+    values = (
+        *("expected", "sampled", "bandit", "auto", "always", "never", "simultaneous", "alternating", "random", "grid"),
+        *("thinned", "every", "windows", "none", "abrupt", "drifting", *BUILT_IN),
+    )
     return (*keys, *of_studies, *values, *sorted(settings), *games.available(), *players.available())
 
 
@@ -46,9 +52,11 @@ def scenario_tree(random: Random) -> Tree:
     if random.random() < 0.3:
         return {**some(random, _shipped()), "rounds": random.randint(1, 50)}
     tree: Tree = {"rounds": random.randint(1, 50), "game": _game(random)}
-    for key, value in (("title", "A title"), ("seed", 3), ("replicas", 2), ("measure", {"distance": "never"})):
-        if random.random() < 0.2:
-            tree[key] = value
+    for key, choices in _OF_SCENARIOS.items():
+        if random.random() < 0.15:
+            tree[key] = some(random, choices)
+    if random.random() < 0.3:
+        tree["measure"] = {key: some(random, of) for key, of in _OF_MEASURES.items() if random.random() < 0.4}
     if random.random() < 0.3:
         tree["feedback"] = some(random, ("expected", "sampled", "bandit"))
     if random.random() < 0.5:
@@ -56,6 +64,23 @@ def scenario_tree(random: Random) -> Tree:
     else:
         tree["players"] = [_player(random) for _ in range(2)]
     return tree
+
+
+_OF_SCENARIOS: dict[str, list[Any]] = {
+    "title": ["A title"],
+    "seed": [3],
+    "replicas": [1, 2],
+    "order": ["simultaneous", "alternating"],
+    "delay": [0, 1, 5],
+    "noise": [0.0, 0.1, 3.0],
+}
+_OF_MEASURES: dict[str, list[Any]] = {
+    "distance": ["auto", "always", "never"],
+    "checkpoints": [1, 10, 1000],
+    "trajectory": ["thinned", "every", "windows", "none", 1, 7],
+    "observers": [[], ["dynamic-regret"], list(BUILT_IN), ["evil.py:Evil"]],
+    "measures": [[], ["ce-gap", "welfare"], ["dynamic-regret"], ["evil.py:Evil"]],
+}
 
 
 def study_tree(random: Random) -> Tree:
@@ -99,7 +124,11 @@ def _game(random: Random) -> Tree:
         rows, columns = random.randint(1, 3), random.randint(1, 3)
         payoffs = [[[random.randint(-3, 3) for _ in range(columns)] for _ in range(rows)] for _ in range(2)]
         labels = {"players": ["A", "B"], "actions": [list("abc"[:rows]), list("xyz"[:columns])]}
-        return {"payoffs": payoffs, **(labels if random.random() < 0.5 else {})}
+        given = labels if random.random() < 0.5 else {}
+        if random.random() < 0.7:
+            return {"payoffs": payoffs, **given}
+        schedule = {"tables": [payoffs, payoffs[::-1]] if rows == columns else [payoffs], "every": random.randint(1, 3)}
+        return {"schedule": {**schedule, "change": some(random, ("abrupt", "drifting"))}, **given}
     name = some(random, list(games.available()))
     return (
         {"name": name, "settings": _settings(random, games.available()[name])}
@@ -109,12 +138,15 @@ def _game(random: Random) -> Tree:
 
 
 def _player(random: Random) -> Tree:
+    if random.random() < 0.02:
+        return {"learner": "evil.py:Evil", "settings": {"rate": 0.5}}
     name = some(random, list(players.available()))
     tree: Tree = {"learner": name}
     if random.random() < 0.5:
         tree["settings"] = _settings(random, players.available()[name])
     if random.random() < 0.2:
-        tree["start"] = some(random, ([0.5, 0.5], [1.0, 0.0], [0.2, 0.3, 0.5]))
+        key = some(random, ("start", "opening"))
+        tree[key] = some(random, ([0.5, 0.5], [1.0, 0.0], [0.2, 0.3, 0.5], "random", "grid"))
     if random.random() < 0.2:
         tree["perturb"] = some(random, (0.0, 0.5, 1.0))
     return tree

@@ -168,9 +168,14 @@ export class Setup {
         "details",
         { id: `${id}-more`, open: open.has(`${id}-more`) },
         h("summary", {}, "settings and initial strategy"),
-        this.learnerSettings(`${id}-learner`, entry.learner, entry, put),
+        this.learnerSettings(`${id}-learner`, shown(entry.learner), entry, put),
         this.beside
-          ? this.learnerSettings(`${id}-beside`, `${this.beside[i].learner}, second run`, this.beside[i], putBeside)
+          ? this.learnerSettings(
+              `${id}-beside`,
+              `${shown(this.beside[i].learner)}, second run`,
+              this.beside[i],
+              putBeside,
+            )
           : null,
         this.fields.number(
           `${id}-perturb`,
@@ -226,7 +231,7 @@ export class Setup {
               return h(
                 "option",
                 { value: one.name, selected: one.name === entry.learner, disabled: !fits },
-                fits ? one.name : `${one.name}: ${needs(one)}`,
+                fits ? shown(one.name) : `${shown(one.name)}: ${needs(one)}`,
               );
             }),
           ),
@@ -313,12 +318,14 @@ export class Setup {
     this.change({ feedback, players: fit(this.scenario.players) }, fit(this.beside));
     this.build(); // the lists of learners depend on the feedback
     const replaced = (who) => `replaced by ${instead} for ${new Intl.ListFormat("en-GB").format(who)}`;
-    this.notify([...unfit].map(([old, who]) => `${old.name} ${needs(old)}: ${replaced(who)}.`).join(" "));
+    this.notify([...unfit].map(([old, who]) => `${shown(old.name)} ${needs(old)}: ${replaced(who)}.`).join(" "));
   }
 }
 
 /** Two default learners for a feedback. */
 const usual = (feedback) => (feedback === "bandit" ? ["exp3-ix", "exp3"] : ["hedge", "wavelet"]);
+/** Return the name of a learner without the hash of a user's file. */
+const shown = (name) => name.replace(/@[0-9a-f]{64}:/, ":");
 const needs = ({ feedback }) => `needs ${feedback.join(" or ")} feedback`;
 const withoutSettings = ({ settings: _, ...entry }) => entry;
 const cleaned = (entry) => Object.fromEntries(Object.entries(entry).filter(([, value]) => value !== undefined));
@@ -326,6 +333,6 @@ const plain = (value) => String(value);
 
 /** Return a one-line summary of a scenario. */
 export function inALine(scenario, beside, game) {
-  const named = (entries) => [...new Set(entries.map((one) => one.learner))].join(", ");
+  const named = (entries) => [...new Set(entries.map((one) => shown(one.learner)))].join(", ");
   return `${game.name}: ${named(scenario.players)}${beside ? ` | ${named(beside)}` : ""}, ${whole(scenario.rounds)} rounds, seed ${scenario.seed ?? 0}`;
 }

@@ -121,4 +121,13 @@ def shown(value: object) -> str:
         text = f"[{', '.join(map(shown, value))}]"
     else:
         text = repr(value)
+    return shortened(text)
+
+
+def shortened(text: str) -> str:
+    """Return a text, shortened if it is long.
+
+    >>> shortened("a" * 100)
+    'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...'
+    """
     return text if len(text) <= 60 else text[:57] + "..."

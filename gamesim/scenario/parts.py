@@ -92,8 +92,10 @@ class GamePart(Part):
 
     @field_validator("payoffs")
     @classmethod
-    def _payoffs_are_tables(cls, payoffs: list[Any], info: ValidationInfo) -> list[Any]:
+    def _payoffs_are_tables(cls, payoffs: list[Any] | None, info: ValidationInfo) -> list[Any]:
         players, actions = info.data.get("players"), info.data.get("actions")
+        if payoffs is None:  # null, in a message of the lab
+            raise InputError("expected one array of numbers per player, got nothing")
         if found := list(payoff_mistakes(payoffs, players, actions)):
             raise Mistakes(found[:5])
         return payoffs
@@ -207,7 +209,7 @@ class MeasurePart(Part):
 
 def number_measure(name: Any) -> Measure:
     """Return a measure that gives one number per run, or raise an InputError."""
-    if not user_files.is_reference(name) and name not in numbers():
+    if not user_files.is_reference(name) and not (isinstance(name, str) and name in numbers()):
         raise unknown("measure", name, numbers())
     return find(name)
 

@@ -27,6 +27,7 @@ from gamesim.measure.moments import Moments
 from gamesim.measure.observers import Observer, chosen
 from gamesim.measure.registry import Value, find
 from gamesim.record import Number, Record, python_state
+from gamesim.record_checks import check_shapes, restore_generator
 from gamesim.simulation.first_round import FirstRound
 from gamesim.simulation.kernel_plan import compiled
 from gamesim.simulation.protocol import Order, Protocol
@@ -673,16 +674,20 @@ class Simulation(Generic[Number]):
             )
         replicas: Any = None if record.single else record.replicas
         options: Any = {"feedback": record.feedback} | record.settings.get("protocol", {})
-        simulation: Simulation[Number] = cls(
-            record.game,
-            restored(record.learners, learners or {}),
-            seed=record.seed,
-            replicas=replicas,
-            checkpoints=record.settings["checkpoints"],
-            trajectory=record.settings.get("trajectory", "thinned"),
-            observers=record.observers if observers is None else observers,
-            **options,
-        )
+        known = restored(record.learners, learners or {})
+        try:
+            simulation: Simulation[Number] = cls(
+                record.game,
+                known,
+                seed=record.seed,
+                replicas=replicas,
+                checkpoints=record.settings["checkpoints"],
+                trajectory=record.settings.get("trajectory", "thinned"),
+                observers=record.observers if observers is None else observers,
+                **options,
+            )
+        except TypeError as error:  # the protocol in a file may be anything
+            raise InputError(f"the protocol in this record is invalid ({error})") from None
         simulation._take_over(record)
         return simulation
 
@@ -708,6 +713,7 @@ class Simulation(Generic[Number]):
     def _take_over(self, record: Record[Number]) -> None:
         """Restore the state from a record of the same simulation."""
         arrays = record.arrays
+        self._refuse_misfits(record)
         self.rounds = record.rounds
         for replica, track in enumerate(self._tracks):
             for part in CONTINUED:
@@ -715,12 +721,12 @@ class Simulation(Generic[Number]):
             for name in self._lengths():
                 getattr(track.sums, name)[...] = arrays[f"continue_{name}"][replica]
             track.kept.numbers[:] = self._kept_numbers(record, replica)
-            self._random[replica].bit_generator.state = record.settings["random"][replica]
+            restore_generator(self._random[replica], record.settings["random"][replica])
             if self.protocol.noise:
-                self._noise[replica].bit_generator.state = record.settings["noise"][replica]
+                restore_generator(self._noise[replica], record.settings["noise"][replica])
         self._trajectories.take_over(arrays, self._tracks)
         self._placed = record.settings.get("placed", self._placed)
-        states = {i: arrays[python_state(i)] for i in range(len(self.learners)) if python_state(i) in arrays}
+        states = {i: arrays[python_state(i)] for i in self._python[0].players if python_state(i) in arrays}
         for replica, in_python in enumerate(self._python):
             if states:
                 of_replica = {player: stored[replica] for player, stored in states.items()}
@@ -728,6 +734,20 @@ class Simulation(Generic[Number]):
         moments = [record.moments(replica) for replica in range(self.replicas)]
         for k, rounds in enumerate(arrays["checkpoints"]):
             self._kept.append((int(rounds), [of_replica[k].sums for of_replica in moments]))
+
+    def _refuse_misfits(self, record: Record[Number]) -> None:
+        """Raise an InputError unless the state in a record is one of this simulation: compiled code relies on it."""
+        track = self._tracks[0]
+        shapes = {f"continue_{part}": (self.replicas, *getattr(track, part).shape) for part in CONTINUED}
+        for name, width in self._lengths().items():
+            shapes[f"continue_{name}"] = (self.replicas, width)
+        kept_numbers = "continue_kept" if "continue_kept" in record.arrays else "continue_stride"
+        shapes[kept_numbers] = (self.replicas, 4 if kept_numbers == "continue_kept" else 1)
+        check_shapes(record.arrays, shapes)
+        kept = len(record.arrays["trajectory_rounds"])
+        for replica in range(self.replicas):
+            if not self._trajectories.fits(self._kept_numbers(record, replica), track, kept):
+                raise InputError("the trajectory in this record is not one of a run with these settings")
 
     @staticmethod
     def _kept_numbers(record: Record[Number], replica: int) -> Any:

@@ -43,16 +43,16 @@ from typing import Any
 
 from gamesim import user_files
 from gamesim.errors import InputError, unknown
+from gamesim.formatting import shown
 from gamesim.measure import find as find_measure
 from gamesim.scenario import Scenario
 from gamesim.scenario.files import read_toml
 from gamesim.study.axes import Axis, Choice
 from gamesim.study.canonical import canonical
 from gamesim.study.description import Description
-from gamesim.study.parsing import Parts, parse
+from gamesim.study.parsing import MOST_POINTS, Parts, parse
 from gamesim.study.variants import change, complete
 
-MOST_POINTS = 10**7
 COMBINATIONS_TRIED = 16  # combinations in which a value is tried before it counts as a mistake
 VALUES_CHECKED = 50  # values per axis that are checked before the sweep; the sweep checks the others as they run
 
@@ -219,7 +219,11 @@ def find(name: str, others: Iterable[str] = ()) -> Path:
     path, known = Path(name), shipped()
     if path.suffix != ".toml" and len(path.parts) == 1 and name in known:
         return known[name]
-    if not path.is_file():
+    try:
+        is_file = path.is_file()
+    except OSError as error:
+        raise InputError(f"cannot read {shown(name)}: {error.strerror}") from None
+    if not is_file:
         if len(path.parts) == 1:
             raise unknown("study", name, [*known, *others])
         raise InputError(f"there is no file {name}; give the path of a study file")

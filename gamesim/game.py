@@ -1,5 +1,7 @@
 """The interface of a game: players, their actions, and the loss of each action."""
 
+from __future__ import annotations  # so that `help` shows the names of types
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -176,7 +178,7 @@ class Game:
         return losses
 
     @classmethod
-    def kinds(cls) -> dict[str, type["Game"]]:
+    def kinds(cls) -> dict[str, type[Game]]:
         """Return every imported subclass of `Game`, by class name.
 
         Returns
@@ -220,7 +222,7 @@ class Game:
         players: Sequence[str],
         actions: Sequence[Sequence[str]],
         arrays: Arrays,
-    ) -> "Game":
+    ) -> Game:
         """Construct the game from its name, players, actions and arrays.
 
         This is the inverse of `arrays`.
@@ -348,7 +350,7 @@ class Table(Game):
         name: str = "game",
         players: Sequence[str] | None = None,
         actions: Sequence[Sequence[str]] | None = None,
-    ) -> "Table":
+    ) -> Table:
         """Construct a validated game from one payoff array per player.
 
         Parameters
@@ -416,7 +418,7 @@ class Table(Game):
         players: Sequence[str],
         actions: Sequence[Sequence[str]],
         arrays: Arrays,
-    ) -> "Table":
+    ) -> Table:
         return cls.from_payoffs(arrays["payoffs"], name=name, players=players, actions=actions)
 
     @cached_property

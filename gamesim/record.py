@@ -619,8 +619,10 @@ class Record(Generic[Number]):
         InputError
             If the record has replicas.
 
-        Notes ----- If the first strategy p was given or perturbed, it differs from the learner's strategy q. This adds
-        once the maximum over losses l of::
+        Notes
+        -----
+        If the first strategy p was given or perturbed, it differs from the learner's strategy q. This adds once the
+        maximum over losses l of::
 
             <p - q, l - φ l>
 

@@ -1,5 +1,7 @@
 """Simulate learners that play a game against each other, round after round."""
 
+from __future__ import annotations  # so that `help` shows the names of types
+
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
@@ -138,10 +140,10 @@ def simulate(
         with one per replica. Learners that cannot start at a given strategy refuse.
     opening : sequence of array_like or None, optional
         The strategy that each player plays in the first round only, whatever its learner would play; None uses the
-        learner's strategy. The learner does not know of it.
+        learner's strategy. The learner does not know of it. Informed learners, such as the adversary, cannot have one.
     perturb : float or sequence of float, default 0.0
         Weight in [0, 1] of a strategy drawn uniformly from the simplex, mixed into the strategy of each player in the
-        first round only; a scalar applies to all players.
+        first round only; a scalar applies to all players. Informed learners play as they choose in any case.
     order : {"simultaneous", "alternating"}, default "simultaneous"
         Whether all players observe their losses before anyone moves on, or one after the other. With "alternating",
         each player observes its losses against the others' newest strategies, so that the second player already faces
@@ -254,7 +256,7 @@ class Simulation(Generic[Number]):
 
     @overload
     def __init__(
-        self: "Simulation[float]",
+        self: Simulation[float],
         game: Game | str,
         learners: Learners,
         *,
@@ -264,7 +266,7 @@ class Simulation(Generic[Number]):
 
     @overload
     def __init__(
-        self: "Simulation[NDArray[np.float64]]",
+        self: Simulation[NDArray[np.float64]],
         game: Game | str,
         learners: Learners,
         *,
@@ -313,7 +315,8 @@ class Simulation(Generic[Number]):
         self._spent = [0.0] * self.replicas
         self._tracks = [self._allocate(first_state, scratch, totals) for _ in range(self.replicas)]
         self._python: list[PythonPhases] = []
-        first_round, starts = FirstRound(self.game, opening, perturb), Starts(self.game, start, self.replicas)
+        first_round = FirstRound(self.game, self.learners, opening, perturb)
+        starts = Starts(self.game, start, self.replicas)
         self._placed = starts.given()
         self._random: list[np.random.Generator] = []
         self._noise: list[np.random.Generator] = []
@@ -333,7 +336,7 @@ class Simulation(Generic[Number]):
     def run(
         self,
         rounds: int,
-        progress: Callable[["Simulation[Number]"], object] | None = None,
+        progress: Callable[[Simulation[Number]], object] | None = None,
         *,
         threads: int | None = None,
     ) -> Record[Number]:
@@ -634,7 +637,7 @@ class Simulation(Generic[Number]):
         *,
         learners: Mapping[str, Factory] | None = None,
         observers: Sequence[Observer | str] | None = None,
-    ) -> "Simulation[Number]":
+    ) -> Simulation[Number]:
         """Return a simulation that continues a record, bit for bit.
 
         Parameters

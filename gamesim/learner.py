@@ -13,6 +13,8 @@ from gamesim.deprecated import Renamed
 from gamesim.engine.compiled import Vector
 from gamesim.engine.layout import Layout
 from gamesim.errors import InputError, unknown
+from gamesim.formatting import shown
+from gamesim.notebook import Rows, card
 from gamesim.validation import whole_number
 
 __all__ = ["CompiledLearner", "Guarantee", "Learner", "RunningLearner"]
@@ -243,6 +245,13 @@ class Learner:
     informed: ClassVar[bool] = False  # whether it observes the losses of a round before it plays
     sees_draws: ClassVar[bool] = False  # whether these are the losses against the others' drawn actions
     ordered: ClassVar[bool] = False  # whether its play depends on the order of the actions
+
+    def _repr_html_(self) -> str:
+        promise = self.guarantee()
+        rows = [(field.name, shown(getattr(self, field.name))) for field in fields(self)]
+        bound = "no guarantee" if promise is None else str(promise)
+        lines = [self.description(), f"{' or '.join(self.feedback)} feedback · {bound}"]
+        return card("Learner", self.name, lines, Rows(("setting", "value"), rows, len(rows)) if rows else None)
 
     def __init_subclass__(cls) -> None:
         if "name" not in vars(cls):
@@ -644,6 +653,9 @@ class CompiledLearner:
         self.state = learner.first_state(actions)
         self._random = np.random.default_rng(seed)
         self._strategy = np.zeros(actions)
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.learner!r}, {self.actions:,} actions>"
 
     def play(self) -> Vector:
         """Return the strategy for the current round.

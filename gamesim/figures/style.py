@@ -131,8 +131,7 @@ def short(label: str, most: int = 18) -> str:
     >>> short("the longest name of all", 12)
     'the longest…'
     """
-    line = " ".join(label.split())
-    line = line if len(line) <= most else line[: most - 1].rstrip() + "…"
+    line = formatting.one_line(label, most)
     return f" {line}" if line.startswith("_") else line  # legends leave out what starts with an underscore
 
 

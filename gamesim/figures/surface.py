@@ -33,7 +33,8 @@ class Surface:
     def head(self, panel: Axes, text: str, **look: Any) -> None:
         """Set the title of a panel, or add it to the title of given axes."""
         if self.given:
-            panel.set_title(f"{panel.get_title(loc='left')}\n{text}", loc="left")
+            below = "\n".join(_in_lines(panel, line) for line in text.splitlines())
+            panel.set_title(f"{panel.get_title(loc='left')}\n{below}", loc="left")
         else:
             panel.set_title(text, **look)
 
@@ -46,9 +47,14 @@ class Surface:
         below.get_title().set(fontsize=8, color=DARK)
 
     def legend(self, *handles_and_labels: Any, columns: int, note: str = "", **look: Any) -> None:
-        """Put one legend for all panels under the figure, with a note above it, or into given axes."""
+        """Put one legend for all panels under the figure, with a note above it.
+
+        In given axes it is inside, or if they are hidden, just below, where no labels are.
+        """
         if self.given:
-            self.panels[0].legend(*handles_and_labels, loc="best", title=note or None)
+            below: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.02), "ncols": 2}
+            place = {"loc": "best"} if self.panels[0].axison else below
+            self.panels[0].legend(*handles_and_labels, title=note or None, **place)
             return
         below = self.area.legend(
             *handles_and_labels, loc="outside lower left", ncols=columns, title=note, alignment="left", **look
@@ -78,7 +84,7 @@ def surface(
         _check_axes(ax, fig, columns * rows)
         area = ax.get_figure()
         assert area is not None
-        ax.set_title(wrapped(title, ax.bbox.width / area.dpi), loc="left")
+        ax.set_title(_in_lines(ax, title), loc="left")
         return Surface(area, [ax], given=True)
     if fig is None:
         fig = Figure(figsize=size, layout="constrained")
@@ -88,6 +94,12 @@ def surface(
     say(fig, title)
     panels = fig.subplots(rows, columns, squeeze=False, **grid)
     return Surface(fig, list(panels.ravel()), given=False)
+
+
+def _in_lines(ax: Axes, text: str) -> str:
+    """Wrap text to the width of given axes; their titles are smaller than that of a figure."""
+    figure = ax.get_figure()
+    return wrapped(text, 1.25 * ax.bbox.width / figure.dpi) if figure is not None else text
 
 
 def canvas(title: str, columns: int = 1, rows: int = 1, **look: Any) -> tuple[Figure, list[Axes]]:

@@ -20,7 +20,7 @@ from gamesim.engine.compiled import Vector
 from gamesim.engine.sums import Sums, lengths
 from gamesim.engine.trajectory import COUNT, STRIDE
 from gamesim.errors import InputError
-from gamesim.formatting import amount, memory
+from gamesim.formatting import amount, memory, one_line
 from gamesim.game import Game
 from gamesim.learner import Feedback, Learner, several_informed
 from gamesim.measure.builtin import gap_name
@@ -332,6 +332,10 @@ class Simulation(Generic[Number]):
             self._random.append(of_draws)
             self._noise.append(of_noise)
         self._kept: list[tuple[int, list[Sums]]] = []  # the sums of all replicas at each checkpoint
+
+    def __repr__(self) -> str:
+        learners = one_line(" and ".join(dict.fromkeys(map(name_of, self.learners))), 80)
+        return f"<Simulation: {one_line(self.game.name)}, {learners}, {self.rounds:,} rounds, seed {self.seed}>"
 
     def run(
         self,

@@ -16,7 +16,7 @@ from gamesim.engine.compiled import Integers, Vector, kernel, part
 from gamesim.engine.layout import IntegerLayout
 from gamesim.errors import InputError
 from gamesim.formatting import amount, memory, number, one_line
-from gamesim.notebook import ROWS, Rows, card
+from gamesim.notebook import ROWS, Rows, card, some
 
 __all__ = ["Game", "Table"]
 
@@ -82,12 +82,9 @@ class Game:
         return f"{players}, {alike}"
 
     def _repr_html_(self) -> str:
-        rows = [
-            (name, ", ".join(labels[:ROWS])) for name, labels in zip(self.players[:ROWS], self.actions, strict=False)
-        ]
-        return card(
-            type(self).__name__, self.name, [self._summary()], Rows(("player", "actions"), rows, len(self.players))
-        )
+        rows = [(name, some(labels)) for name, labels in zip(self.players[:ROWS], self.actions, strict=False)]
+        table = Rows(("player", "actions"), rows, len(self.players))
+        return card(type(self).__name__, self.name, [self._summary()], table)
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
@@ -374,7 +371,9 @@ class Table(Game):
             (label, *(f"{number(float(one))}, {number(float(two))}" for one, two in zip(*cells, strict=True)))
             for label, *cells in zip(self.actions[0], *self.payoffs, strict=True)
         ]
-        table = Rows((" \\ ".join(self.players), *self.actions[1]), rows, len(rows))
+        table = Rows(
+            (" \\ ".join(self.players), *self.actions[1]), rows, len(rows), frozenset(range(1, self.sizes[1] + 1))
+        )
         return card("Table", self.name, [self._summary()], table, f"payoffs of {' and '.join(self.players)}")
 
     @classmethod

@@ -10,14 +10,14 @@ from typing import NamedTuple
 
 from gamesim.formatting import one_line
 
-LONGEST = 60  # characters of one text
-ROWS = 8  # rows of a table, at most
+LONGEST, LINE = 60, 400  # characters of a cell, and of a line above or below the table
+ROWS = 8  # rows of a table, and entries of a list, at most
 
 _CARD = "max-width:100%;overflow-x:auto;line-height:1.45;color:inherit"
 _TABLE = "border-collapse:collapse;table-layout:auto;margin:.4em 0;font-size:inherit;color:inherit"
-_CELL = "padding:.15em .8em .15em 0;text-align:left;vertical-align:top;background:none;white-space:nowrap"
-_NUMBER = _CELL.replace("left", "right") + ";font-variant-numeric:tabular-nums"
-_LINE = ";border-bottom:1px solid rgba(128,128,128,.5)"
+_CELL = "padding:.15em .8em .15em 0;text-align:left;vertical-align:baseline;background:none"
+_NUMBER = _CELL.replace("left", "right") + ";font-variant-numeric:tabular-nums;white-space:nowrap"
+_LINE = ";vertical-align:bottom;white-space:normal;border-bottom:1px solid rgba(128,128,128,.5)"
 _FAINT = "opacity:.75"
 
 
@@ -36,15 +36,24 @@ def card(kind: str, name: str, lines: Iterable[str], table: Rows | None = None, 
     >>> print(card("Game", "<b>", ["2 players"]))  # doctest: +ELLIPSIS
     <div style="..."><div><strong>Game</strong> &lt;b&gt;</div><div style="opacity:.75">2 players</div></div>
     """
-    parts = [f"<div><strong>{_text(kind)}</strong> {_text(name)}</div>"]
-    parts += [f'<div style="{_FAINT}">{_text(line, 400)}</div>' for line in lines if line]
+    parts = [f"<div><strong>{_text(kind)}</strong> {_text(name, LINE)}</div>"]
+    parts += [f'<div style="{_FAINT}">{_text(line, LINE)}</div>' for line in lines if line]
     if table is not None:
         parts.append(_table(table))
         more = table.count - ROWS
         note = "; ".join([part for part in (f"and {more:,} more" if more > 0 else "", note) if part])
     if note:
-        parts.append(f'<div style="{_FAINT}">{_text(note, 400)}</div>')
+        parts.append(f'<div style="{_FAINT}">{_text(note, LINE)}</div>')
     return f'<div style="{_CARD}">{"".join(parts)}</div>'
+
+
+def some(entries: Sequence[object]) -> str:
+    """Return the first entries of a list.
+
+    >>> some(["a", "b"]), some(range(100))
+    ('a, b', '0, 1, 2, 3, 4, 5, 6, 7, …')
+    """
+    return ", ".join([*map(str, entries[:ROWS]), *(["…"] if len(entries) > ROWS else [])])
 
 
 def _table(table: Rows) -> str:

@@ -45,7 +45,7 @@ from gamesim import user_files
 from gamesim.errors import InputError, unknown
 from gamesim.formatting import one_line
 from gamesim.measure import find as find_measure
-from gamesim.notebook import ROWS, Rows, card
+from gamesim.notebook import ROWS, Rows, card, some
 from gamesim.scenario import Scenario
 from gamesim.scenario.files import read_toml
 from gamesim.study.axes import Axis, Choice
@@ -154,7 +154,9 @@ class Study(Parts):
 
     def _repr_html_(self) -> str:
         found = self.axes
-        rows = [(one.name, f"{len(one.choices):,}", _some(one)) for one in found[:ROWS]]
+        rows = [
+            (one.name, f"{len(one.choices):,}", some([choice.label for choice in one.choices])) for one in found[:ROWS]
+        ]
         lines = [" · ".join(self._extent()), f"measures: {', '.join(self.description.measures)}"]
         table = Rows(("axis", "values", "first values"), rows, len(found), frozenset([1])) if found else None
         return card("Study", self.title or self.name, lines, table)
@@ -224,11 +226,6 @@ class Study(Parts):
                 if message is not None:
                     where = f"{axis.name} = {choice.label}: " if axis.name else ""
                     yield where + message
-
-
-def _some(axis: Axis) -> str:
-    """Return the first values of an axis."""
-    return ", ".join(str(choice.label) for choice in axis.choices[:ROWS]) + (", …" if len(axis.choices) > ROWS else "")
 
 
 def shipped() -> dict[str, Path]:

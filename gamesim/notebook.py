@@ -22,11 +22,11 @@ _FAINT = "opacity:.75"
 
 
 class Rows(NamedTuple):
-    """A table: its heading, the rows that are shown, the number of all rows, and the columns with numbers."""
+    """A table: its heading, the rows that are shown, the total number of rows, and the columns with numbers."""
 
     heading: Sequence[str]
     shown: Iterable[Sequence[str]]
-    count: int
+    total: int
     numbers: frozenset[int] = frozenset()
 
 
@@ -40,7 +40,7 @@ def card(kind: str, name: str, lines: Iterable[str], table: Rows | None = None, 
     parts += [f'<div style="{_FAINT}">{_text(line, LINE)}</div>' for line in lines if line]
     if table is not None:
         parts.append(_table(table))
-        more = table.count - ROWS
+        more = table.total - ROWS
         note = "; ".join([part for part in (f"and {more:,} more" if more > 0 else "", note) if part])
     if note:
         parts.append(f'<div style="{_FAINT}">{_text(note, LINE)}</div>')

@@ -57,19 +57,19 @@ SEVERAL_PANELS: dict[str, Callable[..., Figure | None]] = {
 
 
 def test_every_public_figure_can_be_drawn_into_axes_or_a_figure() -> None:
-    drawn = {*figures.figure_functions().values(), figures.compare, figures.tetrahedra}
+    drawn: list[Any] = [*figures.figure_functions().values(), figures.compare, figures.tetrahedra]
     assert all({"ax", "fig"} <= set(inspect.signature(one).parameters) for one in drawn)
     tested = {name.partition("-")[0] for name in (*ONE_PANEL, *SEVERAL_PANELS)}
     assert {one.__name__.partition("_")[0] for one in drawn} == tested
 
 
-def _artists(panel: Axes) -> list[tuple[str, str]]:
-    """Return what is drawn in the data of a panel, as types and numbers."""
-    found = [*panel.lines, *panel.patches, *panel.collections, *panel.images]
-    numbers = [
-        getattr(one, "get_xydata", lambda: None)() if hasattr(one, "get_xydata") else one.get_zorder() for one in found
-    ]
-    return [(type(one).__name__, repr(np.round(part, 9))) for one, part in zip(found, numbers, strict=True)]
+def _artists(panel: Axes) -> list[Any]:
+    """Return what is drawn in a panel, as numbers and texts."""
+    found: list[Any] = [one.get_xydata() for one in panel.lines]
+    found += [one.get_path().vertices for one in panel.patches]
+    found += [path.vertices for one in panel.collections for path in one.get_paths()]
+    found += [one.get_offsets() for one in panel.collections] + [one.get_array() for one in panel.images]
+    return [np.round(np.ma.filled(one, 0), 9).tolist() for one in found] + [one.get_text() for one in panel.texts]
 
 
 @pytest.mark.parametrize("name", ONE_PANEL)
@@ -108,7 +108,8 @@ def test_a_given_figure_holds_the_same_panels(name: str) -> None:
 
 def test_subfigures_stay_apart() -> None:
     figure = plt.figure(figsize=(12, 5), layout="constrained")
-    left, right = figure.subfigures(1, 2)
+    subfigures: Any = figure.subfigures(1, 2)
+    left, right = subfigures
     panel = left.subplots()
     assert figures.regrets(run("shapley"), fig=right) is figure
     assert left.axes == [panel] and not panel.has_data() and len(right.axes) == 3

@@ -137,7 +137,7 @@ def matrix(
 def _most_likely(cells: NDArray[np.float64]) -> NDArray[np.int64]:
     """Return the indices of the most likely action profiles, in order."""
     order = np.argsort(-cells, axis=None, kind="stable")[:BARS]
-    return order[cells.ravel()[order] >= min(0.001, cells.max())]
+    return np.asarray(order[cells.ravel()[order] >= min(0.001, cells.max())])
 
 
 def _bars(

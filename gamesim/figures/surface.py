@@ -52,8 +52,8 @@ class Surface:
         In given axes it is inside, or if they are hidden, just below, where no labels are.
         """
         if self.given:
-            below: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.02), "ncols": 2}
-            place = {"loc": "best"} if self.panels[0].axison else below
+            under: dict[str, Any] = {"loc": "upper center", "bbox_to_anchor": (0.5, -0.02), "ncols": 2}
+            place = {"loc": "best"} if self.panels[0].axison else under
             self.panels[0].legend(*handles_and_labels, title=note or None, **place)
             return
         below = self.area.legend(

@@ -902,12 +902,14 @@ class Record(Generic[Number]):
         --------
         >>> import gamesim
         >>> record = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=200)
+        >>> record.payoffs.round(2).tolist(), round(record.gap("ce"), 2)  # in the last rows of the table
+        ([2.98, 0.5], 0.48)
         >>> table = record.to_pandas(["payoffs", "ce-gap"])  # doctest: +SKIP
         >>> table.query("round == 200")  # doctest: +SKIP
-             round    player action  measure     value
-        40     200    Leader    NaN  payoffs  2.983693
-        41     200  Follower    NaN  payoffs  0.500000
-        62     200       NaN    NaN   ce-gap  0.483693
+            round    player action  measure     value
+        40    200    Leader    NaN  payoffs  2.983693
+        41    200  Follower    NaN  payoffs  0.500000
+        62    200       NaN    NaN   ce-gap  0.483693
         """
         return frames.to_pandas(self.game, self._columns(measures), single=self.single)
 
@@ -936,9 +938,11 @@ class Record(Generic[Number]):
         --------
         >>> import gamesim
         >>> record = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=200)
+        >>> record.average[0].round(3).tolist()  # of the leader
+        [0.984, 0.016]
         >>> data = record.to_xarray()  # doctest: +SKIP
-        >>> float(data["average-strategies"].sel(player="Leader", round=200)[0])  # doctest: +SKIP
-        0.9836930955741421
+        >>> data["average-strategies"].sel(player="Leader", round=200).values.round(3).tolist()  # doctest: +SKIP
+        [0.984, 0.016]
         """
         attributes = {
             "game": self.game.name,

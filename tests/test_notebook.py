@@ -1,5 +1,6 @@
 """Cards in notebooks, one-line representations, and exports to pandas and xarray."""
 
+import doctest
 import sys
 from html.parser import HTMLParser
 from importlib.metadata import version
@@ -11,11 +12,7 @@ import pytest
 
 import gamesim
 from gamesim import InputError, Record, Table, games, players
-from gamesim.study.description import Description
-from gamesim.study.export import write_csv
 from gamesim.study.model import Study
-from gamesim.study.results import Results
-from gamesim.study.store import Row
 from tests.chromium import PROGRAM, Page
 
 EVIL = "<script>document.title='bad'</script><img src=x onerror=\"document.title='bad'\">"
@@ -224,17 +221,10 @@ def test_a_missing_library_is_named(library: str, runs: list[Record], monkeypatc
         getattr(runs[0], f"to_{library}")()
 
 
-def test_points_of_a_study_are_the_same_table_as_csv(tmp_path: Path) -> None:
-    pandas = pytest.importorskip("pandas")
-    description = Description("s", "", "", ("ce-gap",), ({"name": "rounds", "role": "rounds", "values": [10, 20]},))
-    rows = [
-        Row(f"key{rounds}", {"rounds": rounds}, 0, "done", {"ce-gap": 1 / rounds}, None, 0.5) for rounds in (10, 20)
-    ]
-    results = Results(description, rows)
-    table = results.to_pandas()
-    write_csv(results, tmp_path / "s.csv")
-    read = pandas.read_csv(tmp_path / "s.csv")
-    assert (
-        list(table.columns) == list(read.columns) == ["key", "rounds", "seed", "status", "ce-gap", "error", "seconds"]
-    )
-    assert table["ce-gap"].tolist() == read["ce-gap"].tolist() == [0.1, 0.05]
+@pytest.mark.parametrize("library", ["pandas", "xarray"])
+def test_examples_are_run_where_the_library_is_installed(library: str) -> None:
+    pytest.importorskip(library)
+    text = (getattr(Record, f"to_{library}").__doc__ or "").replace("  # doctest: +SKIP", "")
+    test = doctest.DocTestParser().get_doctest(text, {}, library, None, None)
+    runner = doctest.DocTestRunner()
+    assert runner.run(test).failed == 0 and len(test.examples) > 4

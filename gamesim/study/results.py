@@ -1,7 +1,7 @@
 """The results of a study: its points, and queries of them by their labels."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gamesim.errors import unknown
-from gamesim.measure.frames import required
 from gamesim.study.canonical import canonical
 from gamesim.study.description import Description
 from gamesim.study.statistics import Mean, mean, slope
@@ -41,27 +40,6 @@ class Results:
     def seconds(self) -> float:
         """The total time of the finished points."""
         return sum(row.seconds or 0.0 for row in self.done)
-
-    def to_pandas(self) -> Any:
-        """Return one row per point: its labels, seed, status, measures, error and seconds, as `gamesim study --csv`."""
-        columns, lines = self.table()
-        return required("pandas", "to_pandas").DataFrame(list(lines), columns=columns)
-
-    def table(self) -> tuple[list[str], Iterator[list[Any]]]:
-        """Return the columns and the lines of all exports: a key, the labels, the measures, and how the point went."""
-        axes = [axis["name"] for axis in self.description.axes]
-        kept = dict.fromkeys([*self.description.measures, *(name for row in self.done for name in row.measures)])
-        lines = (
-            [
-                row.key,
-                *(row.labels.get(axis) for axis in axes),
-                *(row.seed, row.status),
-                *(row.measures.get(measure) for measure in kept),
-                *(row.error, row.seconds),
-            ]
-            for row in self.rows
-        )
-        return ["key", *axes, "seed", "status", *kept, "error", "seconds"], lines
 
     # Queries of the finished points by their labels.
 

@@ -50,7 +50,7 @@ def _losses(integers: Integers, data: Vector, scratch: Vector, profile: Vector, 
             losses[i] += share * (first[i] - losses[i])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Varying(Game):
     """Represent a game whose payoffs follow a schedule.
 

@@ -64,7 +64,7 @@ def _polymatrix_losses(integers: Integers, data: Vector, scratch: Vector, profil
             losses[start + k] = min(1.0, max(-1.0, losses[start + k]))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Polymatrix(NetworkGame):
     """Represent a polymatrix game: a two-player game on every edge of a graph.
 

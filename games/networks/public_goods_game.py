@@ -68,7 +68,7 @@ def _public_goods_losses(integers: Integers, data: Vector, scratch: Vector, prof
             losses[player * size + effort] = min(1.0, max(-1.0, loss))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LocalPublicGoods(NetworkGame):
     """Represent a game of local public goods: efforts that help neighbours too.
 

@@ -114,7 +114,7 @@ def _routing_losses(integers: Integers, data: Vector, scratch: Vector, profile: 
             losses[route] = min(1.0, max(-1.0, (total - middle[player]) * inverse[player]))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Routing(NetworkGame):
     """Represent an atomic routing game, in which roads slow down with their load.
 

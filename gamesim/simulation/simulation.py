@@ -1,5 +1,7 @@
 """Simulate learners that play a game against each other, round after round."""
 
+from __future__ import annotations  # so that `help` shows the names of types
+
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
@@ -18,7 +20,7 @@ from gamesim.engine.compiled import Vector
 from gamesim.engine.sums import Sums, lengths
 from gamesim.engine.trajectory import COUNT, STRIDE
 from gamesim.errors import InputError
-from gamesim.formatting import amount, memory
+from gamesim.formatting import amount, memory, one_line
 from gamesim.game import Game
 from gamesim.learner import Feedback, Learner, several_informed
 from gamesim.measure.builtin import gap_name
@@ -139,10 +141,10 @@ def simulate(
         with one per replica. Learners that cannot start at a given strategy refuse.
     opening : sequence of array_like or None, optional
         The strategy that each player plays in the first round only, whatever its learner would play; None uses the
-        learner's strategy. The learner does not know of it.
+        learner's strategy. The learner does not know of it. Informed learners, such as the adversary, cannot have one.
     perturb : float or sequence of float, default 0.0
         Weight in [0, 1] of a strategy drawn uniformly from the simplex, mixed into the strategy of each player in the
-        first round only; a scalar applies to all players.
+        first round only; a scalar applies to all players. Informed learners play as they choose in any case.
     order : {"simultaneous", "alternating"}, default "simultaneous"
         Whether all players observe their losses before anyone moves on, or one after the other. With "alternating",
         each player observes its losses against the others' newest strategies, so that the second player already faces
@@ -255,7 +257,7 @@ class Simulation(Generic[Number]):
 
     @overload
     def __init__(
-        self: "Simulation[float]",
+        self: Simulation[float],
         game: Game | str,
         learners: Learners,
         *,
@@ -265,7 +267,7 @@ class Simulation(Generic[Number]):
 
     @overload
     def __init__(
-        self: "Simulation[NDArray[np.float64]]",
+        self: Simulation[NDArray[np.float64]],
         game: Game | str,
         learners: Learners,
         *,
@@ -314,7 +316,8 @@ class Simulation(Generic[Number]):
         self._spent = [0.0] * self.replicas
         self._tracks = [self._allocate(first_state, scratch, totals) for _ in range(self.replicas)]
         self._python: list[PythonPhases] = []
-        first_round, starts = FirstRound(self.game, opening, perturb), Starts(self.game, start, self.replicas)
+        first_round = FirstRound(self.game, self.learners, opening, perturb)
+        starts = Starts(self.game, start, self.replicas)
         self._placed = starts.given()
         self._random: list[np.random.Generator] = []
         self._noise: list[np.random.Generator] = []
@@ -331,10 +334,14 @@ class Simulation(Generic[Number]):
             self._noise.append(of_noise)
         self._kept: list[tuple[int, list[Sums]]] = []  # the sums of all replicas at each checkpoint
 
+    def __repr__(self) -> str:
+        learners = one_line(" and ".join(dict.fromkeys(map(name_of, self.learners))), 80)
+        return f"<Simulation: {one_line(self.game.name)}, {learners}, {self.rounds:,} rounds, seed {self.seed}>"
+
     def run(
         self,
         rounds: int,
-        progress: Callable[["Simulation[Number]"], object] | None = None,
+        progress: Callable[[Simulation[Number]], object] | None = None,
         *,
         threads: int | None = None,
     ) -> Record[Number]:
@@ -635,7 +642,7 @@ class Simulation(Generic[Number]):
         *,
         learners: Mapping[str, Factory] | None = None,
         observers: Sequence[Observer | str] | None = None,
-    ) -> "Simulation[Number]":
+    ) -> Simulation[Number]:
         """Return a simulation that continues a record, bit for bit.
 
         Parameters

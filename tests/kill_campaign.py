@@ -569,6 +569,9 @@ def main() -> None:
     )
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a shell ignores it in the background, and so would commands
     campaigns = []
     with tempfile.TemporaryDirectory() as place:
         if set(given.commands) != {"sweep"}:  # whose workers are new processes anyway

@@ -2,9 +2,9 @@
 
 Three tasks serve a page: one obeys its commands, one takes its turns, and one sends equilibria. A turn plays rounds in
 a worker thread (see `workers`) and then, if a frame is due, encodes it in the event loop. A command is obeyed at once,
-and its answer is sent before further frames: rounds that still wait for a thread are withdrawn. Frames are not queued.
-A frame is encoded when the page has drawn all but the last two, and it shows the latest state: a slow page gets fewer
-frames, but costs no memory and does not slow down other pages.
+and its answer is sent before further frames: rounds that wait for a thread and frames that wait for those of other
+pages are withdrawn. Frames are not queued. A frame is encoded when the page has drawn all but the last two, and it
+shows the latest state: a slow page gets fewer frames, but costs no memory and does not slow down other pages.
 """
 
 import asyncio
@@ -126,6 +126,7 @@ class Session:
         self._last = self._last_frame = monotonic()
         self._undrawn, self._changed, self._urgent = 0, False, False
         self._turn: Future[float] | None = None  # the rounds that wait or are played in a thread
+        self._slot: asyncio.Future[None] | None = None  # in which a frame is encoded
         self._records: list[tuple[Run, asyncio.Future[Record]]] = []  # to be made between two turns
         self._wake, self._news = asyncio.Event(), asyncio.Event()
 
@@ -284,8 +285,9 @@ class Session:
     def _hurry(self) -> None:
         """Take the next turn at once, ahead of other pages, because a command waits for its frame."""
         self._changed = self._urgent = True
-        if self._turn is not None:
-            self._turn.cancel()  # has no effect once it runs
+        for waiting in (self._turn, self._slot):
+            if waiting is not None:
+                waiting.cancel()  # has no effect once it runs
         self._wake.set()
 
     # Turns.
@@ -335,7 +337,8 @@ class Session:
             rounds = self._rounds_due(now, interval)
             if rounds and not await self._play_rounds(rounds, urgent):
                 return
-        if self._changed and self._undrawn < UNDRAWN and (urgent or self._last_frame + interval <= monotonic()):
+        is_due = urgent or self._last_frame + interval <= monotonic()
+        if self._changed and self._undrawn < UNDRAWN and is_due and (urgent or await self._may_encode()):
             self._changed, self._last_frame = False, now
             await self._show()
 
@@ -388,6 +391,15 @@ class Session:
             steps.left -= rounds
             if self._steps is steps and steps.left == 0:
                 self._steps = None
+
+    async def _may_encode(self) -> bool:
+        """Wait until no other page encodes a frame; return False if a command comes first."""
+        self._slot = self._workers.encoding.slot()
+        try:
+            await asyncio.wait([self._slot])
+        finally:
+            self._slot.cancel()
+        return not self._slot.cancelled()
 
     async def _show(self) -> None:
         """Send a frame with the latest state."""

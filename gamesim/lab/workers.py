@@ -8,6 +8,8 @@ Commands do not wait for the turns of other pages: they have separate threads, a
 seconds.
 """
 
+import asyncio
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
@@ -60,6 +62,32 @@ class Allotment:
 
 
 @dataclass
+class Encoding:
+    """Slots in which pages encode frames, one per cycle of the event loop.
+
+    A command takes several cycles from its arrival to its answer. If all frames that are due were encoded in one cycle,
+    it would wait for all of them several times.
+    """
+
+    waiting: deque["asyncio.Future[None]"] = field(default_factory=deque)
+
+    def slot(self) -> "asyncio.Future[None]":
+        """Return a future that is done when a page may encode a frame, or cancelled by the page."""
+        loop = asyncio.get_running_loop()
+        if not self.waiting:
+            loop.call_soon(self._grant, loop)
+        self.waiting.append(loop.create_future())
+        return self.waiting[-1]
+
+    def _grant(self, loop: asyncio.AbstractEventLoop) -> None:
+        while self.waiting and self.waiting[0].done():
+            self.waiting.popleft()
+        if self.waiting:
+            self.waiting[0].set_result(None)
+            loop.call_soon(self._grant, loop)
+
+
+@dataclass
 class Workers:
     """The threads, the open pages, and what each page is allotted."""
 
@@ -72,6 +100,7 @@ class Workers:
     playing: int = 0  # number of pages
     asked_reports: int = 0
     frames: Allotment = field(default_factory=lambda: Allotment(FRAME, FRAMES_SHARE))
+    encoding: Encoding = field(default_factory=Encoding)
     nearest: Allotment = field(default_factory=lambda: Allotment(NEAREST, NEAREST_SHARE))
 
     def frame_interval(self) -> float:

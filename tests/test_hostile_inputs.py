@@ -36,6 +36,7 @@ def test_a_message_sends_no_codes_to_the_terminal(tmp_path: Path) -> None:
 def test_a_message_has_an_end() -> None:
     assert str(InputError("short\nand on two lines")) == "short\nand on two lines"
     assert len(str(InputError("long" * 10**5))) == LONGEST_MESSAGE
+    assert len(str(InputError("\x1b" * 10**5))) == LONGEST_MESSAGE
     with pytest.raises(InputError, match=r"scenario: a{57}\.\.\.: unknown key; choose from title, rounds"):
         scenario.Scenario.from_dict({**BASE, "a" * 10**5: 1})
 
@@ -155,3 +156,12 @@ def test_an_attribute_without_a_type_is_text(tmp_path: Path) -> None:
         '<edge source="s" target="t"><data key="c">1 2</data></edge></graph></graphml>'
     )
     assert graphs.read(path).edges["s", "t"]["cost"] == [1.0, 2.0]
+
+
+def test_a_trajectory_keeps_rounds_that_there_can_be() -> None:
+    with pytest.raises(InputError, match=r"measure.trajectory: expected .* k from 1 to 10\^15 .* got 1.0e\+30"):
+        scenario.Scenario.from_dict({**BASE, "measure": {"trajectory": 10**30}})
+    with pytest.raises(InputError, match=r"trajectory must be at most 1,000,000,000,000,000, got 1.0e\+30"):
+        simulate("chicken", "hedge", 5, trajectory=10**30)
+    rounds, _ = simulate("chicken", "hedge", 5, trajectory=10**15).trajectory
+    assert rounds.tolist() == [1]

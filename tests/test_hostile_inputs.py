@@ -12,6 +12,7 @@ from gamesim import games, scenario, simulate
 from gamesim.errors import LONGEST_MESSAGE, InputError
 from gamesim.games import graphs
 from gamesim.games.io import csv_tables, npy
+from gamesim.games.varying import Varying
 from gamesim.scenario import files
 from gamesim.study import model
 from gamesim.study.model import Study
@@ -165,3 +166,25 @@ def test_a_trajectory_keeps_rounds_that_there_can_be() -> None:
         simulate("chicken", "hedge", 5, trajectory=10**30)
     rounds, _ = simulate("chicken", "hedge", 5, trajectory=10**15).trajectory
     assert rounds.tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"schedule": np.array([0, 0])}, "every must be an integer of at least 1, got 0"),
+        ({"schedule": np.array([2**62, 0])}, "every must be at most 1,000,000,000,000,000"),
+        ({"schedule": np.array([1.5, 0.0])}, "schedule must be an array of integers, got an array of float64"),
+        ({"schedule": np.array([1, 2])}, "not a complete .npz file"),
+        ({"payoffs": np.zeros((1, 2, 2, 3))}, r"payoffs must be tables of shape \(2, 2, 2\), got .* \(1, 2, 2, 3\)"),
+        ({"payoffs": np.full((1, 2, 2, 2), np.nan)}, "payoffs must be numbers within ±1e150"),
+        ({"payoffs": np.zeros((0, 2, 2, 2))}, r"got an array of shape \(0, 2, 2, 2\)"),
+    ],
+)
+def test_a_schedule_in_a_file_is_checked(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    game = Varying.from_tables([[np.eye(2)] * 2] * 3, every=2)
+    games.save(game, tmp_path / "game.npz")
+    assert isinstance(games.load(tmp_path / "game.npz"), Varying)
+    with np.load(tmp_path / "game.npz") as parts:
+        np.savez(tmp_path / "game.npz", **{**parts, **{f"game_{name}": part for name, part in change.items()}})
+    with pytest.raises(InputError, match=message):
+        games.load(tmp_path / "game.npz")

@@ -42,7 +42,9 @@ class SchedulePart(Part):
     """The table [game.schedule]: payoff tables that follow each other."""
 
     tables: list[Any] = Field(min_length=1, description="a list of games, each one array of payoffs per player")
-    every: int = Field(default=1, ge=1, description="an integer of at least 1: the rounds that each table lasts")
+    every: int = Field(
+        default=1, ge=1, le=MOST_ROUNDS, description="an integer from 1 to 10^15: the rounds that each table lasts"
+    )
     change: Change = Field(default="abrupt", description='"abrupt" or "drifting"')
 
     @field_validator("tables")

@@ -30,11 +30,11 @@ def readable(message: str) -> str:
     >>> print(readable("there is no file \x1b[31mred"))
     there is no file \\x1b[31mred
     """
-    if len(message) > LONGEST_MESSAGE:
-        message = message[: LONGEST_MESSAGE - 1] + "…"
-    return "".join(
-        one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode() for one in message
+    escaped = "".join(
+        one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode()
+        for one in message[: LONGEST_MESSAGE + 1]
     )
+    return escaped if len(escaped) <= LONGEST_MESSAGE else escaped[: LONGEST_MESSAGE - 1] + "…"
 
 
 LONGEST_LIST = 500  # characters of a list of names in a message

@@ -12,6 +12,7 @@ from gamesim import games, scenario, simulate
 from gamesim.errors import LONGEST_MESSAGE, InputError
 from gamesim.games import graphs
 from gamesim.games.io import csv_tables, npy
+from gamesim.games.varying import Varying
 from gamesim.scenario import files
 from gamesim.study import model
 from gamesim.study.model import Study
@@ -36,6 +37,7 @@ def test_a_message_sends_no_codes_to_the_terminal(tmp_path: Path) -> None:
 def test_a_message_has_an_end() -> None:
     assert str(InputError("short\nand on two lines")) == "short\nand on two lines"
     assert len(str(InputError("long" * 10**5))) == LONGEST_MESSAGE
+    assert len(str(InputError("\x1b" * 10**5))) == LONGEST_MESSAGE
     with pytest.raises(InputError, match=r"scenario: a{57}\.\.\.: unknown key; choose from title, rounds"):
         scenario.Scenario.from_dict({**BASE, "a" * 10**5: 1})
 
@@ -155,3 +157,34 @@ def test_an_attribute_without_a_type_is_text(tmp_path: Path) -> None:
         '<edge source="s" target="t"><data key="c">1 2</data></edge></graph></graphml>'
     )
     assert graphs.read(path).edges["s", "t"]["cost"] == [1.0, 2.0]
+
+
+def test_a_trajectory_keeps_rounds_that_there_can_be() -> None:
+    with pytest.raises(InputError, match=r"measure.trajectory: expected .* k from 1 to 10\^15 .* got 1.0e\+30"):
+        scenario.Scenario.from_dict({**BASE, "measure": {"trajectory": 10**30}})
+    with pytest.raises(InputError, match=r"trajectory must be at most 1,000,000,000,000,000, got 1.0e\+30"):
+        simulate("chicken", "hedge", 5, trajectory=10**30)
+    rounds, _ = simulate("chicken", "hedge", 5, trajectory=10**15).trajectory
+    assert rounds.tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"schedule": np.array([0, 0])}, "every must be an integer of at least 1, got 0"),
+        ({"schedule": np.array([2**62, 0])}, "every must be at most 1,000,000,000,000,000"),
+        ({"schedule": np.array([1.5, 0.0])}, "schedule must be an array of integers, got an array of float64"),
+        ({"schedule": np.array([1, 2])}, "not a complete .npz file"),
+        ({"payoffs": np.zeros((1, 2, 2, 3))}, r"payoffs must be tables of shape \(2, 2, 2\), got .* \(1, 2, 2, 3\)"),
+        ({"payoffs": np.full((1, 2, 2, 2), np.nan)}, "payoffs must be numbers within ±1e150"),
+        ({"payoffs": np.zeros((0, 2, 2, 2))}, r"got an array of shape \(0, 2, 2, 2\)"),
+    ],
+)
+def test_a_schedule_in_a_file_is_checked(tmp_path: Path, change: dict[str, Any], message: str) -> None:
+    game = Varying.from_tables([[np.eye(2)] * 2] * 3, every=2)
+    games.save(game, tmp_path / "game.npz")
+    assert isinstance(games.load(tmp_path / "game.npz"), Varying)
+    with np.load(tmp_path / "game.npz") as parts:
+        np.savez(tmp_path / "game.npz", **{**parts, **{f"game_{name}": part for name, part in change.items()}})
+    with pytest.raises(InputError, match=message):
+        games.load(tmp_path / "game.npz")

@@ -205,8 +205,8 @@ def application(
         routes=[
             Route("/", page),
             Route("/choices.json", offer),
-            Route("/runs/{session}/{run:int}/record.zip", _record),
-            Route("/runs/{session}/{run:int}/report.html", _report),
+            Route("/runs/{session}/{run}/record.zip", _record),
+            Route("/runs/{session}/{run}/report.html", _report),
             WebSocketRoute("/live", _live),
             Mount("/static", StaticFiles(directory=STATIC)),
         ],
@@ -239,10 +239,9 @@ async def _explain(_: Request, error: Exception) -> Response:
 
 def _asked(request: Request) -> tuple[Session, Run]:
     session = request.app.state.workers.sessions.get(request.path_params["session"])
-    number = request.path_params["run"]
-    if session is None or not 0 <= number < len(session.runs):
+    runs: dict[str, Run] = {} if session is None else {str(number): run for number, run in enumerate(session.runs)}
+    if session is None or (run := runs.get(request.path_params["run"])) is None:
         raise InputError(NO_SUCH_RUN)
-    run: Run = session.runs[number]
     if run.simulation.rounds == 0:
         raise InputError("no rounds played yet; press Play first")
     return session, run

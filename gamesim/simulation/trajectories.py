@@ -130,4 +130,4 @@ def checked(keep: Any) -> Keep:
         if keep not in NAMES:
             raise unknown("trajectory", keep, NAMES)
         return keep  # type: ignore[return-value]  # one of the names
-    return validation.whole_number("trajectory", keep, least=1)
+    return validation.whole_number("trajectory", keep, least=1, most=validation.MOST_ROUNDS)

@@ -25,7 +25,7 @@ CRASH = Outcome("crash", "the process was killed by a signal, or hung in compile
 
 
 def campaign(count: int, seed: int, only: Sequence[str], failures: Path) -> Counts:
-    """Run inputs 0 to `count` - 1 of a seed, save those that fail, and return the counts."""
+    """Run inputs 0 to `count` - 1 of a seed, save those that fail, and return the counts, also when interrupted."""
     load_kernels()
     counts = Counts(list(KINDS))
     crashed = -1
@@ -33,6 +33,7 @@ def campaign(count: int, seed: int, only: Sequence[str], failures: Path) -> Coun
         child = os.fork()
         if child == 0:
             code = 1
+            signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its child
             try:
                 _work(counts, count, seed, only, failures, crashed)
                 code = 0
@@ -42,8 +43,13 @@ def campaign(count: int, seed: int, only: Sequence[str], failures: Path) -> Coun
                 sys.stdout.flush()
                 sys.stderr.flush()
                 os._exit(code)
-        if _await(child, counts):
-            crashed = counts.current
+        try:
+            if _await(child, counts):
+                crashed = counts.current
+        except KeyboardInterrupt:
+            os.kill(child, signal.SIGKILL)
+            os.waitpid(child, 0)
+            break
     return counts
 
 

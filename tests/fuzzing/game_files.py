@@ -12,6 +12,7 @@ from gamesim import games
 from gamesim.errors import InputError
 from gamesim.game import Game, Table
 from gamesim.games.io import csv_tables, gam, nfg, npz
+from gamesim.games.varying import Varying
 from tests.fuzzing import arrays, texts, values
 from tests.fuzzing.oracle import Wrong
 from tests.fuzzing.scenarios import SMALL
@@ -20,12 +21,13 @@ from tests.fuzzing.values import Input, some
 _LABELS = ("a", "b", "c", "up", "é", 'say "x"', "x_2", "1", "payoff", "a\\b", "A \\ B", "a,b", "a;b", "", "-3.5")
 _NFG_WORDS = ("NFG", "1", "R", "D", '"t"', "{", "}", '"a"', ",", "1/3", "-.5", "0", '{ "x" 1 2 }', '"comment"')
 _CSV_WORDS = (",", '"', "payoff", " \\ ", ";", "1", "-2.5", "nan", "inf", "1_0", "a")
-NETWORKS = (
+OTHERS = (  # that are not tables
     games.make("polymatrix", graph="path", graph_settings={"n": 3}),
     games.make("network-coordination", graph="cycle", graph_settings={"n": 4}),
     games.make("local-public-goods", graph="star", graph_settings={"n": 3}),
     games.make("routing", network="braess", players=3),
     games.make("routing", network="grid", players=2, routes=3),
+    Varying.from_tables([[[[1, 2], [3, 4]]] * 2, [[[0, -1], [5, 4]]] * 2], every=2, change="drifting"),
 )
 
 
@@ -108,7 +110,7 @@ def _parts(random: Random) -> Input:
     """Return the arrays of a game, as .npy files by name."""
     if random.random() < 0.2:
         return {"payoffs.npy": arrays.written(table(random).payoffs)}
-    game = table(random) if random.random() < 0.4 else some(random, NETWORKS)
+    game = table(random) if random.random() < 0.4 else some(random, OTHERS)
     out = io.BytesIO()
     npz.write(game, out)
     with zipfile.ZipFile(out) as archive:

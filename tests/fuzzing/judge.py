@@ -11,7 +11,7 @@ from pathlib import Path
 from gamesim import players
 from gamesim.measure.observers import BUILT_IN
 from gamesim.simulation import Simulation
-from tests.fuzzing.game_files import NETWORKS
+from tests.fuzzing.game_files import OTHERS
 from tests.fuzzing.kinds import KINDS
 from tests.fuzzing.oracle import Oracle, Outcome
 from tests.fuzzing.values import Input, files_in, write
@@ -62,7 +62,7 @@ def new_judge() -> Iterator[Judge]:
 
 def load_kernels() -> None:
     """Load the kernels of all learners and games: to compile one takes longer than any input may."""
-    for game in (*NETWORKS, "chicken"):
+    for game in (*OTHERS, "chicken"):
         Simulation(game, "uniform", observers=list(BUILT_IN)).run(1, threads=0)
     for name, learner in players.available().items():
         Simulation("chicken", [name, "uniform"], feedback=learner.feedback[0], horizon=1).run(1, threads=0)

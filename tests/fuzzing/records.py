@@ -18,6 +18,7 @@ from gamesim.scenario import Scenario
 from gamesim.simulation import Simulation
 from gamesim.user_learners import UserLearner
 from tests.fuzzing import arrays, texts, trees, values
+from tests.fuzzing.game_files import OTHERS
 from tests.fuzzing.scenarios import words
 from tests.fuzzing.values import Input, some
 
@@ -61,6 +62,7 @@ _RUNS: tuple[tuple[Any, Any, dict[str, Any]], ...] = (
         {"observers": ["dynamic-regret", "linear-weights", "alternating-regret"], "trajectory": "every"},
     ),
     ("matching-pennies", ["blum-mansour", "squint"], {"checkpoints": 3}),
+    (OTHERS[-1], "hedge", {}),
     ("chicken", [UserLearner(Lazy, {"rate": 0.5}), "hedge"], {"replicas": 2}),
 )
 

@@ -13,6 +13,7 @@ from gamesim import games, players, scenario, toml
 from gamesim.games.limits import payoffs_within
 from gamesim.measure import numbers
 from gamesim.measure.observers import BUILT_IN
+from gamesim.report.summary import summarise
 from gamesim.scenario import Scenario
 from gamesim.scenario.parts import GamePart, MeasurePart, PlayerPart, SchedulePart
 from gamesim.study import model as study
@@ -259,7 +260,11 @@ def play(made: Scenario) -> None:
     """Play a few rounds of a scenario whose game is small, and measure them."""
     if made.played_game.cells <= SMALL and len(made.played_game.players) <= 6 and (made.replicas or 1) <= 3:
         record = made.simulation().run(min(made.rounds, ROUNDS), threads=0)
-        json.dumps([record[0].payoffs.tolist(), record[0].gap("ce")], allow_nan=False)
+        distance = "always" if made.measure.distance == "always" else "never"  # "auto" takes most of the time
+        summary = summarise(record, distance=distance, measures=made.measure.measures)
+        json.dumps(summary.as_json(), allow_nan=False)
+        if summary.missing:
+            raise Wrong(f"measures fail: {summary.missing}")
 
 
 def use_study(given: Input, folder: Path) -> None:

@@ -19,7 +19,7 @@ from gamesim.engine.sums import Sums, lengths
 from gamesim.engine.trajectory import COUNT, STRIDE
 from gamesim.errors import InputError
 from gamesim.formatting import amount, memory
-from gamesim.game import Game
+from gamesim.game import Game, Table
 from gamesim.learner import Feedback, Learner, several_informed
 from gamesim.measure.builtin import gap_name
 from gamesim.measure.incentives import EquilibriumKind
@@ -304,7 +304,7 @@ class Simulation(Generic[Number]):
         self.rounds = 0
         wanted = validation.whole_number("checkpoints", checkpoints, least=1, most=validation.MOST_CHECKPOINTS)
         self._drawn = self.protocol.drawn
-        self._per_decade = grid.per_decade(self.game.sizes, wanted, self._drawn)
+        self._per_decade = grid.per_decade(self.game.sizes, wanted, self._drawn, isinstance(self.game, Table))
         totals = [one.first(self.game) for one in self.observers]
         self._trajectories = Trajectories(trajectory, self.game.sizes, self.replicas)
         self._refuse_beyond_memory(sum(map(len, totals)), state=0)
@@ -525,7 +525,7 @@ class Simulation(Generic[Number]):
         >>> simulation.strategies().tolist()
         [0.9, 0.1, 0.5, 0.5]
         """
-        return np.array(self._tracks[replica].strategies[(self.rounds - 1) % loop.BLOCK])
+        return np.array(self._tracks[replica].strategies[(self.rounds - 1) & self._setup.last_row])
 
     def trajectory(self, replica: int = 0) -> tuple[int, NDArray[np.float64]]:
         """Return the strategies of a thinned trajectory, see `Record.trajectory`.
@@ -744,6 +744,7 @@ class Simulation(Generic[Number]):
             first_state,
             scratch,
             self._drawn,
+            isinstance(self.game, Table),
             self._trajectories.every,
             sum(map(len, totals)),
             self.protocol.delay,
@@ -764,7 +765,7 @@ class Simulation(Generic[Number]):
         return {python_state(player): np.stack([one[player] for one in states]) for player in states[0]}
 
     def _lengths(self) -> dict[str, int]:
-        return lengths(self.game.sizes, self._drawn, len(self._tracks[0].sums.observed))
+        return lengths(self.game.sizes, self._drawn, isinstance(self.game, Table), len(self._tracks[0].sums.observed))
 
     def _most_rounds(self) -> int:
         """Return the largest number of rounds between two calls of the loop: random numbers and rows must fit."""
@@ -775,7 +776,7 @@ class Simulation(Generic[Number]):
 
     def _refuse_beyond_memory(self, observed: int, state: int) -> None:
         """Raise an InputError if the arrays, with observers' totals and learners' states, exceed the memory limit."""
-        held = tracks.bytes_needed(self.game.sizes, self._per_decade, self._drawn)
+        held = tracks.bytes_needed(self.game.sizes, self._per_decade, self._drawn, isinstance(self.game, Table))
         needed = self.replicas * (held + 8 * state + 8 * observed * (2 + grid.DECADES * self._per_decade))
         if needed > SIMULATION_BYTES:
             raise InputError(
@@ -821,13 +822,14 @@ class Simulation(Generic[Number]):
             self._python[replica].advance(track, self.rounds, rounds, uniforms, noise)
         else:
             loop.advance(self._setup, track, self.rounds, rounds, uniforms, noise)
-        track.sums.last[:] = track.strategies[(self.rounds + rounds - 1) % loop.BLOCK]
+        track.sums.last[:] = track.strategies[(self.rounds + rounds - 1) & self._setup.last_row]
         self._spent[replica] += thread_time() - began
 
     def _sums(self, track: loop.Track) -> Sums:
         """Return the sums so far including the incomplete block, without changing the track."""
         sums = track.sums.copy()
-        loop.add_block(self._setup, track, self.rounds % loop.BLOCK, sums)
+        rows = self.rounds & self._setup.last_row
+        loop.add_block(self._setup, track, self.rounds - rows, rows, sums)
         return sums
 
     def _summed_arrays(self) -> dict[str, NDArray[np.float64]]:

@@ -273,7 +273,10 @@ def _add_outer(
     """Add Σ_t left[t, first:] ⊗ right[t, second:] to the matrix at total[at:], eight rounds and two rows at once."""
     whole = rows & ~7
     for i in range(0, height - 1, 2):
-        one, two = part(total, at + i * width, at + (i + 1) * width), part(total, at + (i + 1) * width, at + (i + 2) * width)
+        one, two = (
+            part(total, at + i * width, at + (i + 1) * width),
+            part(total, at + (i + 1) * width, at + (i + 2) * width),
+        )
         for t in range(0, whole, 8):
             _add_eight(left, first + i, right, second, t, one, two)
     if height % 2 == 1:

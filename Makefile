@@ -2,13 +2,16 @@
 # make test   sets everything up and runs every check
 # make docs   sets everything up and builds the documentation
 # make exact  compares small games with exact arithmetic, in about two minutes
+# make fuzz   runs damaged and extreme inputs: COUNT of them, from SEED; those that fail are saved in build/fuzzing
 # make generate   rewrites schemas, lists of names, tables and pictures
 # make kills   kills run, compare, study and sweep 200 times each, and checks that nothing is lost
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+COUNT ?= 100000
+SEED ?= 0
 
-.PHONY: demo test exact docs generate kills
+.PHONY: demo test exact fuzz docs generate kills
 
 demo: $(VENV)/demo
 	$(BIN)/gamesim run chicken --out runs/demo --force
@@ -27,6 +30,9 @@ exact: $(VENV)/test
 docs: $(VENV)/test
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going -q -b html docs docs/_build
 	@echo "The documentation is in docs/_build/index.html"
+
+fuzz: $(VENV)/test
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.fuzzing --count $(COUNT) --seed $(SEED)
 
 generate: $(VENV)/test
 	$(BIN)/python docs/update.py

@@ -7,7 +7,8 @@ import numpy as np
 
 import gamesim
 from gamesim import equilibrium, figures, games, scenario
-from gamesim.figures.style import COLOURS, DARK, LIGHT, TIME, canvas, number, styled, write
+from gamesim.figures.style import COLOURS, DARK, LIGHT, TIME, number, styled, write
+from gamesim.figures.surface import canvas
 
 IMAGES = Path(__file__).parent / "images"
 HEIGHT = np.sqrt(3) / 2

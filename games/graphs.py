@@ -1,5 +1,6 @@
 """Graphs for network games, from networkx generators or from files."""
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -70,7 +71,9 @@ def _graphml(path: Path) -> "nx.DiGraph[str]":
     from xml.etree.ElementTree import ParseError
 
     try:
-        raw = nx.read_graphml(path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of attributes without a type, which are then text, as costs are
+            raw = nx.read_graphml(path)
     except OSError as error:
         raise InputError(f"{path}: cannot be read: {error.strerror or error}") from None
     except (nx.NetworkXException, ParseError, ValueError, LookupError, TypeError, AttributeError) as error:

@@ -12,7 +12,7 @@ from gamesim import validation
 from gamesim.engine.compiled import Integers, Vector, kernel, part
 from gamesim.engine.layout import IntegerLayout
 from gamesim.errors import InputError, unknown
-from gamesim.game import Arrays, Game, Table, as_losses, table_kernel_arrays
+from gamesim.game import LARGEST_PAYOFF, Arrays, Game, Table, as_losses, table_kernel_arrays
 
 __all__ = ["Varying"]
 
@@ -50,7 +50,7 @@ def _losses(integers: Integers, data: Vector, scratch: Vector, profile: Vector, 
             losses[i] += share * (first[i] - losses[i])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Varying(Game):
     """Represent a game whose payoffs follow a schedule.
 
@@ -90,6 +90,16 @@ class Varying(Game):
 
     kernel = _losses
     timed: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if self.change not in CHANGES:
+            raise unknown("change", self.change, CHANGES)
+        validation.whole_number("every", self.every, least=1, most=validation.MOST_ROUNDS)
+        shape = (len(self.players), *self.sizes)
+        if len(self.payoffs) == 0 or self.payoffs.shape[1:] != shape:
+            raise InputError(f"payoffs must be tables of shape {shape}, got an array of shape {self.payoffs.shape}")
+        if not (np.abs(self.payoffs) <= LARGEST_PAYOFF).all():
+            raise InputError("payoffs must be numbers within ±1e150")
 
     @classmethod
     def from_tables(
@@ -135,9 +145,6 @@ class Varying(Game):
         >>> drift.sizes, drift.change
         ((2,), 'drifting')
         """
-        if change not in CHANGES:
-            raise unknown("change", change, CHANGES)
-        lasting = validation.whole_number("every", every, least=1)
         if len(tables) == 0:
             raise InputError("tables must have at least one table, got none")
         made = [Table.from_payoffs(one, name=name, players=players, actions=actions) for one in tables]
@@ -145,7 +152,7 @@ class Varying(Game):
             shapes = ", ".join(" × ".join(map(str, one.sizes)) for one in made[:5])
             raise InputError(f"all tables must have the same shape, got {shapes}")
         payoffs = np.stack([one.payoffs for one in made])
-        return cls(name, made[0].players, made[0].actions, payoffs, lasting, change)
+        return cls(name, made[0].players, made[0].actions, payoffs, every, change)
 
     @cached_property
     def range(self) -> tuple[Vector, Vector]:  # noqa: D102
@@ -175,5 +182,6 @@ class Varying(Game):
         actions: Sequence[Sequence[str]],
         arrays: Arrays,
     ) -> "Varying":
-        every, change = map(int, arrays["schedule"])
-        return cls(name, tuple(players), tuple(map(tuple, actions)), arrays["payoffs"], every, CHANGES[change])
+        every, change = map(int, validation.whole_numbers("schedule", arrays["schedule"]))
+        payoffs = np.ascontiguousarray(arrays["payoffs"], dtype=np.float64)
+        return cls(name, tuple(players), tuple(map(tuple, actions)), payoffs, every, CHANGES[change])

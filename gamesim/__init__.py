@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from gamesim.simulation import face as face
     from gamesim.simulation import simulate as simulate
 
+    __version__: str
+
 # In a checkout the folders players, games and scenarios are next to this one; in an installed package, inside it.
 if not os.path.isdir(os.path.join(os.path.dirname(__file__), "players")):
     __path__.append(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -53,6 +55,10 @@ __all__ = ["equilibrium", "games", "players", *_HOME]  # noqa: PLE0604  # they a
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("gamesim")
     if name in _HOME:
         return getattr(import_module(f"gamesim.{_HOME[name]}"), name)
     if name in __all__:
@@ -66,4 +72,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted(__all__)
+    return sorted([*__all__, "__version__"])

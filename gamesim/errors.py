@@ -5,6 +5,8 @@ from collections.abc import Iterable
 
 __all__ = ["InputError"]
 
+LONGEST_MESSAGE = 4000  # characters
+
 
 class InputError(ValueError):
     """Raised for invalid input; the message states what was expected and what was given.
@@ -17,6 +19,22 @@ class InputError(ValueError):
         ...
     gamesim.errors.InputError: unknown learner 'hegde'; did you mean 'hedge'?
     """
+
+    def __init__(self, message: str) -> None:
+        super().__init__(readable(message))
+
+
+def readable(message: str) -> str:
+    """Escape control characters and shorten a very long message: no file may write codes to a terminal, or flood it.
+
+    >>> print(readable("there is no file \x1b[31mred"))
+    there is no file \\x1b[31mred
+    """
+    escaped = "".join(
+        one if one.isprintable() or one == "\n" else one.encode("unicode_escape").decode()
+        for one in message[: LONGEST_MESSAGE + 1]
+    )
+    return escaped if len(escaped) <= LONGEST_MESSAGE else escaped[: LONGEST_MESSAGE - 1] + "…"
 
 
 LONGEST_LIST = 500  # characters of a list of names in a message

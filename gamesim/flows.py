@@ -1,5 +1,7 @@
 """Dynamics in continuous time: the replicator equation and the flows of regularised leaders, by an adaptive solver."""
 
+from __future__ import annotations  # so that `help` shows the names of types
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias, get_args

@@ -107,6 +107,16 @@ def amount(number: int) -> str:
     return f"{number:,}" if abs(number) < 10**15 else f"{Decimal(number):.1e}"
 
 
+def one_line(text: str, most: int = 40) -> str:
+    """Return a text on one line of at most `most` characters.
+
+    >>> one_line("a name\\nof two lines", 12)
+    'a name of t…'
+    """
+    line = " ".join(text.split())
+    return line if len(line) <= most else line[: most - 1].rstrip() + "…"
+
+
 def shown(value: object) -> str:
     """Return a value as messages quote it, shortened if it is long.
 
@@ -121,4 +131,13 @@ def shown(value: object) -> str:
         text = f"[{', '.join(map(shown, value))}]"
     else:
         text = repr(value)
+    return shortened(text)
+
+
+def shortened(text: str) -> str:
+    """Return a text, shortened if it is long.
+
+    >>> shortened("a" * 100)
+    'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...'
+    """
     return text if len(text) <= 60 else text[:57] + "..."

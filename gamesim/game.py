@@ -1,5 +1,7 @@
 """The interface of a game: players, their actions, and the loss of each action."""
 
+from __future__ import annotations  # so that `help` shows the names of types
+
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,19 +15,21 @@ from gamesim.deprecated import Renamed
 from gamesim.engine.compiled import Integers, Vector, kernel, multiply_add, part
 from gamesim.engine.layout import IntegerLayout
 from gamesim.errors import InputError
-from gamesim.formatting import amount, memory
+from gamesim.formatting import amount, memory, number, one_line
+from gamesim.notebook import ROWS, Rows, card, some
 
 __all__ = ["Game", "Table"]
 
 # The limits on a game that is given as data; those on games that are built from settings are in gamesim.games.limits.
 MOST_PAYOFF_BYTES = 2**33  # for all payoffs of one game
 MOST_TABLE_PLAYERS = 63  # NumPy arrays have at most 64 axes, and one is the player whose payoff it is
+FEW_PLAYERS = 4  # players that a summary of a game names
 LARGEST_PAYOFF = 1e150  # in absolute value, so that products and squares of payoffs stay finite
 
 Arrays = Mapping[str, np.ndarray[Any, Any]]  # the arrays that define a game, by name
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Game:
     """Define the interface of every game: names, labels, and a kernel for the losses.
 
@@ -53,6 +57,8 @@ class Game:
     >>> game = games.make("battle-of-the-sexes")
     >>> game.name, game.players, game.actions[1]
     ('battle-of-the-sexes', ('One', 'Other'), ('opera', 'fight'))
+    >>> game
+    <Table: battle-of-the-sexes, 2 players (One, Other), 2×2 actions>
     """
 
     name: str
@@ -61,6 +67,24 @@ class Game:
 
     kernel: ClassVar[Callable[[Integers, Vector, Vector, Vector, Vector], None]]
     timed: ClassVar[bool] = False  # whether the kernel reads the round, from 0, in the first entry of its scratch
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {one_line(self.name)}, {self._summary()}>"
+
+    def _summary(self) -> str:
+        """Return the players and the numbers of their actions in a few words."""
+        count, sizes = len(self.players), self.sizes
+        names = one_line(", ".join(self.players)) if count <= FEW_PLAYERS else ""
+        players = f"{count:,} player{'' if count == 1 else 's'}" + (f" ({names})" if names else "")
+        if count <= FEW_PLAYERS:
+            return f"{players}, {'×'.join(map(str, sizes))} actions"
+        alike = f"{sizes[0]} actions each" if len(set(sizes)) == 1 else f"{min(sizes)} to {max(sizes)} actions"
+        return f"{players}, {alike}"
+
+    def _repr_html_(self) -> str:
+        rows = [(name, some(labels)) for name, labels in zip(self.players[:ROWS], self.actions, strict=False)]
+        table = Rows(("player", "actions"), rows, len(self.players))
+        return card(type(self).__name__, self.name, [self._summary()], table)
 
     @cached_property
     def sizes(self) -> tuple[int, ...]:
@@ -176,7 +200,7 @@ class Game:
         return losses
 
     @classmethod
-    def kinds(cls) -> dict[str, type["Game"]]:
+    def kinds(cls) -> dict[str, type[Game]]:
         """Return every imported subclass of `Game`, by class name.
 
         Returns
@@ -220,7 +244,7 @@ class Game:
         players: Sequence[str],
         actions: Sequence[Sequence[str]],
         arrays: Arrays,
-    ) -> "Game":
+    ) -> Game:
         """Construct the game from its name, players, actions and arrays.
 
         This is the inverse of `arrays`.
@@ -317,7 +341,7 @@ def _table_losses(integers: Integers, data: Vector, scratch: Vector, profile: Ve
             at += size
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Table(Game):
     """Represent a game in normal form, as a payoff table.
 
@@ -345,6 +369,18 @@ class Table(Game):
 
     kernel = _table_losses
 
+    def _repr_html_(self) -> str:
+        if len(self.players) != 2 or max(self.sizes) > ROWS:
+            return super()._repr_html_()
+        rows = [
+            (label, *(f"{number(float(one))}, {number(float(two))}" for one, two in zip(*cells, strict=True)))
+            for label, *cells in zip(self.actions[0], *self.payoffs, strict=True)
+        ]
+        table = Rows(
+            (" \\ ".join(self.players), *self.actions[1]), rows, len(rows), frozenset(range(1, self.sizes[1] + 1))
+        )
+        return card("Table", self.name, [self._summary()], table, f"payoffs of {' and '.join(self.players)}")
+
     @classmethod
     def from_payoffs(
         cls,
@@ -353,7 +389,7 @@ class Table(Game):
         name: str = "game",
         players: Sequence[str] | None = None,
         actions: Sequence[Sequence[str]] | None = None,
-    ) -> "Table":
+    ) -> Table:
         """Construct a validated game from one payoff array per player.
 
         Parameters
@@ -421,7 +457,7 @@ class Table(Game):
         players: Sequence[str],
         actions: Sequence[Sequence[str]],
         arrays: Arrays,
-    ) -> "Table":
+    ) -> Table:
         return cls.from_payoffs(arrays["payoffs"], name=name, players=players, actions=actions)
 
     @cached_property

@@ -13,11 +13,14 @@ from gamesim.deprecated import Renamed
 from gamesim.engine.compiled import Vector
 from gamesim.engine.layout import Layout
 from gamesim.errors import InputError, unknown
+from gamesim.formatting import shown
+from gamesim.notebook import Rows, card
 from gamesim.validation import whole_number
 
 __all__ = ["CompiledLearner", "Guarantee", "Learner", "RunningLearner"]
 
 MOST_ACTIONS = 2**20  # of a learner without a game
+ROUNDING = 1e-12  # by which losses that are computed from payoffs may exceed 1
 EXAMPLE_ROUNDS = 10_000  # the horizon for displaying the guarantee of a learner whose horizon is unset
 BUILT_IN = "gamesim.players."  # the package of the built-in learners
 SHOWN_INFORMED = 4  # players named in the message that too many are informed
@@ -136,8 +139,10 @@ class Guarantee:
         float or None
             The maximum possible total regret, in units of loss, or None if the guarantee implies no bound.
 
-        Notes ----- Swap regret is the sum of what each of the d actions could have gained, and internal regret is the
-        largest of these gains. The best action gains nothing, hence::
+        Notes
+        -----
+        Swap regret is the sum of what each of the d actions could have gained, and internal regret is the largest of
+        these gains. The best action gains nothing, hence::
 
             internal ≤ swap ≤ d · internal
             external ≤ swap
@@ -240,6 +245,13 @@ class Learner:
     informed: ClassVar[bool] = False  # whether it observes the losses of a round before it plays
     sees_draws: ClassVar[bool] = False  # whether these are the losses against the others' drawn actions
     ordered: ClassVar[bool] = False  # whether its play depends on the order of the actions
+
+    def _repr_html_(self) -> str:
+        promise = self.guarantee()
+        rows = [(field.name, shown(getattr(self, field.name))) for field in fields(self)]
+        bound = "no guarantee" if promise is None else str(promise)
+        lines = [self.description(), f"{' or '.join(self.feedback)} feedback · {bound}"]
+        return card("Learner", self.name, lines, Rows(("setting", "value"), rows, len(rows)) if rows else None)
 
     def __init_subclass__(cls) -> None:
         if "name" not in vars(cls):
@@ -446,6 +458,9 @@ class Learner:
         >>> learner.play()
         array([0.25, 0.75])
         """
+        if self.informed:
+            reason = "because it chooses its strategy after it has observed the other players; leave the start out"
+            raise InputError(f"{self.name} cannot start at a given strategy, {reason}, or choose another learner")
         raise InputError(
             f"{self.name} cannot start at a given strategy; give an opening, which replaces the strategy of the first "
             "round only, or choose another learner"
@@ -519,9 +534,9 @@ class Learner:
         --------
         >>> from gamesim import players
         >>> players.make("exp3").with_horizon(rounds=1000)
-        Exp3(horizon=1000)
+        Exp3(horizon=1000, rate=None)
         >>> players.make("exp3", horizon=50).with_horizon(rounds=1000)
-        Exp3(horizon=50)
+        Exp3(horizon=50, rate=None)
         """
         changes: dict[str, Any] = {"horizon": rounds} if getattr(self, "horizon", rounds) is None else {}
         for field in fields(self):
@@ -639,6 +654,9 @@ class CompiledLearner:
         self._random = np.random.default_rng(seed)
         self._strategy = np.zeros(actions)
 
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.learner!r}, {self.actions:,} actions>"
+
     def play(self) -> Vector:
         """Return the strategy for the current round.
 
@@ -676,7 +694,8 @@ class CompiledLearner:
         Parameters
         ----------
         loss : array_like of shape (actions,)
-            The loss of each action, in [-1, 1]. NaN marks actions whose loss a bandit learner does not observe.
+            The loss of each action, in [-1, 1] up to rounding errors. NaN marks actions whose loss a bandit learner
+            does not observe.
 
         Raises
         ------
@@ -691,9 +710,9 @@ class CompiledLearner:
         unseen = np.isnan(vector)
         if unseen.any() and ("bandit" not in self.learner.feedback or self.learner.informed):
             raise InputError(f"{self.learner.name} needs the loss of every action, got NaN for some")
-        if (np.abs(vector[~unseen]) > 1).any():
+        if (np.abs(vector[~unseen]) > 1 + ROUNDING).any():
             raise InputError(f"losses must lie in [-1, 1], got {vector[~unseen][np.abs(vector[~unseen]).argmax()]}")
-        self.learner.kernels[1](self.settings, self.state, vector)
+        self.learner.kernels[1](self.settings, self.state, np.clip(vector, -1, 1))
 
 
 def default_guarantee(learner: type[Learner]) -> Guarantee | None:

@@ -5,9 +5,10 @@ end, so a folder under its final name is always complete.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, cast
 
@@ -19,11 +20,12 @@ from gamesim.atomic import write_folder
 from gamesim.deprecated import Renamed
 from gamesim.engine.sums import Sums
 from gamesim.errors import InputError, unknown
+from gamesim.formatting import number, one_line
 from gamesim.game import Game
 from gamesim.learner import Feedback, Learner, PlainRegret, RegretKind, RegretOf
-from gamesim.measure import bounds, regrets
+from gamesim.measure import bounds, frames, regrets
 from gamesim.measure.bounds import DELTA, Holds
-from gamesim.measure.builtin import Deviations, gap_name, regret_options
+from gamesim.measure.builtin import PROBABILITY, Deviations, gap_name, regret_options
 from gamesim.measure.builtin import joint as played_joint
 from gamesim.measure.curves import Curve
 from gamesim.measure.distance import distance_bounds, refuse_slow
@@ -31,7 +33,9 @@ from gamesim.measure.incentives import EquilibriumKind, checked_kind
 from gamesim.measure.linear_programs import SECONDS
 from gamesim.measure.moments import Moments, Weights
 from gamesim.measure.registry import MomentFunction, find
+from gamesim.measure.rounding import gap_rounding
 from gamesim.measure.total_variation import DistanceBounds
+from gamesim.notebook import ROWS, Rows, card
 from gamesim.user_learners import StoredLearner, name_of
 
 # The type of a measure with one number per run: a float for one run, an array for replicas, Any if unknown.
@@ -48,6 +52,8 @@ __all__ = ["Curve", "Record", "load"]
 
 GENERATORS = {"random", "noise", "python_random"}  # settings with one entry per replica
 SHARED = ("checkpoints", "trajectory_rounds")  # arrays that all replicas share
+GAPS: dict[EquilibriumKind, str] = {"ce": "CE", "cce": "CCE"}
+NUMBERS = frozenset((2, 3, 4))  # columns of the table in a notebook
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,10 +107,31 @@ class Record(Generic[Number]):
     settings: dict[str, Any]  # for resuming only
 
     def __repr__(self) -> str:
-        learners = dict.fromkeys(map(name_of, self.learners))
-        replicas = "" if self.single else f", {self.replicas} replicas"
-        named = f"{self.game.name}, {' and '.join(learners)}"
-        return f"<Record: {named}, {self.rounds:,} rounds{replicas}, seed {self.seed}>"
+        learners = one_line(" and ".join(dict.fromkeys(map(name_of, self.learners))), 80)
+        return f"<Record: {one_line(self.game.name)}, {learners}, {', '.join(self._extent())}>"
+
+    def _extent(self) -> list[str]:
+        """Return the rounds, the replicas and the seed in words."""
+        replicas = [] if self.single else [f"{self.replicas} replicas"]
+        return [f"{self.rounds:,} rounds", *replicas, f"seed {self.seed}"]
+
+    def _repr_html_(self) -> str:
+        zero = gap_rounding(self.game, self.rounds)
+        gaps = {name: number(float(np.mean(self.gap(kind))), zero=zero) for kind, name in GAPS.items()}
+        measured = np.stack([self.payoffs, self.regret("external"), self.regret("swap")], axis=-1)
+        numbers = measured if self.single else measured.mean(axis=0)
+        players = zip(self.game.players, map(name_of, self.learners), numbers, strict=True)
+        rows = [
+            (who, what, number(float(payoff)), *(number(float(one), zero=zero * self.rounds) for one in regret))
+            for who, what, (payoff, *regret) in islice(players, ROWS)
+        ]
+        heading = ("player", "learner", "payoff per round", "external regret", "swap regret")
+        lines = [
+            " · ".join([*self._extent(), f"{self.feedback} feedback"]),
+            ", ".join(f"{name} gap {gap}" for name, gap in gaps.items()) + " (payoff units per round)",
+        ]
+        note = "" if self.single else f"means of {self.replicas} replicas"
+        return card("Record", self.game.name, lines, Rows(heading, rows, len(self.learners), NUMBERS), note)
 
     @property
     def replicas(self) -> int:
@@ -619,8 +646,10 @@ class Record(Generic[Number]):
         InputError
             If the record has replicas.
 
-        Notes ----- If the first strategy p was given or perturbed, it differs from the learner's strategy q. This adds
-        once the maximum over losses l of::
+        Notes
+        -----
+        If the first strategy p was given or perturbed, it differs from the learner's strategy q. This adds once the
+        maximum over losses l of::
 
             <p - q, l - φ l>
 
@@ -844,6 +873,106 @@ class Record(Generic[Number]):
         """
         replicas = [self.moments(replica) for replica in range(self.replicas)]
         return Curve(replicas, int(np.searchsorted(self.arrays["checkpoints"], first)), single=self.single)
+
+    def to_pandas(self, measures: Sequence[str | MomentFunction] | None = None) -> Any:
+        """Return measures at each checkpoint as a tidy table of pandas.
+
+        Parameters
+        ----------
+        measures : sequence of str or callable, optional
+            The measures, see `measure`. "trajectory" stands for the strategies of all recorded rounds. By default the
+            gaps, payoffs, regrets and strategies.
+
+        Returns
+        -------
+        pandas.DataFrame
+            One row per value, with the columns round, player, action, measure and value, and replica if the run has
+            replicas. Values are in the measure's unit. Player and action are missing where a measure has none.
+
+        Raises
+        ------
+        InputError
+            If pandas is not installed, a measure is unknown or needs options, or has one number per action profile.
+
+        See Also
+        --------
+        Record.to_xarray : The same with named dimensions and units.
+
+        Examples
+        --------
+        >>> import gamesim
+        >>> record = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=200)
+        >>> record.payoffs.round(2).tolist(), round(record.gap("ce"), 2)  # in the last rows of the table
+        ([2.98, 0.5], 0.48)
+        >>> table = record.to_pandas(["payoffs", "ce-gap"])  # doctest: +SKIP
+        >>> table.query("round == 200")  # doctest: +SKIP
+            round    player action  measure     value
+        40    200    Leader    NaN  payoffs  2.983693
+        41    200  Follower    NaN  payoffs  0.500000
+        62    200       NaN    NaN   ce-gap  0.483693
+        """
+        return frames.to_pandas(self.game, self._columns(measures), single=self.single)
+
+    def to_xarray(self, measures: Sequence[str | MomentFunction] | None = None) -> Any:
+        """Return measures at each checkpoint as a dataset of xarray.
+
+        Parameters
+        ----------
+        measures : sequence of str or callable, optional
+            The measures, see `to_pandas`. Joint distributions are possible, too.
+
+        Returns
+        -------
+        xarray.Dataset
+            One variable per measure, in the measure's unit, which is the attribute ``units``. The dimensions are
+            replica, if the run has replicas, round (``recorded_round`` for a trajectory), player and action. Values are
+            NaN where a player has fewer actions than another, and the coordinate ``label`` names the actions if they
+            differ.
+
+        Raises
+        ------
+        InputError
+            If xarray is not installed, or a measure is unknown or needs options.
+
+        Examples
+        --------
+        >>> import gamesim
+        >>> record = gamesim.simulate("commitment", ["hedge", "uniform"], rounds=200)
+        >>> record.average[0].round(3).tolist()  # of the leader
+        [0.984, 0.016]
+        >>> data = record.to_xarray()  # doctest: +SKIP
+        >>> data["average-strategies"].sel(player="Leader", round=200).values.round(3).tolist()  # doctest: +SKIP
+        [0.984, 0.016]
+        """
+        attributes = {
+            "game": self.game.name,
+            "learners": list(map(name_of, self.learners)),
+            "rounds": self.rounds,
+            "seed": self.seed,
+            "feedback": self.feedback,
+        }
+        return frames.to_xarray(self.game, self._columns(measures), single=self.single, attributes=attributes)
+
+    def _columns(self, measures: Sequence[str | MomentFunction] | None) -> dict[str, frames.Column]:
+        """Return the values of measures by name, with a leading axis of replicas."""
+        chosen = frames.MAIN if measures is None else [measures] if isinstance(measures, str) else list(measures)
+        if not chosen:
+            raise InputError("measures must name at least one measure, got none")
+        curve, found = self.curve, dict[str, frames.Column]()
+        for one in chosen:
+            if one == frames.TRAJECTORY:
+                column = frames.Column(
+                    PROBABILITY, "action", self.arrays["trajectory_rounds"], self.arrays["trajectory"]
+                )
+                found[frames.TRAJECTORY] = column
+                continue
+            known, values = find(one), curve.measure(one)
+            if known.name in found:
+                raise InputError(f"measures must have different names, got {known.name!r} twice")
+            found[known.name] = frames.Column(
+                known.unit, known.per, curve.rounds, values[None] if self.single else values
+            )
+        return found
 
     since = Renamed("curve_from")
     players = Renamed("learners")

@@ -13,8 +13,11 @@ from numpy.typing import NDArray
 from gamesim import games, sealed
 from gamesim.engine.sums import lengths
 from gamesim.errors import InputError
+from gamesim.formatting import shown
 from gamesim.game import Game, Table
+from gamesim.games.io import npy
 from gamesim.learner import Feedback
+from gamesim.record_checks import check_arrays, check_manifest, check_settings
 from gamesim.user_learners import described, from_entry
 
 FORMAT = 1
@@ -71,10 +74,14 @@ def read(folder: Path) -> Fields:
         raise InputError(f"there is no record at {folder}; a record is a folder with a {MANIFEST_FILE}")
     manifest = sealed.read(folder / MANIFEST_FILE)
     if manifest.get("format") != FORMAT:
-        raise InputError(f"{folder / MANIFEST_FILE} must have format {FORMAT}, got {manifest.get('format')}")
+        raise InputError(f"{folder / MANIFEST_FILE} must have format {FORMAT}, got {shown(manifest.get('format'))}")
     try:
+        check_manifest(manifest)
         game = _game(folder, manifest["game"])
-        arrays = {name: np.load(folder / f"{name}.npy", allow_pickle=False) for name in manifest["arrays"]}
+        arrays = {name: _array(folder / f"{name}.npy") for name in manifest["arrays"]}
+        arrays |= _later_sums(arrays, game, manifest["feedback"])
+        check_settings(manifest, game, len(arrays["average"]))
+        check_arrays(game, arrays, manifest)
         return Fields(
             game=game,
             learners=tuple(map(from_entry, manifest["players"])),
@@ -83,11 +90,12 @@ def read(folder: Path) -> Fields:
             feedback=manifest["feedback"],
             started=tuple(manifest["started"]),
             single=manifest["single"],
-            arrays=arrays | _later_sums(arrays, game, manifest["feedback"]),
+            arrays=arrays,
             settings=manifest["settings"],
         )
     except Exception as error:  # files without checksums may be damaged, and NumPy's reader then raises anything
-        raise InputError(f"{folder} is not a complete record ({type(error).__name__}: {error})") from None
+        what = str(error) if isinstance(error, InputError) else f"{type(error).__name__}: {error}"
+        raise InputError(f"{folder} is not a complete record ({what})") from None
 
 
 def _later_sums(arrays: dict[str, NDArray[Any]], game: Game, feedback: Feedback) -> dict[str, NDArray[Any]]:
@@ -103,6 +111,18 @@ def _later_sums(arrays: dict[str, NDArray[Any]], game: Game, feedback: Feedback)
 
 def _game(folder: Path, kept: dict[str, Any]) -> Game:
     games.available()  # imports every class of games, so that Game.kinds() lists them all
-    parts = {name: np.load(folder / f"game_{name}.npy", allow_pickle=False) for name in kept["arrays"]}
-    labels = tuple(tuple(of_player) for of_player in kept["actions"])
-    return Game.kinds()[kept["kind"]].from_arrays(kept["name"], tuple(kept["players"]), labels, parts)
+    parts = {name: _array(folder / f"game_{name}.npy") for name in kept["arrays"]}
+    labels = tuple(tuple(map(_text, of_player)) for of_player in kept["actions"])
+    names = tuple(map(_text, kept["players"]))
+    return Game.kinds()[kept["kind"]].from_arrays(_text(kept["name"]), names, labels, parts)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise InputError(f"names and labels must be text, got {shown(value)}")
+    return value
+
+
+def _array(path: Path) -> NDArray[Any]:
+    with path.open("rb") as file:
+        return np.ascontiguousarray(npy.read(file, path.name, path.stat().st_size))

@@ -14,6 +14,7 @@ import numpy as np
 
 from gamesim import players, user_files
 from gamesim.errors import InputError
+from gamesim.formatting import shown
 from gamesim.learner import Learner, RunningLearner
 
 PASSED = ("actions", "random")  # arguments that a simulation passes to the constructor of a class in Python
@@ -56,7 +57,7 @@ def _shown(value: Any) -> str:
     """Return a setting as it is displayed: a table of a learner as a call."""
     if isinstance(value, dict) and "learner" in value:
         settings = {key: one for key, one in value.items() if key != "learner"}
-        return _called(user_files.shown(value["learner"]), settings)
+        return _called(user_files.shown(str(value["learner"])), settings)
     return repr(value)
 
 
@@ -150,7 +151,9 @@ def from_entry(entry: Mapping[str, Any]) -> Learner | StoredLearner:
     """Return the learner of an entry in a manifest, without running code of the user."""
     if "learner" not in entry:  # of an earlier version
         return StoredLearner(str(entry["python"]), {}, in_python=True)
-    name, settings = str(entry["learner"]), entry["settings"]
+    name, settings = entry["learner"], entry["settings"]
+    if not isinstance(name, str) or not isinstance(settings, dict):
+        raise InputError(f"expected the name of a learner and a table of settings, got {shown([name, settings])}")
     if name in players.available() and not user_files.references(settings):
         return players.make(name, **settings)
     return StoredLearner(name, settings, in_python="python" in entry)
@@ -180,7 +183,7 @@ def _setting(value: Any, learners: Mapping[str, Any]) -> Any:
     """Return a setting, with a table that describes a learner replaced by the learner."""
     if not isinstance(value, dict) or "learner" not in value:
         return value
-    return _restored(value["learner"], {key: one for key, one in value.items() if key != "learner"}, learners)
+    return _restored(str(value["learner"]), {key: one for key, one in value.items() if key != "learner"}, learners)
 
 
 def _found(reference: str, learners: Mapping[str, Any]) -> Any:

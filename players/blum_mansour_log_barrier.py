@@ -7,7 +7,7 @@ from gamesim.engine.compiled import Vector
 from gamesim.learner import Guarantee
 from gamesim.players._kernels.reduction import MatrixLearner
 from gamesim.players.blum_mansour import OWN, BlumMansour, Own
-from gamesim.players.ftrl import FTRL, LARGEST_RATE
+from gamesim.players.ftrl import FTRL
 from gamesim.rates import RateSetting, parsed
 
 
@@ -76,12 +76,11 @@ class BlumMansourLogBarrier(MatrixLearner):
         self._rows(strategy.size).start_at(state, strategy)
 
     def guarantee(self) -> Guarantee | None:  # noqa: D102
-        rate = self.rate
-        if isinstance(rate, str) or (rate is not None and rate > LARGEST_RATE["log-barrier"]):
-            return None
+        if self.rate is not None:
+            return FTRL("log-barrier", optimistic=True, rate=self.rate).guarantee_of_rows()
 
         def bound(rounds: int, actions: int) -> float:
-            used = 1 / (8 * sqrt(actions)) if rate is None else rate
-            return actions * (2 + actions * log(rounds) / used) + 4 * used * rounds
+            rate = 1 / (8 * sqrt(actions))
+            return actions * (2 + actions * log(rounds) / rate) + 4 * rate * rounds
 
         return Guarantee("swap", "d (2 + d ln T / rate) + 4 rate T", bound)

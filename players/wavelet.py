@@ -113,9 +113,9 @@ def restore_improper(own: Vector, size: int) -> bool:
         while end < size:  # while each group of columns contains a changed one
             last = 0
             for j in range(end, min(end + RUN, size)):
-                if ends[j] > 0:
-                    begin_row = min(begin_row, int(begins[j]))
-                    last = max(last, int(ends[j]))
+                if ends[j] > 0:  # a damaged record must not lead beyond the matrix
+                    begin_row = min(begin_row, int(begins[j]) if 0 <= begins[j] < size else 0)
+                    last = max(last, int(ends[j]) if ends[j] < size else size)
                     ends[j] = 0.0
             if last == 0:
                 break

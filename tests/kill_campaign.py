@@ -25,6 +25,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 from pathlib import Path
 from time import perf_counter
 from typing import Any, ClassVar
@@ -32,6 +33,7 @@ from typing import Any, ClassVar
 from tests.fault_points import kind_of, strike, watch
 
 AT_RANDOM, STARTING, A_WORKER = "random moment", "start-up", "a worker, not the sweep"
+SHOWN = 200  # bytes of a line that differs
 ENDS_WITHIN = 5.0  # seconds after its coordinator, every worker has ended
 
 SCENARIO = """
@@ -200,18 +202,30 @@ class Trial(ABC):
 
 
 def tree(folder: Path) -> dict[str, bytes]:
-    """Return the bytes of every file below a folder, except running times."""
-    return {
-        str(path.relative_to(folder)): re.sub(rb'"microseconds": [^,\n]*', b"", path.read_bytes())
-        for path in sorted(folder.rglob("*"))
-        if path.is_file()
-    }
+    """Return the bytes of every file below a folder."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
 
 def same(folder: Path, *others: Path) -> None:
     """Check that a folder has the same files as one of some others."""
     found = tree(folder)
-    assert any(found == tree(other) for other in others), f"{folder} has other bytes than {others}"
+    if all(found != tree(other) for other in others):
+        raise AssertionError(
+            "\n".join(f"{folder} differs from {one}:\n{differences(found, tree(one))}" for one in others)
+        )
+
+
+def differences(found: dict[str, bytes], expected: dict[str, bytes]) -> str:
+    """Describe, one per line, the files that differ, with the first of their lines that do."""
+    lines = []
+    for name in sorted(found.keys() | expected.keys()):
+        if name not in expected or name not in found:
+            lines.append(f"  {name} is {'missing' if name in expected else 'not expected'}")
+        elif found[name] != expected[name]:
+            pairs = zip_longest(found[name].split(b"\n"), expected[name].split(b"\n"), fillvalue=b"(the end)")
+            number, (one, other) = next((i, pair) for i, pair in enumerate(pairs, start=1) if pair[0] != pair[1])
+            lines.append(f"  {name}, line {number}: {one[:SHOWN]!r} instead of {other[:SHOWN]!r}")
+    return "\n".join(lines)
 
 
 class Run(Trial):
@@ -555,9 +569,13 @@ def main() -> None:
     )
     parser.add_argument("--seed", type=int, default=0)
     given = parser.parse_args()
+    signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # a shell ignores it in the background, and so would commands
     campaigns = []
     with tempfile.TemporaryDirectory() as place:
-        warm_up(Path(place))
+        if set(given.commands) != {"sweep"}:  # whose workers are new processes anyway
+            warm_up(Path(place))
         for name in given.commands or TRIALS:
             began = perf_counter()
             (Path(place) / name).mkdir()

@@ -66,12 +66,15 @@ def test_compare_ranks_writes_and_repeats(tmp_path: Path, capsys: pytest.Capture
     gaps = [one["gap"]["ce"] for one in printed]
     assert gaps == sorted(gaps)
     assert printed[0]["learner"] == "internal-regret-matching", "the one that has no swap regret"
+    assert all(one["microseconds"] > 0 for one in printed)
     assert {path.name for path in out.iterdir()} >= {"summary.json", "report.html", "ce-gaps.svg", "ce-gaps.png"}
     again = read(out / "1-internal-regret-matching" / "scenario.toml")
     assert again.simulation().run(again.rounds).gap("ce") == gaps[0]
     assert main([*arguments, "--out", str(out)]) == 2
     assert "already exists" in capsys.readouterr().err
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
     assert main([*arguments, "--out", str(out), "--force"]) == 0
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
     table = capsys.readouterr().out
     assert table.startswith("shapley · 2 players · 3,000 rounds · seed 0 · ") and "CE gap" in table
 

@@ -377,6 +377,18 @@ def test_ctrl_c_does_not_reach_a_fork_server_that_is_still_importing(tmp_path: P
     assert process.returncode == 0
 
 
+def test_the_campaign_names_the_files_and_lines_that_differ(tmp_path: Path) -> None:
+    from tests.kill_campaign import same
+
+    for name, text in (("one", "same\nleft"), ("two", "same\nright\n")):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "file").write_text(text)
+    same(tmp_path / "one", tmp_path / "two", tmp_path / "one")
+    (tmp_path / "one" / "more").touch()
+    with pytest.raises(AssertionError, match=r"file, line 2: b'left' instead of b'right'\n  more is not expected"):
+        same(tmp_path / "one", tmp_path / "two")
+
+
 # A short campaign; `make kills` runs the long one.
 
 

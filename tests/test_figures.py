@@ -20,7 +20,7 @@ import gamesim
 from gamesim import Record, Table, figures, games
 from gamesim.equilibrium import polytope
 from gamesim.errors import InputError
-from gamesim.figures import curves, style
+from gamesim.figures import curves, style, surface
 from gamesim.figures.animation import Animation
 from gamesim.figures.joint import matrix
 from gamesim.figures.payoff_space import equilibrium_payoffs
@@ -147,7 +147,7 @@ def test_a_run_is_drawn_as_vectors_and_pixels_and_always_the_same(tmp_path: Path
 
 
 def test_a_wide_sentence_is_broken_into_lines_of_like_length() -> None:
-    figure, _ = style.canvas("one two three four " * 6)
+    figure, _ = surface.canvas("one two three four " * 6)
     lines = figure.get_suptitle().split("\n")
     assert len(lines) == 2
     assert abs(len(lines[0]) - len(lines[1])) < 12
@@ -246,7 +246,7 @@ def test_the_title_of_regrets_says_what_was_measured() -> None:
 
 @pytest.mark.parametrize(("least", "most", "plain"), [(1e-4, 20_000, True), (1e-6, 2000, False), (1, 200_000, False)])
 def test_the_ticks_of_a_figure_have_one_notation(least: float, most: int, plain: bool) -> None:
-    figure, panels = style.canvas("two panels of different lengths", 2)
+    figure, panels = surface.canvas("two panels of different lengths", 2)
     for panel, low, last in zip(panels, (0.1, least), (100, most), strict=True):
         rounds = np.array([1, 10, last])
         curves.line(panel, rounds, np.array([[1.0, 0.5, low]]), 0)
@@ -296,7 +296,7 @@ def test_a_crowd_is_shown_by_its_largest_and_its_median() -> None:
 
 
 def test_zeros_are_marked_on_the_edge_of_a_logarithmic_axis() -> None:
-    figure, panels = style.canvas("zeros and others")
+    figure, panels = surface.canvas("zeros and others")
     rounds = np.array([1, 10, 100, 1000, 10_000])
     _, fitted = curves.line(panels[0], rounds, np.array([[0.5, 0.0, -2.0, 0.25, 0.125]]), 0)
     curves.log_axes(panels[0], rounds, "gap")
@@ -315,7 +315,7 @@ def test_a_run_without_any_regret_says_so() -> None:
 
 
 def test_the_fitted_line_is_the_power_that_the_verdict_tells() -> None:
-    _, panels = style.canvas("a late power")
+    _, panels = surface.canvas("a late power")
     rounds = np.unique(np.geomspace(1, 10_000, 41).astype(int))
     values = np.where(rounds < 1000, 0.5, 30 * rounds**-0.5)
     curves.line(panels[0], rounds, values[None], 0)
@@ -368,7 +368,7 @@ def test_a_profile_tells_the_bounds_that_it_draws() -> None:
 
 
 def test_what_is_far_below_no_regret_is_told_at_the_edge_of_a_profile() -> None:
-    panel = style.canvas("two families")[1][0]
+    panel = surface.canvas("two families")[1][0]
     families = [np.array([-1200.0, 3.0, 10.0]), np.array([2.0, 6.0, 10.0])]
     for family in families:
         panel.plot([1, 2, 3], family)
@@ -376,7 +376,7 @@ def test_what_is_far_below_no_regret_is_told_at_the_edge_of_a_profile() -> None:
     assert panel.get_ylim()[0] == pytest.approx(-6)
     assert [text.get_text() for text in panel.texts] == ["↓ −1,200"]
     assert panel.texts[0].xy == (1, pytest.approx(-6))  # type: ignore[attr-defined]
-    nothing = style.canvas("no regret")[1][0]
+    nothing = surface.canvas("no regret")[1][0]
     nothing.plot([1, 2], [-150.0, 0.0])
     _cut_off(nothing, np.array([1, 2]), [np.array([-150.0, 0.0])])
     assert nothing.get_ylim()[0] < -150
@@ -390,7 +390,7 @@ def test_time_is_logarithmic_where_all_moves_are_early(game: str, scale: str) ->
 
 
 def test_cells_are_rounded_once() -> None:
-    panel = style.canvas("a joint distribution")[1][0]
+    panel = surface.canvas("a joint distribution")[1][0]
     actions = (("a", "b"), ("c", "d"))
     matrix(panel, np.array([[0.24352, 0.24349], [4e-5, 0.51295]]), ("Row", "Column"), actions, 0.6)
     assert [text.get_text() for text in panel.texts] == ["0.244", "0.243", "0", "0.513"]

@@ -186,8 +186,8 @@ def test_a_home_that_cannot_be_written(tmp_path: Path) -> None:
 
 def test_processes_that_compile_at_the_same_time(tmp_path: Path) -> None:
     kinds = ["f8", "f4", "f8"]
-    for process in [start(tmp_path, kind) for kind in kinds]:
-        assert process.communicate(timeout=300) == ("compiling\n12.0\n", "")
+    printed = [process.communicate(timeout=300) for process in [start(tmp_path, kind) for kind in kinds]]
+    assert set(printed) <= {("compiling\n12.0\n", ""), ("12.0\n", "")}, "on a busy machine one may find the other's"
     assert len(files(tmp_path / "cache")) == 2
     for kind in set(kinds):
         assert run(tmp_path, kind) == "12.0\n"

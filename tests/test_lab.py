@@ -451,7 +451,7 @@ def test_fifty_pages_ten_of_them_killed(lab: Lab) -> None:
     left = [one for one in threading.enumerate() if one.ident not in before and not one.name.startswith("lab-")]
     assert left == []
     pools = [one for one in threading.enumerate() if one.name.startswith("lab-")]
-    assert len(pools) <= workers.cores() + 8
+    assert len(pools) <= workers.cores() + 6
 
 
 async def _fifty(lab: Lab) -> None:

@@ -1,5 +1,6 @@
 """The lab under load and with clients that misbehave: bounded memory, fair turns, commands first, deadlines."""
 
+import asyncio
 import base64
 import http.client
 import json
@@ -9,6 +10,7 @@ import struct
 import time
 import tracemalloc
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from typing import Any
 
@@ -16,8 +18,9 @@ import numpy as np
 import pytest
 from websockets.exceptions import ConnectionClosed
 
+from gamesim.errors import InputError
 from gamesim.lab import connections, limits, session, workers
-from gamesim.lab.frames import PAUSED, PLAYING
+from gamesim.lab.frames import DONE, PAUSED, PLAYING
 from tests.chromium import wait
 from tests.lab_server import Lab, running_lab
 
@@ -202,6 +205,52 @@ def test_a_long_step_is_cut_into_turns_and_can_be_paused(lab: Lab) -> None:
         assert only_session(lab).runs[0].left > 0
 
 
+@pytest.mark.parametrize("command", [{"do": "play"}, {"do": "play", "speed": 50}, {"do": "step", "rounds": 5}])
+def test_a_finished_run_rests_whatever_the_page_asks(command: dict[str, Any], lab: Lab) -> None:
+    with lab.page() as page, lab.page() as other:
+        page.begin({**ENDLESS, "rounds": 100})
+        page.send("play")
+        while page.states()[0]["status"] != DONE:
+            pass
+        page.send(**command)
+        state = page.states()[0]
+        assert (state["status"], state["rounds"]) == (DONE, 100)
+        other.begin(ENDLESS)  # which a turn that never ends would delay for ever
+        served = lab.workers.sessions[page.session]
+        wait(lambda: not served.playing and served._steps is None, "the run does not rest", 10)
+
+
+def test_a_record_that_fails_or_whose_page_closes_is_answered(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(_: Any) -> None:
+        raise InputError("no state was returned")
+
+    with lab.page() as page:
+        page.begin(ENDLESS)
+        page.send("step")
+        while page.states()[0]["rounds"] < 1:
+            pass
+        run = lab.workers.sessions[page.session].runs[0]
+        with monkeypatch.context() as patch:
+            patch.setattr(type(run.simulation), "record", fail)
+            assert get(lab, f"/runs/{page.session}/0/record.zip") == (404, b"no state was returned\n")
+        page.send("step")
+        while page.states()[0]["rounds"] < 2:
+            pass
+        monkeypatch.setattr(session.Session, "_make_records", lambda _: None)
+        with ThreadPoolExecutor(1) as pool:
+            answer = pool.submit(get, lab, f"/runs/{page.session}/0/record.zip")
+            wait(lambda: bool(lab.workers.sessions[page.session]._records), "no record was asked for", 10)
+            page.connection.close()
+            assert answer.result(30) == (404, b"no such run; its page was closed or has started another run\n")
+
+
+def get(lab: Lab, path: str) -> tuple[int, bytes]:
+    with closing(http.client.HTTPConnection("127.0.0.1", lab.address.port, timeout=60)) as connection:
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        return answer.status, answer.read()
+
+
 def test_a_speed_set_while_playing_as_fast_as_possible_applies_at_once(lab: Lab) -> None:
     with lab.page() as page:
         page.begin(ENDLESS)
@@ -219,11 +268,11 @@ def test_a_speed_set_while_playing_as_fast_as_possible_applies_at_once(lab: Lab)
 
 def test_pages_get_turns_in_rotation(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
     turns: list[str] = []
-    work = session.Session._work
+    play_rounds = session.Session._play_rounds
 
-    def counted(served: session.Session, *arguments: Any) -> Any:
+    async def counted(served: session.Session, *arguments: Any) -> bool:
         turns.append(served.id)
-        return work(served, *arguments)
+        return await play_rounds(served, *arguments)
 
     with ExitStack() as stack:
         pages = [stack.enter_context(lab.page()) for _ in range(8)]
@@ -233,11 +282,34 @@ def test_pages_get_turns_in_rotation(lab: Lab, monkeypatch: pytest.MonkeyPatch) 
             page.send("play")
         served = list(lab.workers.sessions.values())
         wait(lambda: all(one.playing and one.runs[0].simulation.rounds > 100 for one in served), "not all play", 60)
-        monkeypatch.setattr(session.Session, "_work", counted)
+        monkeypatch.setattr(session.Session, "_play_rounds", counted)
         wait(lambda: len(turns) > 400, "no turns are taken", 60)
         monkeypatch.undo()
     counts = [turns.count(page.session) for page in pages]
     assert min(counts) > 0.5 * max(counts), counts
+
+
+def test_one_frame_is_encoded_per_cycle_of_the_event_loop() -> None:
+    async def cycles() -> list[int]:
+        encoding, done = workers.Encoding(), []
+        cycle = 0
+
+        async def encode(slot: "asyncio.Future[None]") -> None:
+            await slot
+            done.append(cycle)
+
+        slots = [encoding.slot() for _ in range(5)]
+        slots[1].cancel()
+        tasks = [asyncio.create_task(encode(slot)) for slot in slots if not slot.cancelled()]
+        while not all(task.done() for task in tasks):
+            await asyncio.sleep(0)
+            cycle += 1
+        again = encoding.slot()  # the queue was empty in between
+        await asyncio.wait_for(again, 10)
+        return done
+
+    found = asyncio.run(cycles())
+    assert len(found) == 4 and found == sorted(set(found))
 
 
 def test_intervals_grow_with_the_number_of_pages() -> None:

@@ -203,7 +203,7 @@ def test_normal_hedge_solves_its_equation() -> None:
             square = above.max() ** 2
 
             def excess(c: float, above: Array = above) -> float:
-                return float(np.mean(np.exp(above**2 / (2 * c))) - np.e)
+                return float(np.mean(np.exp(above**2 / (2 * c))) - math.e)
 
             c = brentq(excess, square / (2 * (1 + np.log(4.1))), square, xtol=1e-16, rtol=1e-14)
             expected = positive_share(above / c * np.exp(above**2 / (2 * c)))

@@ -189,7 +189,7 @@ def test_facing_losses_is_learning_without_a_game() -> None:
         ({"order": "both"}, "unknown order"),
         ({"delay": -1}, "delay must be an integer of at least 0"),
         ({"delay": 10**9}, "at most 1,000,000"),
-        ({"noise": float("nan")}, "noise must be a finite number"),
+        ({"noise": float("nan")}, "noise must be a number from 0"),
         ({"order": "alternating", "feedback": "sampled"}, "alternating moves need expected feedback"),
         ({"feedback": ["expected"]}, "one entry for each of the 3 players"),
     ],

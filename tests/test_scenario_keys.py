@@ -123,7 +123,7 @@ def test_players_have_their_own_feedback() -> None:
         ({"players": [HEDGE, {**HEDGE, "feedback": "bandit"}]}, "players[2].learner: hedge requires expected or samp"),
         ({"players": [HEDGE, {**HEDGE, "feedback": "none"}]}, 'players[2].feedback: expected "expected", "sampled" or'),
         ({"measure": {"trajectory": "all"}}, 'measure.trajectory: expected "thinned", "every", "windows", "none", or '
-         "an integer k of at least 1 for every k-th round, got 'all'"),
+         "an integer k from 1 to 10^15 for every k-th round, got 'all'"),
         ({"measure": {"trajectory": 0}}, "measure.trajectory: expected"),
         ({"measure": {"observers": ["dynamic-regret", "dynamic"]}}, "measure.observers[2]: unknown observer 'dynamic'"),
         ({"measure": {"observers": ["dynamic-regret"] * 2}}, "measure.observers: the names of observers must differ"),

@@ -282,9 +282,9 @@ def test_the_lab_offers_what_was_allowed_and_nothing_else(folder: Path) -> None:
     assert offered[own[1]]["settings"] == [{"name": "rate", "kind": "number", "default": 0.1}]
     raw = {"rounds": 50, "game": {"name": "chicken"}, "players": [{"learner": one} for one in own]}
     run = Run(limits.asked_scenario(raw), 1)
-    run.advance(50)
+    run.simulation.advance(50)
     twin = simulate("chicken", players.make("hedge", rate=0.1), 50)
-    assert run.record().gap("ce") == pytest.approx(twin.gap("ce"))
+    assert run.simulation.record().gap("ce") == pytest.approx(twin.gap("ce"))
     assert run.data()["learners"] == ["MyHedge", "InPython"] and run.data()["bounds"][1] is None
     assert 'learner = "my_hedge.py:MyHedge"' in run.scenario.to_toml()
     forbidden = marked()

@@ -25,6 +25,7 @@ from gamesim.games.io.text import exact_number
 
 _NUMBERED = re.compile(r"(?P<stem>.+)\.(?P<player>\d{1,3})\.csv", re.IGNORECASE | re.DOTALL)
 _CORNER = " \\ "
+LONGEST_LABEL = 50_000  # characters: a reader refuses fields of more than 131,072, and the corner holds two names
 
 
 @dataclass
@@ -187,6 +188,9 @@ def write(game: Table) -> list[str]:
     """Return the text of each player's CSV file."""
     if any("\r" in label for labels in (game.players, *game.actions) for label in labels):
         raise InputError("a CSV file cannot store a name that contains a carriage return")
+    longest = max(len(label) for labels in (game.players, *game.actions) for label in labels)
+    if longest > LONGEST_LABEL:
+        raise InputError(f"a CSV file cannot store a name of {longest:,} characters; the limit is {LONGEST_LABEL:,}")
     is_matrix = len(game.players) == 2
     if is_matrix and any(_CORNER in player for player in game.players):
         raise InputError(f"a CSV file cannot store the names {game.players}: a name must not contain {_CORNER!r}")

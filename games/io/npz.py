@@ -9,12 +9,11 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-from numpy.lib import format as npy
 
 from gamesim.errors import InputError
-from gamesim.game import MOST_PAYOFF_BYTES, Arrays, Game, Table
+from gamesim.game import Arrays, Game, Table
+from gamesim.games.io import npy
 
-_MOST_LABEL_BYTES = 2**28  # limit on the labels in an archive
 _OF_THE_GAME = "game_"  # prefix of the arrays that define the game
 
 
@@ -36,7 +35,7 @@ def read(path: Path) -> Game:
     try:
         with zipfile.ZipFile(path) as archive:
             names = [name.removesuffix(".npy") for name in archive.namelist() if name.endswith(".npy")]
-            parts = {name: _array(archive, name, path) for name in names}
+            parts = {name: _array(archive, name) for name in names}
         if "kind" in parts:
             return _game(parts, path)
         if "payoffs" not in parts:
@@ -61,20 +60,7 @@ def _game(parts: Arrays, path: Path) -> Game:
     return kind.from_arrays(str(parts["name"]), [str(name) for name in parts["players"]], labels, own)
 
 
-def _array(archive: zipfile.ZipFile, name: str, path: Path) -> np.ndarray[Any, Any]:
-    """Read one array after checking in its header that it holds numbers or labels and fits in memory."""
-    with archive.open(f"{name}.npy") as part:
-        version = npy.read_magic(part)
-        read_header = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-        shape, _, kind = read_header(part)
-    if kind.kind not in "fiubU":
-        raise InputError(f"{path}: {name} must be numbers or labels, got an array of {kind}")
-    needed = kind.itemsize
-    for size in shape:
-        needed *= size
-    limit = _MOST_LABEL_BYTES if kind.kind == "U" else MOST_PAYOFF_BYTES
-    if needed > limit:
-        raise InputError(f"{path}: {name} would take {needed:.3g} bytes; the limit is {limit}")
-    with archive.open(f"{name}.npy") as part:
-        result: np.ndarray[Any, Any] = npy.read_array(part, allow_pickle=False)
-    return result
+def _array(archive: zipfile.ZipFile, name: str) -> np.ndarray[Any, Any]:
+    member = archive.getinfo(f"{name}.npy")
+    with archive.open(member) as file:
+        return npy.read(file, name, member.file_size)

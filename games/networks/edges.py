@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from gamesim.engine.compiled import Integers
+from gamesim.engine.compiled import Integers, Vector
 from gamesim.errors import InputError
 
 if TYPE_CHECKING:
@@ -22,6 +22,16 @@ def ends(lengths: Sequence[int] | Integers) -> Integers:
     [0, 2, 5]
     """
     return np.concatenate([[0], np.cumsum(np.asarray(lengths, dtype=np.int64))]).astype(np.int64)
+
+
+def inverse_scale(scale: Vector) -> Vector:
+    """Return the units of loss per payoff unit of each player: 0 if its payoffs are equal, or only a subnormal differs.
+
+    >>> inverse_scale(np.array([0.5, 0.0, 5e-324])).tolist()
+    [2.0, 0.0, 0.0]
+    """
+    differs = scale >= np.finfo(np.float64).tiny
+    return np.where(differs, 1 / np.where(differs, scale, 1.0), 0.0)
 
 
 def players_and_edges(

@@ -12,7 +12,7 @@ from gamesim.engine.layout import IntegerLayout, Layout
 from gamesim.errors import InputError
 from gamesim.game import LARGEST_PAYOFF, Arrays
 from gamesim.games.networks.contract import NetworkGame
-from gamesim.games.networks.edges import check_edges, ends, named_graph
+from gamesim.games.networks.edges import check_edges, ends, inverse_scale, named_graph
 from gamesim.validation import action_labels, whole_numbers
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def _polymatrix_losses(integers: Integers, data: Vector, scratch: Vector, profil
             losses[start + k] = min(1.0, max(-1.0, losses[start + k]))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Polymatrix(NetworkGame):
     """Represent a polymatrix game: a two-player game on every edge of a graph.
 
@@ -163,7 +163,7 @@ class Polymatrix(NetworkGame):
         area = np.concatenate([self._areas, self._areas])
         place = np.empty(len(owner), dtype=np.int64)  # a player's matrices are contiguous
         place[order] = ends(area[order])[:-1]
-        inverse = np.where(self.scale > 0, 1 / np.where(self.scale > 0, self.scale, 1.0), 0.0)
+        inverse = inverse_scale(self.scale)
         base = self.middle.copy()
         matrices = np.zeros(int(area.sum()))
         for chosen, block in self._blocks():

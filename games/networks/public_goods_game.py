@@ -12,7 +12,7 @@ from gamesim.engine.layout import IntegerLayout, Layout
 from gamesim.errors import InputError
 from gamesim.game import LARGEST_PAYOFF, Arrays
 from gamesim.games.networks.contract import NetworkGame
-from gamesim.games.networks.edges import check_edges, ends, named_graph
+from gamesim.games.networks.edges import check_edges, ends, inverse_scale, named_graph
 from gamesim.validation import action_labels, whole_numbers
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ def _public_goods_losses(integers: Integers, data: Vector, scratch: Vector, prof
             losses[player * size + effort] = min(1.0, max(-1.0, loss))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LocalPublicGoods(NetworkGame):
     """Represent a game of local public goods: efforts that help neighbours too.
 
@@ -157,7 +157,7 @@ class LocalPublicGoods(NetworkGame):
         owner = np.concatenate([self.edges[:, 0], self.edges[:, 1]])
         other = np.concatenate([self.edges[:, 1], self.edges[:, 0]])
         order = np.argsort(owner, kind="stable")
-        inverse = np.where(self.scale > 0, 1 / np.where(self.scale > 0, self.scale, 1.0), 0.0)
+        inverse = inverse_scale(self.scale)
         count = len(self.players)
         graph = _GRAPH.pack(
             players=count, size=self.sizes[0], most=self._totals, begin=ends(self._degrees), neighbours=other[order]

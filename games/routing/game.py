@@ -15,7 +15,7 @@ from gamesim.engine.layout import IntegerLayout, Layout
 from gamesim.errors import InputError
 from gamesim.game import Arrays
 from gamesim.games.networks.contract import NetworkGame
-from gamesim.games.networks.edges import ends
+from gamesim.games.networks.edges import ends, inverse_scale
 from gamesim.games.routing.social_cost import RouteGroup, least_social_cost, road_times
 from gamesim.validation import action_labels, whole_numbers
 
@@ -114,7 +114,7 @@ def _routing_losses(integers: Integers, data: Vector, scratch: Vector, profile: 
             losses[route] = min(1.0, max(-1.0, (total - middle[player]) * inverse[player]))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Routing(NetworkGame):
     """Represent an atomic routing game, in which roads slow down with their load.
 
@@ -246,7 +246,7 @@ class Routing(NetworkGame):
         uses, of_step = self._uses
         count, roads, width = len(self.players), len(self.roads), self.coefficients.shape[1]
         binomials = self.coefficients @ _in_binomials(width, lambda x, power: (1 + x) ** power)
-        inverse = np.where(self.scale > 0, 1 / np.where(self.scale > 0, self.scale, 1.0), 0.0)
+        inverse = inverse_scale(self.scale)
         network = _NETWORK.pack(
             players=count,
             roads=roads,

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NoReturn, TypeAlias, TypeVar
 
 from gamesim.cli.exit_codes import BAD_INPUT
-from gamesim.errors import InputError
+from gamesim.errors import InputError, readable
 
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 Number = TypeVar("Number", int, float)
@@ -39,7 +39,7 @@ class Parser(argparse.ArgumentParser):
     def error(self, message: str) -> NoReturn:
         """Print the usage and the message, and exit with code 2."""
         self.print_usage(sys.stderr)
-        self.exit(BAD_INPUT, wrapped(f"{self.prog}: error: {message}") + "\n")
+        self.exit(BAD_INPUT, wrapped(f"{self.prog}: error: {readable(message)}") + "\n")
 
 
 class Paragraphs(argparse.HelpFormatter):

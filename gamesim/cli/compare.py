@@ -56,7 +56,7 @@ def _compare(arguments: argparse.Namespace) -> int:
     title = scenario.title or path.stem
     write_folder(target, lambda folder: ranking.write(outcomes, title, folder), force=arguments.force)
     if arguments.json:
-        print(json.dumps(ranking.as_json(outcomes), allow_nan=False))
+        print(json.dumps(ranking.as_timed_json(outcomes), allow_nan=False))
     else:
         ranking.show(outcomes, against, make_console())
     make_console(stderr=True).print(f"\nWritten to {target}", style="dim")

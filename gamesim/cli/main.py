@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from gamesim.cli import compare, files, lab, listing, run, studies, theorem
 from gamesim.cli.arguments import Parser, wrapped
 from gamesim.cli.exit_codes import BAD_INPUT, BROKEN_PIPE, INTERRUPTED
-from gamesim.errors import InputError, did_you_mean, unknown
+from gamesim.errors import InputError, did_you_mean, readable, unknown
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -43,7 +43,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _refuse(message: str) -> int:
-    print(wrapped(f"gamesim: {message}"), file=sys.stderr)
+    print(wrapped(f"gamesim: {readable(message)}"), file=sys.stderr)
     return BAD_INPUT
 
 

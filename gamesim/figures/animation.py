@@ -20,13 +20,13 @@ from gamesim.figures.style import (
     COLOURS,
     SHADES,
     WIDTH,
-    canvas,
     rounds_of,
     settle,
     short,
     styled,
     ticks_for,
 )
+from gamesim.figures.surface import canvas
 from gamesim.measure.rounding import gap_rounding
 from gamesim.record import Record
 

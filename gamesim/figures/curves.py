@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.axis import Axis
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ from gamesim.figures.style import (
     FEW,
     MARKERS,
     WIDTH,
-    canvas,
     legend_below,
     number,
     palette,
@@ -26,6 +25,7 @@ from gamesim.figures.style import (
     short,
     styled,
 )
+from gamesim.figures.surface import surface
 from gamesim.formatting import superscript
 from gamesim.learner import PlainRegret
 from gamesim.measure.bounds import HOLDS_IN_WORDS, seen_by
@@ -99,8 +99,8 @@ def line(
     return handle, fitted
 
 
-def explain(panel: Axes, handles: list[Any], labels: list[str], columns: int = 1, drop: float = 0.2) -> None:
-    """Put the legend under its panel, with entries for thin lines and hollow markers, if any."""
+def explain(panel: Axes, handles: list[Any], labels: list[str], columns: int = 1, drop: float | None = 0.2) -> None:
+    """Put the legend under its panel, or inside if `drop` is None, with entries for thin lines and hollow markers."""
     found: dict[str, Line2D] = {}
     for one in panel.lines:
         if (label := str(one.get_label())) in (FITTED, NOTHING) and label not in found:
@@ -108,12 +108,6 @@ def explain(panel: Axes, handles: list[Any], labels: list[str], columns: int = 1
             if label == NOTHING:
                 found[label].set(linestyle="none", marker=one.get_marker())
     legend_below(panel, [*handles, *found.values()], [*labels, *found], columns, drop)
-
-
-def add_note(figure: Figure, note: str) -> None:
-    """Write a note under the figure."""
-    below = figure.legend([], [], loc="outside lower left", title=note, alignment="left")
-    below.get_title().set(fontsize=8, color=DARK)
 
 
 def log_axes(panel: Axes, rounds: Rounds, ylabel: str) -> tuple[float, float]:
@@ -186,7 +180,7 @@ def tick(value: float, plain: bool) -> str:
 
 
 @styled
-def regrets(record: Record) -> Figure | None:
+def regrets(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigure | None = None) -> Figure | None:
     """Plot the external, internal and swap regret of each player.
 
     Regrets are totals in payoff units, with fitted slopes and declared bounds. If actions are drawn, both are of the
@@ -196,6 +190,10 @@ def regrets(record: Record) -> Figure | None:
     ----------
     record : Record
         The record of a run; with several replicas, means and 95 % confidence bands are drawn.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into, if the figure has one panel for this run.
+    fig : matplotlib.figure.Figure or SubFigure, optional
+        An empty figure to draw into. By default a new one.
 
     Returns
     -------
@@ -212,7 +210,8 @@ def regrets(record: Record) -> Figure | None:
     """
     curve = record.curve
     measured = {kind: replicas_first(record, curve.regret(kind)) for kind in KINDS}
-    figure, panels = canvas(_regret_title(record), len(KINDS), size=(WIDTH, 4.4), sharey=True)
+    drawing = surface(_regret_title(record), len(KINDS), size=(WIDTH, 4.4), ax=ax, fig=fig, sharey=True)
+    panels = drawing.panels
     zero = gap_rounding(record.game, record.rounds) * record.rounds
     for panel, (kind, meaning) in zip(panels, KINDS.items(), strict=True):
         lines, names = _players(record, measured[kind])
@@ -233,8 +232,8 @@ def regrets(record: Record) -> Figure | None:
     for panel in panels[1:]:
         panel.set_ylabel("")
     if any(seen_by(record.learners, i) for i in range(len(record.learners))):
-        add_note(figure, "An opponent saw the drawn actions before it played, so no bound on this regret applies.")
-    return figure
+        drawing.note("An opponent saw the drawn actions before it played, so no bound on this regret applies.")
+    return drawing.figure
 
 
 def bound_label(record: Record, owners: Sequence[int]) -> str:
@@ -274,7 +273,7 @@ def _regret_title(record: Record) -> str:
 
 
 @styled
-def gaps(record: Record) -> Figure | None:
+def gaps(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigure | None = None) -> Figure | None:
     """Plot the CE and CCE gaps, and distances if computed, over the rounds.
 
     Gaps are in payoff units per round, distances in total variation.
@@ -283,6 +282,10 @@ def gaps(record: Record) -> Figure | None:
     ----------
     record : Record
         The record of a run; with several replicas, means and 95 % confidence bands are drawn.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into, if the figure has one panel for this run.
+    fig : matplotlib.figure.Figure or SubFigure, optional
+        An empty figure to draw into. By default a new one.
 
     Returns
     -------
@@ -299,29 +302,32 @@ def gaps(record: Record) -> Figure | None:
     """
     curve = record.curve
     chosen, note = measured_distances(record)
-    figure, panels = canvas(_gap_title(record), 1 if chosen is None else 2)
+    drawing = surface(_gap_title(record), 1 if chosen is None else 2, ax=ax, fig=fig)
+    panels, drop = drawing.panels, None if drawing.given else 0.17
     values = {f"{name} gap": replicas_first(record, curve.gap(kind)) for kind, name in SETS.items()}
     zero = gap_rounding(record.game, record.rounds)
-    _lines(panels[0], curve.rounds, values, "gap (payoff units per round)", zero)
-    panels[0].set_title("gap: largest gain from deviating", loc="left")
+    _lines(panels[0], curve.rounds, values, "gap (payoff units per round)", zero, drop)
+    drawing.head(panels[0], "gap: largest gain from deviating", loc="left")
     if chosen is not None:
         values = {
             f"distance to {name}": replicas_first(chosen, chosen.curve.distance(kind, always=True))
             for kind, name in SETS.items()
         }
-        _lines(panels[1], curve.rounds, values, "distance (total variation)", ZERO)
+        _lines(panels[1], curve.rounds, values, "distance (total variation)", ZERO, drop)
         panels[1].set_title("distance: to the nearest equilibrium", loc="left")
     if note:
-        add_note(figure, note)
-    return figure
+        drawing.note(note)
+    return drawing.figure
 
 
-def _lines(panel: Axes, rounds: Rounds, values: Mapping[str, Values], ylabel: str, zero: float) -> None:
-    """Draw named measures on logarithmic axes, with their slopes in the legend below."""
+def _lines(
+    panel: Axes, rounds: Rounds, values: Mapping[str, Values], ylabel: str, zero: float, drop: float | None
+) -> None:
+    """Draw named measures on logarithmic axes, with their slopes in the legend, see `explain`."""
     drawn = [line(panel, rounds, one, index, zero=zero) for index, one in enumerate(values.values())]
     log_axes(panel, rounds, ylabel)
     labels = [f"{name}: {fitted}" if fitted else name for name, (_, fitted) in zip(values, drawn, strict=True)]
-    explain(panel, [handle for handle, _ in drawn], labels, drop=0.17)
+    explain(panel, [handle for handle, _ in drawn], labels, drop=drop)
 
 
 def measured_distances(record: Record) -> tuple[Record | None, str]:
@@ -352,7 +358,13 @@ def _gap_title(record: Record) -> str:
 
 
 @styled
-def compare(records: Mapping[str, Record], kind: EquilibriumKind = "ce") -> Figure:
+def compare(
+    records: Mapping[str, Record],
+    kind: EquilibriumKind = "ce",
+    *,
+    ax: Axes | None = None,
+    fig: Figure | SubFigure | None = None,
+) -> Figure:
     """Plot the gaps of several runs over the rounds, with fitted slopes.
 
     Parameters
@@ -361,6 +373,10 @@ def compare(records: Mapping[str, Record], kind: EquilibriumKind = "ce") -> Figu
         The records by label; with several replicas, means and 95 % confidence bands are drawn.
     kind : {"ce", "cce"}, default "ce"
         The gap to plot, in payoff units per round.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into, if the figure has one panel for this run.
+    fig : matplotlib.figure.Figure or SubFigure, optional
+        An empty figure to draw into. By default a new one.
 
     Returns
     -------
@@ -379,11 +395,14 @@ def compare(records: Mapping[str, Record], kind: EquilibriumKind = "ce") -> Figu
     zero = max(gap_rounding(record.game, record.rounds) for record in records.values())
     ends = {label: float(np.mean(record.gap(kind))) for label, record in records.items()}
     mean = "mean " if any(record.replicas > 1 for record in records.values()) else ""
-    figure, panels = canvas(
+    drawing = surface(
         f"Of {len(records)} runs, {least_of(ends, zero)} with the smallest {mean}{SETS[kind]} gap, "
         f"{number(min(ends.values()), zero=zero)}",
         size=(WIDTH, 4.2 + 0.18 * max(0, len(records) - 4)),
+        ax=ax,
+        fig=fig,
     )
+    panels = drawing.panels
     handles, labels, grids = [], [], []
     for index, (label, record) in enumerate(records.items()):
         curve = record.curve
@@ -393,6 +412,7 @@ def compare(records: Mapping[str, Record], kind: EquilibriumKind = "ce") -> Figu
         grids.append(curve.rounds)
     log_axes(panels[0], np.unique(np.concatenate(grids)), f"{SETS[kind]} gap (payoff units per round)")
     if any(record.replicas > 1 for record in records.values()):
-        panels[0].set_title("mean over replicas with 95 % confidence band", loc="left", color=DARK)
-    explain(panels[0], handles, labels, columns=1 if len(records) <= 4 else 2, drop=0.15)
-    return figure
+        drawing.head(panels[0], "mean over replicas with 95 % confidence band", loc="left", color=DARK)
+    drop = None if drawing.given else 0.15
+    explain(panels[0], handles, labels, columns=1 if len(records) <= 4 else 2, drop=drop)
+    return drawing.figure

@@ -5,11 +5,12 @@ from itertools import islice
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.image import AxesImage
 from numpy.typing import NDArray
 
-from gamesim.figures.style import COLOURS, SHADES, WIDTH, canvas, number, short, styled, ticks_for
+from gamesim.figures.style import COLOURS, SHADES, WIDTH, number, short, styled, ticks_for
+from gamesim.figures.surface import Surface, surface
 from gamesim.record import Record
 
 WRITTEN = 8  # largest number of actions for which cells show their probability
@@ -26,7 +27,7 @@ def joint_of(record: Record) -> NDArray[np.float64] | None:
 
 
 @styled
-def joint(record: Record) -> Figure | None:
+def joint(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigure | None = None) -> Figure | None:
     """Plot the joint distribution of play.
 
     Two players give a matrix, three give one matrix per action of the third player, and larger games the most likely
@@ -36,6 +37,10 @@ def joint(record: Record) -> Figure | None:
     ----------
     record : Record
         The record of a run; with several replicas, means are drawn.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into, if the figure has one panel for this run.
+    fig : matplotlib.figure.Figure or SubFigure, optional
+        An empty figure to draw into. By default a new one.
 
     Returns
     -------
@@ -56,23 +61,26 @@ def joint(record: Record) -> Figure | None:
     game = record.game
     title = _title(record, cells)
     if cells.ndim == 2:
-        figure, panels = canvas(title, size=(WIDTH, _height(cells.shape)))
-        image = matrix(panels[0], cells, game.players, game.actions, float(cells.max()))
-        figure.colorbar(image, ax=panels, label=SHARE)
-        return figure
+        drawing = surface(title, size=(WIDTH, _height(cells.shape)), ax=ax, fig=fig)
+        image = matrix(drawing.panels[0], cells, game.players, game.actions, float(cells.max()))
+        drawing.colorbar(image, drawing.panels, SHARE)
+        return drawing.figure
     if cells.ndim == 3 and cells.shape[2] <= SLICES:
         columns = 2 if cells.shape[2] == 4 else min(cells.shape[2], 3)
         rows = -(-cells.shape[2] // columns)
-        figure, panels = canvas(title, columns, rows, size=(WIDTH, 1.0 + 2.6 * rows))
-        shown = panels[: cells.shape[2]]
+        drawing = surface(title, columns, rows, size=(WIDTH, 1.0 + 2.6 * rows), ax=ax, fig=fig)
+        shown = drawing.panels[: cells.shape[2]]
         for a, panel in enumerate(shown):
             image = matrix(panel, cells[:, :, a], game.players, game.actions, float(cells.max()))
-            panel.set_title(f"{short(game.players[2], 14)}: {short(game.actions[2][a], 14)}")
-        for panel in panels[len(shown) :]:
+            drawing.head(panel, f"{short(game.players[2], 14)}: {short(game.actions[2][a], 14)}")
+        for panel in drawing.panels[len(shown) :]:
             panel.set_axis_off()
-        figure.colorbar(image, ax=shown, label=SHARE)
-        return figure
-    return _bars(title, cells, game.actions)
+        drawing.colorbar(image, shown, SHARE)
+        return drawing.figure
+    bars = _most_likely(cells)
+    drawing = surface(title, size=(WIDTH, 1.5 + 0.24 * len(bars)), ax=ax, fig=fig)
+    _bars(drawing, cells, bars, game.actions)
+    return drawing.figure
 
 
 def _title(record: Record, cells: NDArray[np.float64]) -> str:
@@ -126,11 +134,17 @@ def matrix(
     return image
 
 
-def _bars(title: str, cells: NDArray[np.float64], actions: tuple[tuple[str, ...], ...]) -> Figure:
-    """Draw the most likely action profiles as bars."""
+def _most_likely(cells: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Return the indices of the most likely action profiles, in order."""
     order = np.argsort(-cells, axis=None, kind="stable")[:BARS]
-    order = order[cells.ravel()[order] >= min(0.001, cells.max())]
-    figure, panels = canvas(title, size=(WIDTH, 1.5 + 0.24 * len(order)))
+    return np.asarray(order[cells.ravel()[order] >= min(0.001, cells.max())])
+
+
+def _bars(
+    drawing: Surface, cells: NDArray[np.float64], order: NDArray[np.int64], actions: tuple[tuple[str, ...], ...]
+) -> None:
+    """Draw action profiles as bars."""
+    panels = drawing.panels
     profiles = [np.unravel_index(k, cells.shape) for k in order]
     letters = max(2, 60 // cells.ndim - 2)
     names = [", ".join(short(actions[i][a], letters) for i, a in enumerate(profile)) for profile in profiles]
@@ -141,8 +155,8 @@ def _bars(title: str, cells: NDArray[np.float64], actions: tuple[tuple[str, ...]
     panels[0].set_xlabel(SHARE)
     rest = 1 - cells.ravel()[order].sum()
     if cells.size > len(order):
-        panels[0].set_title(
+        drawing.head(
+            panels[0],
             f"{len(order)} of {cells.size:,} action profiles; the others have total probability {max(rest, 0):.1%}",
             loc="left",
         )
-    return figure

@@ -1,12 +1,14 @@
 """The joint distribution of play next to the nearest correlated equilibrium."""
 
 import numpy as np
-from matplotlib.figure import Figure
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure, SubFigure
 
 from gamesim import equilibrium
 from gamesim.figures.curves import ZERO
 from gamesim.figures.joint import matrix
-from gamesim.figures.style import WIDTH, canvas, number, short, styled
+from gamesim.figures.style import WIDTH, number, short, styled
+from gamesim.figures.surface import surface
 from gamesim.game import Table
 from gamesim.record import Record
 
@@ -14,13 +16,17 @@ CELLS = 1024  # largest game for which the linear program takes about a second
 
 
 @styled
-def nearest(record: Record) -> Figure | None:
+def nearest(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigure | None = None) -> Figure | None:
     """Plot the joint distribution of play and the nearest correlated equilibrium.
 
     Parameters
     ----------
     record : Record
         The record of a run; with several replicas, the first one is drawn.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into, if the figure has one panel for this run.
+    fig : matplotlib.figure.Figure or SubFigure, optional
+        An empty figure to draw into. By default a new one.
 
     Returns
     -------
@@ -49,10 +55,11 @@ def nearest(record: Record) -> Figure | None:
         else f"Play in {name} is at a distance of {number(100 * moved)}% from the nearest correlated equilibrium{which}"
     )
     top = float(max(joint.max(), near.max()))
-    figure, panels = canvas(title, 2, size=(WIDTH, 3.6), sharey=True)
+    drawing = surface(title, 2, size=(WIDTH, 3.6), ax=ax, fig=fig, sharey=True)
+    panels = drawing.panels
     for panel, cells, what in zip(panels, (joint, near), ("as played", "nearest CE"), strict=True):
         image = matrix(panel, cells, game.players, game.actions, top)
         panel.set_title(what)
     panels[1].set_ylabel("")
-    figure.colorbar(image, ax=panels, label="probability")
-    return figure
+    drawing.colorbar(image, panels, "probability")
+    return drawing.figure

@@ -6,10 +6,11 @@ import networkx as nx
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from numpy.typing import NDArray
 
-from gamesim.figures.style import COLOURS, DARK, MARKERS, SHADES, WIDTH, canvas, short, styled
+from gamesim.figures.style import COLOURS, DARK, MARKERS, SHADES, WIDTH, short, styled
+from gamesim.figures.surface import Surface, surface
 from gamesim.record import Record
 
 SMALL, LAID_OUT = 60, 600  # largest numbers of players for layouts by distances and by forces
@@ -18,7 +19,7 @@ NAMED = 24  # largest number of players that are labelled
 
 
 @styled
-def network(record: Record) -> Figure | None:
+def network(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigure | None = None) -> Figure | None:
     """Plot the graph of a network game, coloured by the final strategies.
 
     If all players have two actions, the shade is the probability of the second; otherwise, colour and shape show the
@@ -28,6 +29,10 @@ def network(record: Record) -> Figure | None:
     ----------
     record : Record
         The record of a run; with several replicas, the first one is drawn.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into, if the figure has one panel for this run.
+    fig : matplotlib.figure.Figure or SubFigure, optional
+        An empty figure to draw into. By default a new one.
 
     Returns
     -------
@@ -49,8 +54,8 @@ def network(record: Record) -> Figure | None:
     last = [strategies[-1] for strategies in one.trajectory[1]] if np.isnan(one.last[0]).any() else one.last
     actions = one.game.actions
     likeliest = np.array([int(strategy.argmax()) for strategy in last])
-    figure, panels = canvas(_title(record, last), size=(WIDTH, 6.0))
-    panel = panels[0]
+    drawing = surface(_title(record, last), size=(WIDTH, 6.0), ax=ax, fig=fig)
+    panel = drawing.panels[0]
     panel.set_axis_off()
     panel.set_aspect("equal")
     points = _points(graph, one.game.players)
@@ -59,9 +64,8 @@ def network(record: Record) -> Figure | None:
         ends = [points[[number[a], number[b]]] for a, b in graph.edges()]
         panel.add_collection(LineCollection(ends, colors="#B0B0B0", linewidths=0.8, zorder=0))
     else:
-        panel.set_title(
-            f"{graph.number_of_edges():,} edges are not drawn; neighbours are close to each other", color=DARK
-        )
+        omitted = f"{graph.number_of_edges():,} edges are not drawn; neighbours are close to each other"
+        drawing.head(panel, omitted, color=DARK)
     look: dict[str, Any] = {
         "s": float(np.clip((9000 if len(points) <= LAID_OUT else 60_000) / len(points), 3, 260)),
         "edgecolors": "black" if len(points) <= LAID_OUT else "#888888",
@@ -71,15 +75,15 @@ def network(record: Record) -> Figure | None:
     if len(set(actions)) == 1 and len(actions[0]) == 2:
         shade = [strategy[1] for strategy in last]
         dots = panel.scatter(points[:, 0], points[:, 1], c=shade, cmap=SHADES, vmin=0, vmax=1, **look)
-        figure.colorbar(dots, ax=panel, label=f"probability of {short(actions[0][1], 24)}", shrink=0.7)
+        drawing.colorbar(dots, [panel], f"probability of {short(actions[0][1], 24)}", shrink=0.7)
     else:
-        _by_action(panel, points, likeliest, actions, look)
+        _by_action(drawing, points, likeliest, actions, look)
     if len(points) <= NAMED:
         for name, point in zip(one.game.players, points, strict=True):
             drop: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "va": "top"}
             panel.annotate(short(name, 12), point, (0, -1 - 0.7 * look["s"] ** 0.5), fontsize=7.5, **drop)
     panel.margins(0.12)
-    return figure
+    return drawing.figure
 
 
 def _title(record: Record, last: list[NDArray[np.float64]]) -> str:
@@ -109,17 +113,18 @@ def _points(graph: "nx.Graph[str]", names: tuple[str, ...]) -> NDArray[np.float6
 
 
 def _by_action(
-    panel: Axes,
+    drawing: Surface,
     points: NDArray[np.float64],
     likeliest: NDArray[np.int64],
     actions: tuple[tuple[str, ...], ...],
     look: dict[str, Any],
 ) -> None:
     """Draw players in the colour and shape of their most likely action, named by number if players' actions differ."""
-    alike = len(set(actions)) == 1
+    alike, panel = len(set(actions)) == 1, drawing.panels[0]
     for index, action in enumerate(np.unique(likeliest)):
         chosen = points[likeliest == action]
         label = short(actions[0][action]) if alike else f"action {action + 1}"
         mark = MARKERS[index % len(MARKERS)]
         panel.scatter(*chosen.T, color=COLOURS[index % len(COLOURS)], marker=mark, label=label, **look)
-    panel.legend(title="most likely action", loc="upper left", bbox_to_anchor=(1.0, 1.0), markerscale=0.5)
+    place: dict[str, Any] = {"loc": "best"} if drawing.given else {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
+    panel.legend(title="most likely action", markerscale=0.5, **place)

@@ -4,12 +4,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.colors import to_rgba
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
 from gamesim import equilibrium
-from gamesim.figures.style import COLOURS, TIME, WIDTH, canvas, number, short, styled
+from gamesim.figures.style import COLOURS, TIME, WIDTH, number, short, styled
+from gamesim.figures.surface import surface
 from gamesim.game import Table
 from gamesim.games.io.interop import nash_equilibria
 from gamesim.measure.incentives import EquilibriumKind
@@ -23,7 +24,7 @@ SETS: dict[EquilibriumKind, tuple[str, str, str]] = {"cce": ("CCE", COLOURS[5], 
 
 
 @styled
-def payoff_space(record: Record) -> Figure | None:
+def payoff_space(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigure | None = None) -> Figure | None:
     """Plot the feasible, CCE, CE and Nash payoffs, and the path of average payoffs.
 
     Payoffs are in payoff units per round.
@@ -32,6 +33,10 @@ def payoff_space(record: Record) -> Figure | None:
     ----------
     record : Record
         The record of a run; with several replicas, the first one is drawn.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into, if the figure has one panel for this run.
+    fig : matplotlib.figure.Figure or SubFigure, optional
+        An empty figure to draw into. By default a new one.
 
     Returns
     -------
@@ -51,11 +56,14 @@ def payoff_space(record: Record) -> Figure | None:
         return None
     path = one.curve.payoffs()
     which = "" if record.single else f" (replica 1 of {record.replicas})"
-    figure, (panel,) = canvas(
+    drawing = surface(
         f"In {short(game.name, 40)}, {short(game.players[0], 20)} earns {number(path[-1, 0])} per round and "
         f"{short(game.players[1], 20)} {number(path[-1, 1])}{which}",
         size=(WIDTH, 5.4),
+        ax=ax,
+        fig=fig,
     )
+    panel = drawing.panels[0]
     region(panel, outline(game.payoffs.reshape(2, -1).T), "#D9D9D9", "", "feasible")
     if game.cells <= CELLS:
         corners = {kind: equilibrium_payoffs(game, kind) for kind in SETS}
@@ -80,8 +88,8 @@ def payoff_space(record: Record) -> Figure | None:
     panel.set_xlabel(f"payoff of {short(game.players[0], 30)} (per round)")
     panel.set_ylabel(f"payoff of {short(game.players[1], 30)} (per round)")
     panel.margins(0.06)
-    figure.legend(loc="outside lower left", ncols=7, columnspacing=1.1)
-    return figure
+    drawing.legend(columns=7, columnspacing=1.1)
+    return drawing.figure
 
 
 def nash_joints(game: Table) -> Points:

@@ -2,12 +2,13 @@
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import MaxNLocator
 from numpy.typing import NDArray
 
 from gamesim.figures.curves import ZERO, band, replicas_first
-from gamesim.figures.style import DARK, FEW, WIDTH, canvas, number, palette, person, rounds_of, short, styled
+from gamesim.figures.style import DARK, FEW, WIDTH, number, palette, person, rounds_of, short, styled
+from gamesim.figures.surface import surface
 from gamesim.learner import Learner
 from gamesim.measure.bounds import HOLDS_IN_WORDS
 from gamesim.measure.rounding import gap_rounding
@@ -18,7 +19,7 @@ FAR = 0.6  # of the largest value: lower negative values are written at the edge
 
 
 @styled
-def profile(record: Record) -> Figure | None:
+def profile(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigure | None = None) -> Figure | None:
     """Plot the regret profile of each player, with √k and the declared bound.
 
     Both families of deviations are drawn for k = 1, ..., d. Of many players, those with the largest swap regret are
@@ -28,6 +29,10 @@ def profile(record: Record) -> Figure | None:
     ----------
     record : Record
         The record of a run; with several replicas, means and 95 % confidence bands are drawn.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into, if the figure has one panel for this run.
+    fig : matplotlib.figure.Figure or SubFigure, optional
+        An empty figure to draw into. By default a new one.
 
     Returns
     -------
@@ -58,14 +63,17 @@ def profile(record: Record) -> Figure | None:
         if swap[worst] > zero
         else "no player has swap regret, up to rounding"
     ) + (f" ({', '.join(notes)})" if notes else "")
-    figure, panels = canvas(
+    drawing = surface(
         f"After {rounds_of(record.rounds)} of {short(record.game.name, 40)}, {seen}",
         columns,
         rows,
         size=(WIDTH, 1.4 + 2.5 * rows),
+        ax=ax,
+        fig=fig,
     )
+    panels = drawing.panels
     for panel, i in zip(panels, shown, strict=False):
-        _panel(panel, record, int(i))
+        drawing.head(panel, _panel(panel, record, int(i)))
     for panel in panels[len(shown) :]:
         panel.set_axis_off()
     handles, labels = panels[0].get_legend_handles_labels()
@@ -74,11 +82,12 @@ def profile(record: Record) -> Figure | None:
             if label not in labels:
                 handles.append(handle)
                 labels.append(label)
-    figure.legend(handles, labels, loc="outside lower left", ncols=2)
-    return figure
+    drawing.legend(handles, labels, columns=2)
+    return drawing.figure
 
 
-def _panel(panel: Axes, record: Record, i: int) -> None:
+def _panel(panel: Axes, record: Record, i: int) -> str:
+    """Draw the profile of a player, and return the title of the panel."""
     size = record.game.sizes[i]
     k = np.arange(1, size + 1)
     families = [replicas_first(record, values) for values in record.profile(i)]
@@ -104,13 +113,13 @@ def _panel(panel: Axes, record: Record, i: int) -> None:
             holds = record.bound_holds(i)
             sense = "" if holds in ("surely", None) else f"\n{HOLDS_IN_WORDS[holds]}"
             title += f"\nguarantee: {kind} regret ≤ {number(bound)}{sense}"
-    panel.set_title(title)
     panel.axhline(0, color=DARK, linewidth=0.6)
     _cut_off(panel, k, [family.mean(axis=0) for family in families])
     panel.set_xlabel("k: choices of\na deviation")
     panel.set_ylabel("regret (payoff units)")
     panel.xaxis.set_major_locator(MaxNLocator(6, integer=True))
     panel.set_xlim(0.7, size + 0.3)
+    return title
 
 
 def _cut_off(panel: Axes, k: NDArray[np.int64], means: list[NDArray[np.float64]]) -> None:

@@ -2,12 +2,13 @@
 
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from numpy.typing import NDArray
 
-from gamesim.figures.curves import add_note, log_ticks
+from gamesim.figures.curves import log_ticks
 from gamesim.figures.movement import at_equal_steps, known, movement, omitted
-from gamesim.figures.style import FEW, SHADES, WIDTH, canvas, count_rounds, palette, short, styled, ticks_for
+from gamesim.figures.style import FEW, SHADES, WIDTH, count_rounds, palette, short, styled, ticks_for
+from gamesim.figures.surface import Surface, surface
 from gamesim.record import Record
 
 EARLY = 0.9  # share of all movement
@@ -15,7 +16,7 @@ LINES = 8  # largest number of actions drawn as lines; more are drawn as rows of
 
 
 @styled
-def strategies(record: Record) -> Figure | None:
+def strategies(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigure | None = None) -> Figure | None:
     """Plot the strategy of each player over the rounds.
 
     Many players with the same actions are drawn as one row per player, or as their mean strategy.
@@ -24,6 +25,10 @@ def strategies(record: Record) -> Figure | None:
     ----------
     record : Record
         The record of a run; with several replicas, the first one is drawn.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into, if the figure has one panel for this run.
+    fig : matplotlib.figure.Figure or SubFigure, optional
+        An empty figure to draw into. By default a new one.
 
     Returns
     -------
@@ -47,35 +52,33 @@ def strategies(record: Record) -> Figure | None:
     if len(names) > FEW and alike:
         together = np.stack(played)
         if one.game.sizes[0] == 2:
-            return _crowd_of_two(
-                f"How likely each player is to play {short(actions[0][1])} in {game}{which}",
-                names,
-                actions[0],
-                rounds,
-                together,
-            )
+            title = f"How likely each player is to play {short(actions[0][1])} in {game}{which}"
+            crowd, many = _sorted_if_many(together[:, :, 1])
+            drawing = surface(title, size=(WIDTH, min(6.0, 2.2 + 0.2 * len(crowd))), ax=ax, fig=fig)
+            _crowd_of_two(drawing, names, actions[0], rounds, crowd, many)
+            return drawing.figure
         mean = together.mean(axis=0)
-        figure, panels = canvas(f"The mean strategy of all {len(names):,} players in {game}{which}")
-        _panel(panels[0], figure, rounds, mean, actions[0], "mean probability")
-        count_rounds(panels[0])
-        return figure
+        drawing = surface(f"The mean strategy of all {len(names):,} players in {game}{which}", ax=ax, fig=fig)
+        _panel(drawing, 0, rounds, mean, actions[0], "mean probability")
+        count_rounds(drawing.panels[0])
+        return drawing.figure
     shown = min(len(names), FEW)
     some = f" (the first {shown} of {len(names):,} players)" if shown < len(names) else ""
-    figure, panels = canvas(
-        f"{movement(one, range(shown))}{some}{which}", 1, shown, size=(WIDTH, 1.1 + 1.55 * shown), sharex=True
-    )
+    title = f"{movement(one, range(shown))}{some}{which}"
+    drawing = surface(title, 1, shown, size=(WIDTH, 1.1 + 1.55 * shown), ax=ax, fig=fig, sharex=True)
+    panels = drawing.panels
     if note := omitted(one, range(shown)):
-        add_note(figure, note)
+        drawing.note(note)
     every, exact = known(one)
     for i, (panel, name, labels) in enumerate(zip(panels, names, actions, strict=False)):
         at, strategy = (every, exact[i]) if len(labels) <= LINES else (rounds, played[i])
-        _panel(panel, figure, at, strategy, labels, "probability")
-        panel.set_title(short(name, 60), loc="left")
+        _panel(drawing, i, at, strategy, labels, "probability")
+        drawing.head(panel, short(name, 60), loc="left")
     count_rounds(panels[-1])
     if max(one.game.sizes[:shown]) <= LINES and _is_early(one, shown):
         panels[-1].set_xscale("log")
         log_ticks(panels[-1].xaxis)
-    return figure
+    return drawing.figure
 
 
 def _is_early(record: Record[float], shown: int) -> bool:
@@ -86,13 +89,14 @@ def _is_early(record: Record[float], shown: int) -> bool:
 
 
 def _panel(
-    panel: Axes,
-    figure: Figure,
+    drawing: Surface,
+    at: int,
     rounds: NDArray[np.int64],
     strategy: NDArray[np.float64],
     labels: tuple[str, ...],
     what: str,
 ) -> None:
+    panel = drawing.panels[at]
     if len(labels) > LINES:
         panel.grid(visible=False)
         image = panel.imshow(
@@ -105,7 +109,7 @@ def _panel(
             extent=_extent(rounds, len(labels)),
         )
         panel.set_yticks(*ticks_for(labels, 10, 12))
-        figure.colorbar(image, ax=panel, label=what)
+        drawing.colorbar(image, [panel], what)
         return
     first = 1 if len(labels) == 2 else 0  # for two actions, one line suffices
     for index in range(first, len(labels)):
@@ -114,19 +118,28 @@ def _panel(
     panel.set_ylim(-0.03, 1.03)
     panel.set_yticks([0, 0.5, 1])
     panel.set_ylabel(what)
-    panel.legend(loc="upper left", bbox_to_anchor=(1.005, 1.05), borderaxespad=0, handlelength=1.8)
+    beside = {"loc": "upper left", "bbox_to_anchor": (1.005, 1.05), "borderaxespad": 0, "handlelength": 1.8}
+    panel.legend(**({"loc": "best"} if drawing.given else beside))
+
+
+def _sorted_if_many(second: NDArray[np.float64]) -> tuple[NDArray[np.float64], bool]:
+    """Return one row per player, or of many players a sorted selection, and whether there are many."""
+    if len(second) <= 40:
+        return second, False
+    order = second[np.argsort(second[:, -1], kind="stable")]  # by the last round drawn
+    return order[np.linspace(0, len(second) - 1, min(len(second), 1000)).astype(int)], True
 
 
 def _crowd_of_two(
-    title: str, names: tuple[str, ...], actions: tuple[str, ...], rounds: NDArray[np.int64], played: NDArray[np.float64]
-) -> Figure:
-    """Draw one row per player, shaded by the probability of the second action; many players are sorted."""
-    second = played[:, :, 1]
-    many = len(names) > 40
-    if many:
-        second = second[np.argsort(second[:, -1], kind="stable")]  # the last round drawn
-        second = second[np.linspace(0, len(names) - 1, min(len(names), 1000)).astype(int)]
-    figure, panels = canvas(title, size=(WIDTH, min(6.0, 2.2 + 0.2 * len(second))))
+    drawing: Surface,
+    names: tuple[str, ...],
+    actions: tuple[str, ...],
+    rounds: NDArray[np.int64],
+    second: NDArray[np.float64],
+    many: bool,
+) -> None:
+    """Draw one row per player, shaded by the probability of the second action."""
+    panels = drawing.panels
     panels[0].grid(visible=False)
     image = panels[0].imshow(
         second, aspect="auto", interpolation="none", cmap=SHADES, vmin=0, vmax=1, extent=_extent(rounds, len(second))
@@ -137,8 +150,7 @@ def _crowd_of_two(
     else:
         panels[0].set_yticks(*ticks_for(names, 40, 16))
     count_rounds(panels[0])
-    figure.colorbar(image, ax=panels[0], label=f"probability of {short(actions[1])}")
-    return figure
+    drawing.colorbar(image, panels, f"probability of {short(actions[1])}")
 
 
 def _extent(rounds: NDArray[np.int64], rows: int) -> tuple[float, float, float, float]:

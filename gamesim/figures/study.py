@@ -10,7 +10,8 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 from numpy.typing import NDArray
 
 from gamesim.figures.curves import log_axes, log_ticks
-from gamesim.figures.style import COLOURS, MARKERS, WIDTH, canvas, palette, short, styled, write
+from gamesim.figures.style import COLOURS, MARKERS, WIDTH, palette, short, styled, write
+from gamesim.figures.surface import canvas
 from gamesim.study.results import SYMBOLS, Results
 from gamesim.study.statistics import Mean
 

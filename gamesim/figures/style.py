@@ -18,9 +18,8 @@ from typing import Any, ParamSpec, TypeVar
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.colors import LinearSegmentedColormap
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 from numpy.typing import NDArray
 
@@ -84,20 +83,14 @@ def styled(draw: Callable[Parameters, Result]) -> Callable[Parameters, Result]:
     return in_style
 
 
-def canvas(
-    title: str, columns: int = 1, rows: int = 1, *, size: tuple[float, float] = (WIDTH, 4.2), **grid: Any
-) -> tuple[Figure, list[Axes]]:
-    """Return a figure with a title, and its panels row by row."""
-    figure = Figure(figsize=size, layout="constrained")
-    FigureCanvasAgg(figure)
-    say(figure, title)
-    panels = figure.subplots(rows, columns, squeeze=False, **grid)
-    return figure, list(panels.ravel())
-
-
-def say(figure: Figure, title: str) -> None:
+def say(figure: Figure | SubFigure, title: str) -> None:
     """Set the title of a figure, wrapped to its width."""
-    most = int(figure.get_figwidth() * 10.4)
+    figure.suptitle(wrapped(title, figure.bbox.width / figure.dpi), x=0.012, ha="left", fontsize=11, fontweight="bold")
+
+
+def wrapped(title: str, inches: float) -> str:
+    """Return a title in lines of about the same length that are not wider than this."""
+    most = max(20, int(inches * 10.4))
     words = " ".join(title.split())
     lines = wrap(words, most, break_on_hyphens=False)  # names of games and learners stay whole
     for width in range(most - 1, 20, -1):  # balance the lines, so that the last one is not a single word
@@ -105,7 +98,7 @@ def say(figure: Figure, title: str) -> None:
         if len(narrower) > len(lines):
             break
         lines = narrower
-    figure.suptitle("\n".join(lines), x=0.012, ha="left", fontsize=11, fontweight="bold")
+    return "\n".join(lines)
 
 
 def title_of(figure: Figure) -> str:
@@ -138,8 +131,7 @@ def short(label: str, most: int = 18) -> str:
     >>> short("the longest name of all", 12)
     'the longest…'
     """
-    line = " ".join(label.split())
-    line = line if len(line) <= most else line[: most - 1].rstrip() + "…"
+    line = formatting.one_line(label, most)
     return f" {line}" if line.startswith("_") else line  # legends leave out what starts with an underscore
 
 
@@ -177,8 +169,13 @@ def rounds_of(rounds: int) -> str:
     return f"{rounds:,} round{'' if rounds == 1 else 's'}"
 
 
-def legend_below(panel: Axes, handles: list[Any], labels: list[str], columns: int = 1, drop: float = 0.2) -> None:
-    """Put the legend under its panel, where it covers nothing."""
+def legend_below(
+    panel: Axes, handles: list[Any], labels: list[str], columns: int = 1, drop: float | None = 0.2
+) -> None:
+    """Put the legend under its panel, where it covers nothing, or inside if `drop` is None."""
+    if drop is None:
+        panel.legend(handles, labels, loc="best")
+        return
     panel.legend(handles, labels, loc="upper left", bbox_to_anchor=(0, -drop), ncols=columns, borderaxespad=0)
 
 

@@ -11,14 +11,15 @@ from itertools import pairwise
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
 from gamesim import equilibrium
 from gamesim.figures.curves import ZERO, least_of
 from gamesim.figures.payoff_space import nash_joints
-from gamesim.figures.style import COLOURS, DARK, TIME, WIDTH, canvas, number, short, styled
+from gamesim.figures.style import COLOURS, DARK, TIME, WIDTH, number, short, styled
+from gamesim.figures.surface import surface
 from gamesim.game import Table
 from gamesim.measure.incentives import EquilibriumKind, written_out
 from gamesim.record import Record
@@ -39,7 +40,7 @@ SETS: dict[EquilibriumKind, tuple[str, str, str]] = {"cce": ("CCE", COLOURS[5], 
 
 
 @styled
-def tetrahedron(record: Record) -> Figure | None:
+def tetrahedron(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigure | None = None) -> Figure | None:
     """Plot the joint distributions of a 2×2 game as a tetrahedron.
 
     The figure shows the CE and CCE polytopes, the Nash equilibria and the path of play.
@@ -48,6 +49,10 @@ def tetrahedron(record: Record) -> Figure | None:
     ----------
     record : Record
         The record of a run; with several replicas, the first one is drawn.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into, if the figure has one panel for this run.
+    fig : matplotlib.figure.Figure or SubFigure, optional
+        An empty figure to draw into. By default a new one.
 
     Returns
     -------
@@ -68,23 +73,31 @@ def tetrahedron(record: Record) -> Figure | None:
         return None
     one = record[0]
     which = "" if record.single else f" (replica 1 of {record.replicas})"
-    figure, (panel,) = canvas(
+    drawing = surface(
         f"Play in {short(one.game.name, 40)} ends {_apart(one.distance('ce'))} the correlated equilibria{which}",
         size=(WIDTH, 6.4),
+        ax=ax,
+        fig=fig,
     )
-    _draw(panel, one)
-    figure.legend(loc="outside lower left", ncols=3)
-    return figure
+    _draw(drawing.panels[0], one)
+    drawing.legend(columns=3)
+    return drawing.figure
 
 
 @styled
-def tetrahedra(records: Mapping[str, Record]) -> Figure | None:
+def tetrahedra(
+    records: Mapping[str, Record], *, ax: Axes | None = None, fig: Figure | SubFigure | None = None
+) -> Figure | None:
     """Plot the tetrahedra of several runs of 2×2 games side by side.
 
     Parameters
     ----------
     records : mapping of str to Record
         The records by label; with several replicas, the first one is drawn.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into, if the figure has one panel for this run.
+    fig : matplotlib.figure.Figure or SubFigure, optional
+        An empty figure to draw into. By default a new one.
 
     Returns
     -------
@@ -104,21 +117,24 @@ def tetrahedra(records: Mapping[str, Record]) -> Figure | None:
     ends = {label: record[0].distance("ce") for label, record in records.items()}
     columns = min(len(records), 2)
     rows = -(-len(records) // columns)
-    figure, panels = canvas(
+    drawing = surface(
         f"Of {len(records)} runs, {least_of(ends, ZERO)} nearest to the correlated equilibria, "
         f"{_apart(min(ends.values()))} them",
         columns,
         rows,
         size=(WIDTH, 1.3 + 3.6 * rows),
+        ax=ax,
+        fig=fig,
     )
+    panels = drawing.panels
     for panel, (label, record) in zip(panels, records.items(), strict=False):
         _draw(panel, record[0])
-        panel.set_title(f"{short(label, 30)}: distance {number(ends[label], zero=ZERO)}")
+        drawing.head(panel, f"{short(label, 30)}: distance {number(ends[label], zero=ZERO)}")
     for panel in panels[len(records) :]:
         panel.set_axis_off()
     handles, labels = panels[0].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower left", ncols=3)
-    return figure
+    drawing.legend(handles, labels, columns=3)
+    return drawing.figure
 
 
 def _apart(distance: float) -> str:

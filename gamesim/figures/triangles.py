@@ -3,11 +3,12 @@
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
-from matplotlib.figure import Figure
+from matplotlib.figure import Figure, SubFigure
 from numpy.typing import NDArray
 
 from gamesim.figures.movement import known, movement, omitted
-from gamesim.figures.style import COLOURS, DARK, FEW, TIME, WIDTH, canvas, short, styled
+from gamesim.figures.style import COLOURS, DARK, FEW, TIME, WIDTH, short, styled
+from gamesim.figures.surface import surface
 from gamesim.record import Record
 
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])  # pure actions
@@ -16,13 +17,17 @@ STILL = 0.002  # smallest distance between drawn points of a path; less is not v
 
 
 @styled
-def triangles(record: Record) -> Figure | None:
+def triangles(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigure | None = None) -> Figure | None:
     """Plot the strategy paths of players with three actions, with their averages.
 
     Parameters
     ----------
     record : Record
         The record of a run; with several replicas, the first one is drawn.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into, if the figure has one panel for this run.
+    fig : matplotlib.figure.Figure or SubFigure, optional
+        An empty figure to draw into. By default a new one.
 
     Returns
     -------
@@ -45,18 +50,21 @@ def triangles(record: Record) -> Figure | None:
     columns = min(len(shown), 3)
     rows = -(-len(shown) // columns)
     width = {1: 4.6, 2: WIDTH}.get(columns, WIDTH)
-    figure, panels = canvas(
+    drawing = surface(
         f"{movement(one, shown)}{which}",
         columns,
         rows,
         size=(width, 1.3 + rows * width / columns * 0.78),
+        ax=ax,
+        fig=fig,
     )
+    panels = drawing.panels
     rounds, played = known(one)
     for panel, i in zip(panels, shown, strict=False):
         frame(panel, one.game.actions[i])
         lines = _path(panel, rounds, played[i] @ CORNERS)
         panel.plot(*(one.average[i] @ CORNERS), marker="*", markersize=11, color=COLOURS[1], mec="black", mew=0.6)
-        panel.set_title(short(one.game.players[i], 30))
+        drawing.head(panel, short(one.game.players[i], 30))
     for panel in panels[len(shown) :]:
         panel.set_axis_off()
     marks = [("o", "white", "first round"), ("s", "black", "last round"), ("*", COLOURS[1], "average strategy")]
@@ -65,12 +73,9 @@ def triangles(record: Record) -> Figure | None:
         for marker, fill, _ in marks
     ]
     names = [label for _, _, label in marks]
-    below = figure.legend(
-        handles, names, loc="outside lower left", ncols=3, title=omitted(one, shown), alignment="left"
-    )
-    below.get_title().set(fontsize=8, color=DARK)
-    figure.colorbar(lines, ax=panels[: len(shown)], label="round", shrink=0.6, aspect=25, format="{x:,.0f}")
-    return figure
+    drawing.legend(handles, names, columns=3, note=omitted(one, shown))
+    drawing.colorbar(lines, panels[: len(shown)], "round", shrink=0.6, aspect=25, format="{x:,.0f}")
+    return drawing.figure
 
 
 def frame(panel: Axes, labels: tuple[str, ...]) -> None:

@@ -146,9 +146,8 @@ class Feed:
     stride: int = 0
     sent_path: int = 0
 
-    def frame(self, simulation: Simulation, status: int, speed: float) -> Numbers:
+    def frame(self, simulation: Simulation, moments: Moments | None, status: int, speed: float) -> Numbers:
         """Return the next part of a frame: the state and the new rows of the curve and the path."""
-        moments = simulation.moments() if simulation.rounds else None
         rows = self._new_rows(simulation, moments)
         stride, path = simulation.trajectory()
         if path.shape[1] > PATH_ACTIONS:

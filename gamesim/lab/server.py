@@ -42,7 +42,7 @@ from gamesim.errors import InputError
 from gamesim.lab import connections
 from gamesim.lab.choices import choices
 from gamesim.lab.limits import MESSAGE, PAGES, refuse_beyond
-from gamesim.lab.session import Run, Session
+from gamesim.lab.session import NO_SUCH_RUN, Run, Session
 from gamesim.lab.workers import Workers
 from gamesim.record import Record
 from gamesim.report import summary as report
@@ -205,8 +205,8 @@ def application(
         routes=[
             Route("/", page),
             Route("/choices.json", offer),
-            Route("/runs/{session}/{run:int}/record.zip", _record),
-            Route("/runs/{session}/{run:int}/report.html", _report),
+            Route("/runs/{session}/{run}/record.zip", _record),
+            Route("/runs/{session}/{run}/report.html", _report),
             WebSocketRoute("/live", _live),
             Mount("/static", StaticFiles(directory=STATIC)),
         ],
@@ -237,32 +237,32 @@ async def _explain(_: Request, error: Exception) -> Response:
     return PlainTextResponse(f"{error}\n", status_code=404)
 
 
-def _asked(request: Request) -> Run:
+def _asked(request: Request) -> tuple[Session, Run]:
     session = request.app.state.workers.sessions.get(request.path_params["session"])
-    number = request.path_params["run"]
-    if session is None or not 0 <= number < len(session.runs):
-        raise InputError("no such run; its page was closed or has started another run")
-    run: Run = session.runs[number]
+    runs: dict[str, Run] = {} if session is None else {str(number): run for number, run in enumerate(session.runs)}
+    if session is None or (run := runs.get(request.path_params["run"])) is None:
+        raise InputError(NO_SUCH_RUN)
     if run.simulation.rounds == 0:
         raise InputError("no rounds played yet; press Play first")
-    return run
+    return session, run
 
 
 async def _slowly(request: Request, do: Callable[[Scenario, Record], bytes]) -> bytes:
     workers: Workers = request.app.state.workers
     if workers.asked_reports >= REPORTS:
         raise InputError("too many reports and records are being prepared; try again later")
-    run = _asked(request)
+    session, run = _asked(request)
     workers.asked_reports += 1
     try:
-        return await asyncio.get_running_loop().run_in_executor(workers.reports, lambda: do(run.scenario, run.record()))
+        record = await session.record(run)
+        return await asyncio.get_running_loop().run_in_executor(workers.reports, do, run.scenario, record)
     finally:
         workers.asked_reports -= 1
 
 
 async def _record(request: Request) -> Response:
     """Return the run folder of a run so far, as a zip file."""
-    run = _asked(request)
+    _, run = _asked(request)
     name = re.sub(r"[^A-Za-z0-9-]+", "-", run.game.name).strip("-") or "run"
     headers = {"content-disposition": f'attachment; filename="{name}-{run.scenario.seed}.zip"'}
     return Response(await _slowly(request, _zipped), media_type="application/zip", headers=headers)

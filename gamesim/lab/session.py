@@ -1,10 +1,10 @@
 """The simulations of one page, which sends commands and receives frames.
 
-Three tasks serve a page: one obeys its commands, one takes its turns in the worker threads (see `workers`), and one
-sends equilibria. A command is obeyed at once, and its answer is sent before further frames: a turn that still waits is
-withdrawn, and the next one is taken ahead of those of other pages. Frames are not queued. A frame is encoded when the
-page has drawn all but the last two, and it shows the latest state: a slow page gets fewer frames, but costs no memory
-and does not slow down other pages.
+Three tasks serve a page: one obeys its commands, one takes its turns, and one sends equilibria. A turn plays rounds in
+a worker thread (see `workers`) and then, if a frame is due, encodes it in the event loop. A command is obeyed at once,
+and its answer is sent before further frames: rounds that wait for a thread and frames that wait for those of other
+pages are withdrawn. Frames are not queued. A frame is encoded when the page has drawn all but the last two, and it
+shows the latest state: a slow page gets fewer frames, but costs no memory and does not slow down other pages.
 """
 
 import asyncio
@@ -12,11 +12,10 @@ import json
 import logging
 import secrets
 from collections.abc import Callable
-from concurrent.futures import Executor, Future
+from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import partial
 from inspect import signature
-from threading import Lock
 from time import monotonic, thread_time
 from typing import Any, TypeVar
 
@@ -46,47 +45,39 @@ POLICY = 1008  # WebSocket close code for a client that does not keep to the rul
 FASTEST = 10**9  # maximum speed in rounds per second
 MOST_STEP = 10**6
 SHORT = 2**14  # maximum length of a message that is parsed in the event loop; longer ones would block it
+NO_SUCH_RUN = "no such run; its page was closed or has started another run"
+FEW_CELLS = 256  # action profiles of a game whose scenario is written in the event loop
 
 Result = TypeVar("Result")
 log = logging.getLogger(__name__)
 
 
 class Run:
-    """One simulation and the data of it sent to the page."""
+    """One simulation and the data of it sent to the page.
+
+    A turn changes the simulation in a worker thread. Between two turns, and only then, the event loop reads it.
+    """
 
     def __init__(self, scenario: Scenario, shape: int) -> None:
         self.scenario = scenario
         self.game: Game = scenario.played_game
         self.simulation: Simulation = simulated(scenario)
         self.has_distances = why_left_out(self.game, 1, scenario.measure.distance) is None
+        self.joint: tuple[int, NDArray[np.float64]] | None = None  # in the last frame, and the number of rounds
         self._feed = frames.Feed(shape)
-        self._changing = Lock()
 
     @property
     def left(self) -> int:
         """The number of remaining rounds."""
         return self.scenario.rounds - self.simulation.rounds
 
-    def advance(self, rounds: int) -> None:
-        """Play further rounds."""
-        with self._changing:
-            self.simulation.advance(rounds)
-
     def frame(self, playing: bool, speed: float) -> frames.Numbers:
         """Return this run's part of the next frame."""
+        moments = self.simulation.moments() if self.simulation.rounds else None
+        if moments is not None and (joint := moments[-1].joint) is not None:
+            self.joint = self.simulation.rounds, joint
         resting = frames.PLAYING if playing else frames.PAUSED
-        return self._feed.frame(self.simulation, resting if self.left else frames.DONE, speed)
-
-    def record(self) -> Record:
-        """Return the record of the rounds so far, between two turns."""
-        with self._changing:
-            return self.simulation.record()
-
-    def joint(self) -> tuple[int, NDArray[np.float64] | None]:
-        """Return the number of rounds so far and the joint distribution of play, between two turns."""
-        with self._changing:
-            rounds = self.simulation.rounds
-            return rounds, self.simulation.moments()[-1].joint if rounds else None
+        return self._feed.frame(self.simulation, moments, resting if self.left else frames.DONE, speed)
 
     def data(self) -> dict[str, Any]:
         """Return the description of a run sent before its first round."""
@@ -119,15 +110,6 @@ class Steps:
     left: int
 
 
-@dataclass
-class Turn:
-    """What a turn did in its thread: the seconds it took and the frame, if one was due."""
-
-    playing_seconds: float
-    frame_seconds: float
-    frame: bytes
-
-
 class Session:
     """A page and its simulations: one, or two side by side with the same game and seed."""
 
@@ -143,7 +125,9 @@ class Session:
         self._pace, self._owed, self._measured_speed = SLOWEST, 0.0, 0.0  # rounds per second
         self._last = self._last_frame = monotonic()
         self._undrawn, self._changed, self._urgent = 0, False, False
-        self._turn: Future[Turn] | None = None
+        self._turn: Future[float] | None = None  # the rounds that wait or are played in a thread
+        self._slot: asyncio.Future[None] | None = None  # in which a frame is encoded
+        self._records: list[tuple[Run, asyncio.Future[Record]]] = []  # to be made between two turns
         self._wake, self._news = asyncio.Event(), asyncio.Event()
 
     @property
@@ -173,6 +157,16 @@ class Session:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+            for _, asked in self._records:
+                if not asked.done():
+                    asked.set_exception(InputError(NO_SUCH_RUN))
+
+    async def record(self, run: Run) -> Record:
+        """Return the record of a run so far."""
+        asked: asyncio.Future[Record] = asyncio.get_running_loop().create_future()
+        self._records.append((run, asked))
+        self._wake.set()
+        return await asked
 
     # Commands.
 
@@ -276,10 +270,9 @@ class Session:
     async def _toml(self) -> None:
         """Send the scenarios of the runs as TOML."""
         self._require_runs()
-        runs = self.runs
-        await self._socket.send_text(
-            await self._build(lambda: _text("toml", texts=[run.scenario.to_toml() for run in runs]))
-        )
+        scenarios = [run.scenario for run in self.runs]
+        small = self.runs[0].game.cells <= FEW_CELLS
+        await self._socket.send_text(_toml_text(scenarios) if small else await self._build(_toml_text, scenarios))
 
     async def _drawn(self) -> None:
         self._undrawn = max(0, self._undrawn - 1)
@@ -292,8 +285,9 @@ class Session:
     def _hurry(self) -> None:
         """Take the next turn at once, ahead of other pages, because a command waits for its frame."""
         self._changed = self._urgent = True
-        if self._turn is not None:
-            self._turn.cancel()  # has no effect once it runs
+        for waiting in (self._turn, self._slot):
+            if waiting is not None:
+                waiting.cancel()  # has no effect once it runs
         self._wake.set()
 
     # Turns.
@@ -303,6 +297,7 @@ class Session:
         loop = asyncio.get_running_loop()
         while True:
             self._wake.clear()
+            self._make_records()
             pause = self._pause()
             if pause is not None and pause <= 0:
                 await self._take_turn()
@@ -312,12 +307,22 @@ class Session:
                 if timer is not None:
                     timer.cancel()
 
+    def _make_records(self) -> None:
+        for run, asked in self._records:
+            if asked.done():  # the client has disconnected
+                continue
+            try:
+                asked.set_result(run.simulation.record())
+            except Exception as error:
+                asked.set_exception(error)
+        self._records.clear()
+
     def _pause(self) -> float | None:
         """Return the seconds until rounds or a frame are due; None means that neither is."""
-        now, interval = monotonic(), self._workers.frame_interval()
-        due = []
         if self._urgent or self._steps or (self.playing and self._speed is None):
             return 0.0
+        now, interval = monotonic(), self._workers.frame_interval()
+        due = []
         if self._changed and self._undrawn < UNDRAWN:
             due.append(self._last_frame + interval - now)
         if self.playing and self._speed is not None:  # no more than one turn per frame
@@ -326,84 +331,85 @@ class Session:
 
     async def _take_turn(self) -> None:
         """Play the rounds that are due, up to one slice, and send a frame if one is due."""
-        runs, steps, now = self.runs, self._steps, monotonic()
-        seconds, interval = self._workers.slice_seconds(), self._workers.frame_interval()
-        rounds = min(self._rounds_due(seconds, interval, now), *(run.left for run in runs))
-        show = self._undrawn < UNDRAWN and (self._urgent or self._last_frame + interval <= now + seconds)
-        pool: Executor = self._workers.commands if self._urgent else self._workers.turns
-        self._last, self._changed, self._urgent = now, False, False
-        self._turn = pool.submit(self._work, runs, rounds, show)
+        now, urgent, interval = monotonic(), self._urgent, self._workers.frame_interval()
+        self._urgent = False
+        if self._steps is not None or not urgent:  # a command that plays no rounds is answered without any
+            rounds = self._rounds_due(now, interval)
+            if rounds and not await self._play_rounds(rounds, urgent):
+                return
+        is_due = urgent or self._last_frame + interval <= monotonic()
+        if self._changed and self._undrawn < UNDRAWN and is_due and (urgent or await self._may_encode()):
+            self._changed, self._last_frame = False, now
+            await self._show()
+
+    def _rounds_due(self, now: float, interval: float) -> int:
+        """Return the number of rounds to play now, up to one slice; rest if none are left."""
+        rounds = min(max(1, int(self._pace * self._workers.slice_seconds())), *(run.left for run in self.runs))
+        before, self._last = self._last, now
+        if not rounds:
+            self.playing, self._steps = False, None
+        if self._steps is not None:
+            return min(rounds, self._steps.left)
+        if not self.playing:
+            return 0
+        if self._speed is not None:
+            backlog = max(1.0, self._speed * max(CATCH_UP, 2 * interval))
+            self._owed = min(self._owed + self._speed * (now - before), backlog)
+            rounds = min(rounds, int(self._owed))
+            self._owed -= rounds
+        return rounds
+
+    async def _play_rounds(self, rounds: int, urgent: bool) -> bool:
+        """Play rounds in a thread; return False if they are withdrawn for a command, fail, or are no longer shown."""
+        runs, steps = self.runs, self._steps
+        self._turn = (self._workers.commands if urgent else self._workers.turns).submit(_advance, runs, rounds)
         waiting = asyncio.wrap_future(self._turn)
         try:
             await asyncio.wait([waiting])
         finally:
             self._turn.cancel()
-        if waiting.cancelled():  # withdrawn for a command
-            self._changed = True
-            return
+        if waiting.cancelled():
+            return False
         error = waiting.exception()
-        if runs is not self.runs:  # the page began another run
-            return
+        if runs is not self.runs:
+            return False
         if isinstance(error, InputError | ArithmeticError):
             await self._stop()
             await self._send("error", about="play", message=str(error))
-            return
-        turn = waiting.result()
-        self._account(rounds, steps, turn)
-        if turn.frame:
-            self._last_frame = now
-            self._undrawn += 1
-            await self._socket.send_bytes(turn.frame)
+            return False
+        self._account(rounds, steps, waiting.result())
+        return True
 
-    def _rounds_due(self, seconds: float, interval: float, now: float) -> int:
-        """Return the number of rounds to play now, within a slice of time."""
-        rounds = max(1, int(self._pace * seconds))
-        if self._steps:
-            return min(rounds, self._steps.left)
-        if not self.playing:
-            return 0
-        if self._speed is None:
-            return rounds
-        backlog = max(1.0, self._speed * max(CATCH_UP, 2 * interval))
-        self._owed = min(self._owed + self._speed * (now - self._last), backlog)
-        rounds = min(rounds, int(self._owed))
-        self._owed -= rounds
-        return rounds
-
-    def _work(self, runs: list[Run], rounds: int, show: bool) -> Turn:
-        """Play rounds and encode a frame, in a worker thread."""
-        began = thread_time()
-        if rounds:
-            for run in runs:
-                run.advance(rounds)
-        played = thread_time()
-        frame = b""
-        if show:
-            speed = self._measured_speed if self._speed is None else self._speed
-            parts = [run.frame(self.playing, speed) for run in runs]
-            frame = np.concatenate(parts).astype("<f4", copy=False).tobytes()
-        return Turn(played - began, thread_time() - played, frame)
-
-    def _account(self, rounds: int, steps: Steps | None, turn: Turn) -> None:
-        """Update what is due and the estimates of speed and cost after a turn."""
-        if turn.frame:
-            self._workers.frames.spend(turn.frame_seconds)
-        else:
-            self._changed = True  # the page has not drawn the last frames yet, or a frame is not due yet
-        if rounds:
-            pace = rounds / max(turn.playing_seconds, 1e-9)
-            self._pace = min(max(pace, self._pace / 2), self._pace * 8)
-            if self.playing and self._speed is None:
-                elapsed = max(monotonic() - self._last, 1e-9)
-                self._measured_speed += 0.2 * (rounds / elapsed - self._measured_speed)
-            self._news.set()
+    def _account(self, rounds: int, steps: Steps | None, seconds: float) -> None:
+        """Update what is left to play, and the estimates of the speed."""
+        self._changed = True
+        self._pace = min(max(rounds / max(seconds, 1e-9), self._pace / 2), self._pace * 8)
+        if self.playing and self._speed is None:
+            elapsed = max(monotonic() - self._last, 1e-9)
+            self._measured_speed += 0.2 * (rounds / elapsed - self._measured_speed)
         if steps is not None:
             steps.left -= rounds
-        finished = not all(run.left for run in self.runs)
-        if finished:
-            self.playing = False
-        if finished or (self._steps is steps and steps is not None and steps.left == 0):
-            self._steps = None
+            if self._steps is steps and steps.left == 0:
+                self._steps = None
+
+    async def _may_encode(self) -> bool:
+        """Wait until no other page encodes a frame; return False if a command comes first."""
+        self._slot = self._workers.encoding.slot()
+        try:
+            await asyncio.wait([self._slot])
+        finally:
+            self._slot.cancel()
+        return not self._slot.cancelled()
+
+    async def _show(self) -> None:
+        """Send a frame with the latest state."""
+        began = thread_time()
+        speed = self._measured_speed if self._speed is None else self._speed
+        frame = np.concatenate([run.frame(self.playing, speed) for run in self.runs]).astype("<f4", copy=False)
+        self._workers.frames.spend(thread_time() - began)
+        self._undrawn += 1
+        self._news.set()
+        await self._socket.send_bytes(frame.tobytes())
 
     # Equilibria.
 
@@ -442,6 +448,14 @@ class Session:
         return seconds
 
 
+def _advance(runs: list[Run], rounds: int) -> float:
+    """Play rounds of all runs; return the processor time it took, in seconds."""
+    began = thread_time()
+    for run in runs:
+        run.simulation.advance(rounds)
+    return thread_time() - began
+
+
 def _text(kind: str, **content: Any) -> str:
     """Return a message to the page, as JSON."""
     return json.dumps({"is": kind, **content}, separators=(",", ":"), ensure_ascii=False)
@@ -462,6 +476,11 @@ def _shape_text(runs: list[Run], shape: int) -> str:
     )
 
 
+def _toml_text(scenarios: list[Scenario]) -> str:
+    """Return the message with scenarios as TOML."""
+    return _text("toml", texts=[scenario.to_toml() for scenario in scenarios])
+
+
 def _sets_text(game: Game, shape: int) -> str:
     """Return the message with the equilibrium sets of a game, or nothing if it is too large."""
     found = equilibria.sets(game)
@@ -470,9 +489,9 @@ def _sets_text(game: Game, shape: int) -> str:
 
 def _nearest_text(run: Run, number: int, shape: int) -> str:
     """Return the message with the distances of play from the equilibria, or nothing before the first round."""
-    rounds, joint = run.joint()
-    if joint is None:
+    if run.joint is None:
         return ""
+    rounds, joint = run.joint
     return _text("nearest", shape=shape, run=number, rounds=rounds, **equilibria.nearest(run.game, joint))
 
 

@@ -48,13 +48,8 @@ class Outcome:
         return self.moved < HARDLY_MOVED
 
     def as_json(self) -> dict[str, Any]:
-        """Return the JSON object of the run with the learner, microseconds per round and distance moved."""
-        return {
-            "learner": self.contender.label,
-            "microseconds": 1e6 * self.seconds,
-            "moved": self.moved,
-            **self.summary.as_json(),
-        }
+        """Return the JSON object of the run with the learner and the distance moved, without running times."""
+        return {"learner": self.contender.label, "moved": self.moved, **self.summary.as_json()}
 
 
 def contenders(text: str, *, local_code: bool = False) -> list[Contender]:

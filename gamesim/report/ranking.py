@@ -16,10 +16,19 @@ from gamesim.report.summary import EQUILIBRIA
 from gamesim.report.terminal import describe_run, print_table
 
 
-def as_json(outcomes: Sequence[Outcome]) -> dict[str, Any]:
-    """Return the object that `gamesim compare --json` prints: one entry per learner, in order of rank.
+def as_timed_json(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Return the object that `gamesim compare --json` prints: that of `as_json`, with microseconds per round."""
+    summary = as_json(outcomes)
+    for entry, outcome in zip(summary["learners"], outcomes, strict=True):
+        entry["microseconds"] = 1e6 * outcome.seconds
+    return summary
 
-    `hardly_moved` lists the learners that stayed close to their initial strategies.
+
+def as_json(outcomes: Sequence[Outcome]) -> dict[str, Any]:
+    """Return the summary that a folder keeps: one entry per learner, in order of rank.
+
+    `hardly_moved` lists the learners that stayed close to their initial strategies. Running times are left out, so that
+    the same comparison gives the same bytes.
     """
     return {
         "learners": [outcome.as_json() for outcome in outcomes],

@@ -22,6 +22,7 @@ from gamesim.learner import Learner, several_informed
 from gamesim.scenario.mistakes import Mistake, Mistakes, key_at, key_of_setting
 from gamesim.scenario.parts import EveryonePart, GamePart, Part, PlayerPart
 from gamesim.scenario.payoffs import label_mistakes
+from gamesim.simulation.first_round import refuse_opening
 from gamesim.simulation.protocol import Protocol
 
 if TYPE_CHECKING:
@@ -200,11 +201,19 @@ def _misfits(place: str, entry: EveryonePart, game: Game, i: int, raw: Mapping[s
             raise
         yield f"{place}.learner", str(user_files.failure(player.name, "when it was set up", error))
         return
-    if isinstance(entry.start, list) and len(entry.start) == size > 1:
+    if entry.start is not None and size > 1:
+        named = isinstance(entry.start, str)  # a random strategy or one on a grid, which has no zeros
+        start = np.full(size, 1 / size) if named else np.array(entry.start)
         try:
-            tuned.start_at(tuned.first_state(size), np.array(entry.start))
+            if len(start) == size:
+                tuned.start_at(tuned.first_state(size), start)
         except InputError as error:
             yield f"{place}.start", str(error)
+    if entry.opening is not None:
+        try:
+            refuse_opening(tuned, game.players[i])
+        except InputError as error:
+            yield f"{place}.opening", str(error)
 
 
 def _sound(part: type[SoundPart], raw: Any) -> SoundPart | None:

@@ -1,12 +1,18 @@
 """Find scenario files by name or path, and read them."""
 
+import re
 import tomllib
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 from gamesim.errors import InputError, unknown
+from gamesim.formatting import shortened
 from gamesim.scenario.model import SCENARIO_FILE, Scenario
+
+LARGEST_FILE = 2**28  # bytes
+DEEPEST_KEY = 100  # parts of a dotted key; tomllib takes a time that grows with their square
+_DEEP_KEY = re.compile(rf"""(?<![\w."'-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){{{DEEPEST_KEY}}}""")
 
 
 def shipped() -> dict[str, Path]:
@@ -57,14 +63,18 @@ def find(name: str) -> Path:
     is_path = path.suffix == ".toml" or len(path.parts) > 1
     if not is_path and name in known:
         return known[name]
-    if path.is_dir():
+    try:
+        is_folder, exists = path.is_dir(), path.exists()
+    except OSError as error:
+        raise InputError(f"cannot read {shortened(name)}: {error.strerror}") from None
+    if is_folder:
         hint = (
             f"did you mean '{path / SCENARIO_FILE}'?"
             if (path / SCENARIO_FILE).is_file()
             else "give the path of a scenario file (TOML)"
         )
         raise InputError(f"{name} is a folder; {hint}")
-    if not path.exists():
+    if not exists:
         if is_path:
             raise InputError(
                 f"there is no file {name}; give the path of a scenario, or the name of a shipped one: "
@@ -111,12 +121,24 @@ def read(path: str | Path, *, local_code: bool = False) -> Scenario:
 def read_toml(path: Path) -> tuple[dict[str, Any], str]:
     """Return the values in a TOML file and its opening comment."""
     try:
-        text = path.read_bytes().decode("utf-8-sig")
-        return tomllib.loads(text), opening_comment(text)
+        with path.open("rb") as file:
+            data = file.read(LARGEST_FILE + 1)  # a device or a pipe has no size to check before
+        if len(data) > LARGEST_FILE:
+            raise InputError(f"{path} has more than {LARGEST_FILE:,} bytes, the limit for TOML")
+        text = data.decode("utf-8-sig")
+        if _DEEP_KEY.search(text):
+            raise InputError(f"{path} is not valid TOML: a key has more than {DEEPEST_KEY} parts")
+        values = tomllib.loads(text)
+        repr(values)  # raises a ValueError for a hexadecimal integer that Python cannot print in decimal
+        return values, opening_comment(text)
     except UnicodeDecodeError as error:
         raise InputError(f"{path} is not UTF-8 text ({error.reason} at byte {error.start}); save it as UTF-8") from None
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{path} is not valid TOML: {error}") from None
+    except InputError:
+        raise
+    except ValueError:  # tomllib passes this one on
+        raise InputError(f"{path} is not valid TOML: an integer has more than 4300 digits") from None
     except RecursionError:
         raise InputError(f"{path} is not valid TOML: its arrays are nested too deeply") from None
     except OSError as error:

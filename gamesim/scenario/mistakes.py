@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from gamesim.errors import InputError
+from gamesim.formatting import shortened
 
 Mistake = tuple[str, str]  # the key, and what is wrong with it
 
@@ -25,7 +26,7 @@ def message(source: str, mistakes: list[Mistake]) -> str:
 
 def key_at(location: Sequence[str | int]) -> str:
     """Return the location of a value as a key that counts from 1: players[2].settings."""
-    text = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{part}" for part in location)
+    text = "".join(f"[{part + 1}]" if isinstance(part, int) else f".{shortened(part)}" for part in location)
     return text.removeprefix(".")
 
 

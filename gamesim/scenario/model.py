@@ -24,7 +24,7 @@ from gamesim.scenario.mistakes import Mistake, message
 from gamesim.scenario.parts import EveryonePart, GamePart, MeasurePart, Part, PlayerPart, PrintableText
 from gamesim.simulation import Simulation
 from gamesim.simulation.protocol import MOST_DELAY, Order
-from gamesim.validation import MOST_ROUNDS, whole_number
+from gamesim.validation import LARGEST_NUMBER, MOST_ROUNDS, whole_number
 
 __all__ = ["Scenario"]
 
@@ -78,7 +78,10 @@ class Scenario(Part):
         default=0, ge=0, le=MOST_DELAY, description="an integer from 0 to 10^6: rounds after which losses are observed"
     )
     noise: float = Field(
-        default=0.0, ge=0, description="a number of at least 0: standard deviation of noise on the observed losses"
+        default=0.0,
+        ge=0,
+        le=LARGEST_NUMBER,
+        description="a number of at least 0: standard deviation of noise on the observed losses",
     )
     replicas: int | None = Field(default=None, ge=1, description="an integer of at least 1")
     game: GamePart = Field(description="a table [game]")

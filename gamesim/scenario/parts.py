@@ -19,7 +19,7 @@ from gamesim.scenario.mistakes import Mistake, Mistakes
 from gamesim.scenario.payoffs import payoff_mistakes
 from gamesim.scenario.settings import checked_settings, made_learner
 from gamesim.user_learners import UserLearner
-from gamesim.validation import MOST_CHECKPOINTS, STRATEGY_SUM, few_entries
+from gamesim.validation import MOST_CHECKPOINTS, MOST_ROUNDS, STRATEGY_SUM, few_entries
 
 
 def _printable(text: str) -> str:
@@ -42,7 +42,9 @@ class SchedulePart(Part):
     """The table [game.schedule]: payoff tables that follow each other."""
 
     tables: list[Any] = Field(min_length=1, description="a list of games, each one array of payoffs per player")
-    every: int = Field(default=1, ge=1, description="an integer of at least 1: the rounds that each table lasts")
+    every: int = Field(
+        default=1, ge=1, le=MOST_ROUNDS, description="an integer from 1 to 10^15: the rounds that each table lasts"
+    )
     change: Change = Field(default="abrupt", description='"abrupt" or "drifting"')
 
     @field_validator("tables")
@@ -92,8 +94,10 @@ class GamePart(Part):
 
     @field_validator("payoffs")
     @classmethod
-    def _payoffs_are_tables(cls, payoffs: list[Any], info: ValidationInfo) -> list[Any]:
+    def _payoffs_are_tables(cls, payoffs: list[Any] | None, info: ValidationInfo) -> list[Any]:
         players, actions = info.data.get("players"), info.data.get("actions")
+        if payoffs is None:  # null, in a message of the lab
+            raise InputError("expected one array of numbers per player, got nothing")
         if found := list(payoff_mistakes(payoffs, players, actions)):
             raise Mistakes(found[:5])
         return payoffs
@@ -175,9 +179,9 @@ class MeasurePart(Part):
     checkpoints: int = Field(
         default=10, ge=1, le=MOST_CHECKPOINTS, description="an integer from 1 to 1000: checkpoints per decade of rounds"
     )
-    trajectory: Literal["thinned", "every", "windows", "none"] | Annotated[int, Field(ge=1)] = Field(
+    trajectory: Literal["thinned", "every", "windows", "none"] | Annotated[int, Field(ge=1, le=MOST_ROUNDS)] = Field(
         default="thinned",
-        description='"thinned", "every", "windows", "none", or an integer k of at least 1 for every k-th round',
+        description='"thinned", "every", "windows", "none", or an integer k from 1 to 10^15 for every k-th round',
     )
     observers: list[str] = Field(
         default_factory=list, description="a list of observers: names of built-in ones, or FILE.py:NAME"
@@ -207,7 +211,7 @@ class MeasurePart(Part):
 
 def number_measure(name: Any) -> Measure:
     """Return a measure that gives one number per run, or raise an InputError."""
-    if not user_files.is_reference(name) and name not in numbers():
+    if not user_files.is_reference(name) and not (isinstance(name, str) and name in numbers()):
         raise unknown("measure", name, numbers())
     return find(name)
 

@@ -42,7 +42,7 @@ def payoff_mistakes(
 
 
 def _entry_mistakes(entries: list[Any], expected: list[tuple[int, str]], path: str = "") -> Iterator[Mistake]:
-    if any(isinstance(one, list) for one in entries):
+    if expected:
         (length, why), below = expected[0], expected[1:]
         for i, one in enumerate(entries, 1):
             if not isinstance(one, list):

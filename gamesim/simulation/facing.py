@@ -1,5 +1,7 @@
 """Learning without a game: a learner against a sequence of losses, or against an adversary."""
 
+from __future__ import annotations  # so that `help` shows the names of types
+
 from collections.abc import Callable
 from typing import Any, TypeAlias
 

@@ -10,6 +10,7 @@ from gamesim import validation
 from gamesim.engine.compiled import Vector
 from gamesim.errors import InputError
 from gamesim.game import Game
+from gamesim.learner import Learner
 from gamesim.simulation.python_phases import PythonPhases
 
 
@@ -17,7 +18,11 @@ class FirstRound:
     """The first strategies: `opening` gives them, and `perturb` is the share of each that is drawn at random."""
 
     def __init__(
-        self, game: Game, opening: Sequence[ArrayLike | None] | None, perturb: Sequence[float] | float
+        self,
+        game: Game,
+        learners: Sequence[Any],
+        opening: Sequence[ArrayLike | None] | None,
+        perturb: Sequence[float] | float,
     ) -> None:
         count = len(game.players)
         self._game = game
@@ -31,6 +36,9 @@ class FirstRound:
         for share in self._shares:
             if not 0 <= share <= 1:
                 raise InputError(f"perturb must lie in [0, 1], got {share}")
+        for name, learner, given in zip(game.players, learners, self._given, strict=True):
+            if given is not None and isinstance(learner, Learner):
+                refuse_opening(learner, name)
 
     def strategies(
         self,
@@ -61,3 +69,12 @@ class FirstRound:
                 first = learners[i].start(size).play()
             parts.append((1 - share) * first + share * noise)
         return np.concatenate(parts)
+
+
+def refuse_opening(learner: Learner, player: str) -> None:
+    """Raise an InputError if a learner chooses its strategy after the others', which replaces any opening."""
+    if learner.informed:
+        raise InputError(
+            f"{player} cannot have an opening, because {learner.name} chooses its strategy after it has observed the "
+            "other players: leave the opening out, or choose another learner"
+        )

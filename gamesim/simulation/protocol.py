@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf
 from typing import Any, Literal, TypeAlias, cast, get_args
 
 from gamesim import validation
@@ -44,8 +43,8 @@ class Protocol:
                 raise unknown("feedback", one, FEEDBACK)
         if order not in ORDERS:
             raise unknown("order", order, ORDERS)
-        if not 0 <= noise < inf:
-            raise InputError(f"noise must be a finite number of at least 0, got {noise}")
+        if not 0 <= noise <= validation.LARGEST_NUMBER:
+            raise InputError(f"noise must be a number from 0 to {validation.LARGEST_NUMBER:g}, got {noise}")
         if validation.whole_number("delay", delay, least=0) > MOST_DELAY:
             raise InputError(f"delay must be at most {MOST_DELAY:,} rounds, got {delay:,}")
         found = cls(tuple(given), order, int(delay), float(noise))

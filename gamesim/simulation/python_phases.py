@@ -14,6 +14,7 @@ from gamesim.errors import InputError
 from gamesim.game import Game
 from gamesim.learner import Learner, RunningLearner
 from gamesim.measure.observers import Observer
+from gamesim.record_checks import restore_generator
 
 
 class PythonPhases:
@@ -46,6 +47,11 @@ class PythonPhases:
 
     def __bool__(self) -> bool:
         return bool(self._running or self._observers)
+
+    @property
+    def players(self) -> list[int]:
+        """The players whose learners are written in Python."""
+        return list(self._running)
 
     def __contains__(self, player: int) -> bool:
         return player in self._running
@@ -81,7 +87,7 @@ class PythonPhases:
     def restore(self, states: dict[int, NDArray[np.float64]], random_states: dict[str, Any]) -> None:
         """Let the learners continue from stored states."""
         for player, state in states.items():
-            self._random[player].bit_generator.state = random_states[str(player)]
+            restore_generator(self._random[player], random_states.get(str(player)))
             try:
                 self._running[player].restore(state.copy())  # type: ignore[attr-defined]  # it keeps its state
             except Exception as error:

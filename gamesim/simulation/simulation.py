@@ -1,5 +1,7 @@
 """Simulate learners that play a game against each other, round after round."""
 
+from __future__ import annotations  # so that `help` shows the names of types
+
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cache
@@ -18,7 +20,7 @@ from gamesim.engine.compiled import Vector
 from gamesim.engine.sums import Sums, lengths
 from gamesim.engine.trajectory import COUNT, STRIDE
 from gamesim.errors import InputError
-from gamesim.formatting import amount, memory
+from gamesim.formatting import amount, memory, one_line
 from gamesim.game import Game, Table
 from gamesim.learner import Feedback, Learner, several_informed
 from gamesim.measure.builtin import gap_name
@@ -27,6 +29,7 @@ from gamesim.measure.moments import Moments
 from gamesim.measure.observers import Observer, chosen
 from gamesim.measure.registry import Value, find
 from gamesim.record import Number, Record, python_state
+from gamesim.record_checks import check_shapes, restore_generator
 from gamesim.simulation.first_round import FirstRound
 from gamesim.simulation.kernel_plan import compiled
 from gamesim.simulation.protocol import Order, Protocol
@@ -44,6 +47,7 @@ Learners: TypeAlias = Sequence[Any] | str | Learner | Factory  # one per player,
 PIECE = 0.05  # target time, in seconds, between two calls of `progress`
 
 # Besides its sums, the parts of a track needed to resume; the rest is scratch, or already in the record.
+OLD_BLOCK = 8  # rows of strategies in records of earlier versions, which had no row for the round before a block
 CONTINUED = ("state", "starts", "strategies", "losses", "pending")
 
 
@@ -138,10 +142,10 @@ def simulate(
         with one per replica. Learners that cannot start at a given strategy refuse.
     opening : sequence of array_like or None, optional
         The strategy that each player plays in the first round only, whatever its learner would play; None uses the
-        learner's strategy. The learner does not know of it.
+        learner's strategy. The learner does not know of it. Informed learners, such as the adversary, cannot have one.
     perturb : float or sequence of float, default 0.0
         Weight in [0, 1] of a strategy drawn uniformly from the simplex, mixed into the strategy of each player in the
-        first round only; a scalar applies to all players.
+        first round only; a scalar applies to all players. Informed learners play as they choose in any case.
     order : {"simultaneous", "alternating"}, default "simultaneous"
         Whether all players observe their losses before anyone moves on, or one after the other. With "alternating",
         each player observes its losses against the others' newest strategies, so that the second player already faces
@@ -254,7 +258,7 @@ class Simulation(Generic[Number]):
 
     @overload
     def __init__(
-        self: "Simulation[float]",
+        self: Simulation[float],
         game: Game | str,
         learners: Learners,
         *,
@@ -264,7 +268,7 @@ class Simulation(Generic[Number]):
 
     @overload
     def __init__(
-        self: "Simulation[NDArray[np.float64]]",
+        self: Simulation[NDArray[np.float64]],
         game: Game | str,
         learners: Learners,
         *,
@@ -313,7 +317,8 @@ class Simulation(Generic[Number]):
         self._spent = [0.0] * self.replicas
         self._tracks = [self._allocate(first_state, scratch, totals) for _ in range(self.replicas)]
         self._python: list[PythonPhases] = []
-        first_round, starts = FirstRound(self.game, opening, perturb), Starts(self.game, start, self.replicas)
+        first_round = FirstRound(self.game, self.learners, opening, perturb)
+        starts = Starts(self.game, start, self.replicas)
         self._placed = starts.given()
         self._random: list[np.random.Generator] = []
         self._noise: list[np.random.Generator] = []
@@ -330,10 +335,14 @@ class Simulation(Generic[Number]):
             self._noise.append(of_noise)
         self._kept: list[tuple[int, list[Sums]]] = []  # the sums of all replicas at each checkpoint
 
+    def __repr__(self) -> str:
+        learners = one_line(" and ".join(dict.fromkeys(map(name_of, self.learners))), 80)
+        return f"<Simulation: {one_line(self.game.name)}, {learners}, {self.rounds:,} rounds, seed {self.seed}>"
+
     def run(
         self,
         rounds: int,
-        progress: Callable[["Simulation[Number]"], object] | None = None,
+        progress: Callable[[Simulation[Number]], object] | None = None,
         *,
         threads: int | None = None,
     ) -> Record[Number]:
@@ -634,7 +643,7 @@ class Simulation(Generic[Number]):
         *,
         learners: Mapping[str, Factory] | None = None,
         observers: Sequence[Observer | str] | None = None,
-    ) -> "Simulation[Number]":
+    ) -> Simulation[Number]:
         """Return a simulation that continues a record, bit for bit.
 
         Parameters
@@ -673,16 +682,20 @@ class Simulation(Generic[Number]):
             )
         replicas: Any = None if record.single else record.replicas
         options: Any = {"feedback": record.feedback} | record.settings.get("protocol", {})
-        simulation: Simulation[Number] = cls(
-            record.game,
-            restored(record.learners, learners or {}),
-            seed=record.seed,
-            replicas=replicas,
-            checkpoints=record.settings["checkpoints"],
-            trajectory=record.settings.get("trajectory", "thinned"),
-            observers=record.observers if observers is None else observers,
-            **options,
-        )
+        known = restored(record.learners, learners or {})
+        try:
+            simulation: Simulation[Number] = cls(
+                record.game,
+                known,
+                seed=record.seed,
+                replicas=replicas,
+                checkpoints=record.settings["checkpoints"],
+                trajectory=record.settings.get("trajectory", "thinned"),
+                observers=record.observers if observers is None else observers,
+                **options,
+            )
+        except TypeError as error:  # the protocol in a file may be anything
+            raise InputError(f"the protocol in this record is invalid ({error})") from None
         simulation._take_over(record)
         return simulation
 
@@ -708,19 +721,20 @@ class Simulation(Generic[Number]):
     def _take_over(self, record: Record[Number]) -> None:
         """Restore the state from a record of the same simulation."""
         arrays = record.arrays
+        self._refuse_misfits(record)
         self.rounds = record.rounds
         for replica, track in enumerate(self._tracks):
             for part in CONTINUED:
                 getattr(track, part)[...] = arrays[f"continue_{part}"][replica]
             for name in self._lengths():
                 getattr(track.sums, name)[...] = arrays[f"continue_{name}"][replica]
-            track.kept.numbers[:] = self._kept_numbers(record, replica)
-            self._random[replica].bit_generator.state = record.settings["random"][replica]
+            track.kept.numbers[:] = arrays["continue_kept"][replica]
+            restore_generator(self._random[replica], record.settings["random"][replica])
             if self.protocol.noise:
-                self._noise[replica].bit_generator.state = record.settings["noise"][replica]
+                restore_generator(self._noise[replica], record.settings["noise"][replica])
         self._trajectories.take_over(arrays, self._tracks)
         self._placed = record.settings.get("placed", self._placed)
-        states = {i: arrays[python_state(i)] for i in range(len(self.learners)) if python_state(i) in arrays}
+        states = {i: arrays[python_state(i)] for i in self._python[0].players if python_state(i) in arrays}
         for replica, in_python in enumerate(self._python):
             if states:
                 of_replica = {player: stored[replica] for player, stored in states.items()}
@@ -729,13 +743,23 @@ class Simulation(Generic[Number]):
         for k, rounds in enumerate(arrays["checkpoints"]):
             self._kept.append((int(rounds), [of_replica[k].sums for of_replica in moments]))
 
-    @staticmethod
-    def _kept_numbers(record: Record[Number], replica: int) -> Any:
-        """Return where the trajectory of a record stands; records of earlier versions kept every stride-th round."""
-        if "continue_kept" in record.arrays:
-            return record.arrays["continue_kept"][replica]
-        stride, count = int(record.arrays["continue_stride"][replica, 0]), len(record.arrays["trajectory_rounds"])
-        return [stride, count, count * stride, 0]
+    def _refuse_misfits(self, record: Record[Number]) -> None:
+        """Raise an InputError unless the state in a record is one of this simulation: compiled code relies on it."""
+        track = self._tracks[0]
+        shapes = {f"continue_{part}": (self.replicas, *getattr(track, part).shape) for part in CONTINUED}
+        for name, width in self._lengths().items():
+            shapes[f"continue_{name}"] = (self.replicas, width)
+        shapes["continue_kept"] = self.replicas, len(track.kept.numbers)
+        if len(record.arrays["continue_strategies"][0]) == OLD_BLOCK:
+            raise InputError(
+                "a run that an earlier version of gamesim began cannot be continued, because rounds were added up "
+                "differently; run it from the start"
+            )
+        check_shapes(record.arrays, shapes)
+        kept = len(record.arrays["trajectory_rounds"])
+        for replica in range(self.replicas):
+            if not self._trajectories.fits(record.arrays["continue_kept"][replica], track, kept):
+                raise InputError("the trajectory in this record is not one of a run with these settings")
 
     def _allocate(self, first_state: Vector, scratch: int, totals: Sequence[Vector]) -> loop.Track:
         """Return the arrays of a replica."""

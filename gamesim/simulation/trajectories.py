@@ -86,6 +86,15 @@ class Trajectories:
             kept = self._from_files(len(rounds)) if self.every else self._from_windows()
         return {"trajectory": kept, "trajectory_rounds": rounds + 1}
 
+    def fits(self, numbers: Sequence[int], track: Track, kept: int) -> bool:
+        """Whether a run that kept `kept` rounds can continue with these numbers of `trajectory.Kept`."""
+        stride, count, following, fixed = (int(one) for one in numbers)
+        fresh = track.kept.numbers
+        if self.keep == "thinned":
+            return fixed == 0 and 1 <= stride <= 2**50 and 0 <= count == kept < len(track.kept.rows)
+        same = (stride, count, fixed) == (fresh[trajectory.STRIDE], 0, fresh[trajectory.FIXED])
+        return same and (following == trajectory.NEVER) == (fresh[trajectory.NEXT] == trajectory.NEVER)
+
     def take_over(self, arrays: dict[str, NDArray[Any]], tracks: Sequence[Track]) -> None:
         """Restore the trajectories of a record."""
         kept, rounds = arrays["trajectory"], arrays["trajectory_rounds"] - 1
@@ -121,4 +130,4 @@ def checked(keep: Any) -> Keep:
         if keep not in NAMES:
             raise unknown("trajectory", keep, NAMES)
         return keep  # type: ignore[return-value]  # one of the names
-    return validation.whole_number("trajectory", keep, least=1)
+    return validation.whole_number("trajectory", keep, least=1, most=validation.MOST_ROUNDS)

@@ -5,9 +5,9 @@ from typing import Any
 
 
 def canonical(value: Any) -> str:
-    """Return data as canonical JSON, which is the same for equal data.
+    """Return data as canonical JSON, which is the same for equal data; dates, which no scenario takes, are text.
 
     >>> canonical({"rounds": 5, "game": {"name": "chicken"}})
     '{"game":{"name":"chicken"},"rounds":5}'
     """
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, default=str)

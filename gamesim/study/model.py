@@ -43,16 +43,17 @@ from typing import Any
 
 from gamesim import user_files
 from gamesim.errors import InputError, unknown
+from gamesim.formatting import one_line, shown
 from gamesim.measure import find as find_measure
+from gamesim.notebook import ROWS, Rows, card, some
 from gamesim.scenario import Scenario
 from gamesim.scenario.files import read_toml
 from gamesim.study.axes import Axis, Choice
 from gamesim.study.canonical import canonical
 from gamesim.study.description import Description
-from gamesim.study.parsing import Parts, parse
+from gamesim.study.parsing import MOST_POINTS, Parts, parse
 from gamesim.study.variants import change, complete
 
-MOST_POINTS = 10**7
 COMBINATIONS_TRIED = 16  # combinations in which a value is tried before it counts as a mistake
 VALUES_CHECKED = 50  # values per axis that are checked before the sweep; the sweep checks the others as they run
 
@@ -77,7 +78,7 @@ class Point:
         return hashlib.sha256(whole.encode()).hexdigest()[:32]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Study(Parts):
     """A base scenario, its variants and seeds, and the measures to store for each point.
 
@@ -85,10 +86,19 @@ class Study(Parts):
     >>> study = Study.from_dict({"base": base, "grid": {"rounds": [10, 20]}, "seeds": 3})
     >>> study.count, [point.seed for point in study.points()]
     (6, [0, 1, 2, 0, 1, 2])
+    >>> study
+    <Study: study, 6 points, 3 seeds>
     """
 
     name: str
     comment: str
+
+    def __repr__(self) -> str:
+        return f"<Study: {one_line(self.name)}, {', '.join(self._extent())}>"
+
+    def _extent(self) -> list[str]:
+        """Return the numbers of points and seeds in words."""
+        return [f"{self.count:,} points", f"{len(self.seeds):,} seed{'' if len(self.seeds) == 1 else 's'}"]
 
     @classmethod
     def from_dict(
@@ -140,6 +150,15 @@ class Study(Parts):
             found.append(Axis(self.entries_name, tuple(choice for choice, _ in self.entries)))
         within = {axis.name: axis for _, grid in self.entries for axis in grid}
         return [*found, *(axis for axis in within.values()), *self.grid]
+
+    def _repr_html_(self) -> str:
+        found = self.axes
+        rows = [
+            (one.name, f"{len(one.choices):,}", some([choice.label for choice in one.choices])) for one in found[:ROWS]
+        ]
+        lines = [" · ".join(self._extent()), f"measures: {', '.join(self.description.measures)}"]
+        table = Rows(("axis", "values", "first values"), rows, len(found), frozenset([1])) if found else None
+        return card("Study", self.title or self.name, lines, table)
 
     def points(self) -> Iterator[Point]:
         """Yield every point; those that differ only in their seeds are consecutive."""
@@ -219,7 +238,11 @@ def find(name: str, others: Iterable[str] = ()) -> Path:
     path, known = Path(name), shipped()
     if path.suffix != ".toml" and len(path.parts) == 1 and name in known:
         return known[name]
-    if not path.is_file():
+    try:
+        is_file = path.is_file()
+    except OSError as error:
+        raise InputError(f"cannot read {shown(name)}: {error.strerror}") from None
+    if not is_file:
         if len(path.parts) == 1:
             raise unknown("study", name, [*known, *others])
         raise InputError(f"there is no file {name}; give the path of a study file")

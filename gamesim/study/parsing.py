@@ -8,6 +8,7 @@ from typing import Any
 
 from gamesim import scenario, user_files
 from gamesim.errors import InputError, did_you_mean
+from gamesim.formatting import shown
 from gamesim.measure import numbers
 from gamesim.scenario import Scenario
 from gamesim.scenario.files import read_toml
@@ -16,6 +17,9 @@ from gamesim.study.axes import Axis, Change, Choice, top_of
 from gamesim.study.canonical import canonical
 from gamesim.study.worker import DEFAULT_MEASURES
 
+MOST_POINTS = 10**7
+MOST_VALUES = 10**6  # along one axis
+LARGEST_SEED = 2**63 - 1  # that a store holds
 KEYS = ("title", "base", "seeds", "measures", "grid", "changes")
 
 Entry = tuple[Choice, tuple[Axis, ...]]  # an entry of the list of changes, with its additional grid
@@ -75,26 +79,37 @@ def _allowed(raw: dict[str, Any], folder: Path) -> dict[str, Any]:
 
 def _base(raw: Any, folder: Path, *, local_code: bool) -> tuple[dict[str, Any], Path]:
     if isinstance(raw, str):
-        path = folder / raw if (folder / raw).is_file() else scenario.find(raw)
+        path = _base_path(raw, folder)
         raw, folder = read_toml(path)[0], path.parent
         raw = _allowed(raw, folder) if local_code else raw
     if not isinstance(raw, dict):
-        got = "nothing" if raw is None else repr(raw)
+        got = "nothing" if raw is None else shown(raw)
         raise InputError(f"base: expected a table [base] with a scenario, or the name or path of one, got {got}")
     if "replicas" in raw:
         raise InputError("base.replicas: not allowed in a study; remove it, and use seeds = ... instead")
     return {key: value for key, value in raw.items() if key not in ("seed", "title")}, folder
 
 
+def _base_path(name: str, folder: Path) -> Path:
+    """Return the path of a base scenario; a study is data, and must not wait for a pipe or a device."""
+    try:
+        path = folder / name if (folder / name).is_file() else scenario.find(name)
+    except OSError as error:
+        raise InputError(f"base: cannot read {shown(name)}: {error.strerror}") from None
+    if not path.is_file():
+        raise InputError(f"base: expected the name or path of a scenario file, got {shown(name)}")
+    return path
+
+
 def _text(raw: Any) -> str:
     if not isinstance(raw, str) or not raw.isprintable():
-        raise InputError(f"title: expected printable text, got {raw!r}")
+        raise InputError(f"title: expected printable text, got {shown(raw)}")
     return raw
 
 
 def _measures(raw: Any) -> tuple[str, ...]:
     if not isinstance(raw, list) or not raw:
-        raise InputError(f"measures: expected a list of names from {', '.join(numbers())}, got {raw!r}")
+        raise InputError(f"measures: expected a list of names from {', '.join(numbers())}, got {shown(raw)}")
     for name in raw:
         try:
             number_measure(name)
@@ -104,34 +119,41 @@ def _measures(raw: Any) -> tuple[str, ...]:
 
 
 def _seeds(raw: Any) -> Sequence[int]:
-    if isinstance(raw, int) and not isinstance(raw, bool) and raw >= 1:
-        return range(raw)
-    if isinstance(raw, dict):
-        return _range(raw, "seeds", least=0)
-    if isinstance(raw, list) and raw and all(isinstance(s, int) and not isinstance(s, bool) and s >= 0 for s in raw):
-        return tuple(dict.fromkeys(raw))
-    raise InputError(
-        f"seeds: expected a positive integer, a list of non-negative integers, or {{ first = 0, count = 10 }}, "
-        f"got {raw!r}"
-    )
+    seeds: Sequence[int] = ()
+    if isinstance(raw, int) and not isinstance(raw, bool) and 1 <= raw <= MOST_POINTS:
+        seeds = range(raw)
+    elif isinstance(raw, dict):
+        seeds = _range(raw, "seeds", MOST_POINTS, least=0)
+    elif isinstance(raw, list) and all(isinstance(s, int) and not isinstance(s, bool) and s >= 0 for s in raw):
+        seeds = tuple(dict.fromkeys(raw))
+    if not seeds or (seeds[-1] if isinstance(seeds, range) else max(seeds)) > LARGEST_SEED:
+        raise InputError(
+            f"seeds: expected an integer from 1 to {MOST_POINTS:,}, a list of integers from 0 to 2^63 - 1, "
+            f"or {{ first = 0, count = 10 }}, got {shown(raw)}"
+        )
+    return seeds
 
 
 def _is_range(raw: Any) -> bool:
     return isinstance(raw, dict) and {"first", "count"} <= set(raw) <= {"first", "count", "step"}
 
 
-def _range(raw: Mapping[str, Any], key: str, least: int | None = None) -> range:
+def _range(raw: Mapping[str, Any], key: str, most: int, least: int | None = None) -> range:
     first, count, step = raw.get("first", 0), raw.get("count", 0), raw.get("step", 1)
     wrong = [value for value in (first, count, step) if isinstance(value, bool) or not isinstance(value, int)]
     if wrong or not _is_range({"first": 0, **raw}) or count < 1 or step < 1 or (least is not None and first < least):
-        raise InputError(f"{key}: expected integers as in {{ first = 0, count = 10, step = 1 }}, got {dict(raw)!r}")
+        raise InputError(
+            f"{key}: expected integers as in {{ first = 0, count = 10, step = 1 }}, got {shown(dict(raw))}"
+        )
+    if count > most:
+        raise InputError(f"{key}: expected a count of at most {most:,}, got {shown(count)}")
     return range(first, first + count * step, step)
 
 
 def _axes(raw: Any, place: str) -> tuple[Axis, ...]:
     """Return the axes of a grid: keys with lists or ranges, and names with tables of changes."""
     if not isinstance(raw, dict):
-        raise InputError(f"{place}: expected a table of keys and lists of values, got {raw!r}")
+        raise InputError(f"{place}: expected a table of keys and lists of values, got {shown(raw)}")
     axes = []
     for key, values in raw.items():
         known = top_of(key) in Scenario.model_fields
@@ -148,9 +170,11 @@ def _key_axis(key: str, values: Any, place: str) -> Axis:
     if key in ("seed", "replicas"):
         raise InputError(f"{place}.{key}: cannot be varied in a grid; use seeds = ... at the top of the study")
     if isinstance(values, dict):
-        values = list(_range(values, f"{place}.{key}"))
+        values = list(_range(values, f"{place}.{key}", MOST_VALUES))
     if not isinstance(values, list) or not values:
-        raise InputError(f"{place}.{key}: expected a list of values or {{ first = 0, count = 10 }}, got {values!r}")
+        raise InputError(
+            f"{place}.{key}: expected a list of values or {{ first = 0, count = 10 }}, got {shown(values)}"
+        )
     labels = [_label(value) for value in values]
     if len(set(map(canonical, labels))) < len(labels):
         raise InputError(f"{place}.{key}: values must have different labels; name them, as in [grid.NAME.VALUE]")
@@ -170,7 +194,7 @@ def _named_axis(name: str, raw: Any, place: str) -> Axis:
 def _entries(raw: Any) -> tuple[tuple[Entry, ...], str]:
     """Return the list of changes, each with its additional grid, and the name of the list in tables."""
     if not isinstance(raw, list) or not all(isinstance(one, dict) for one in raw):
-        raise InputError(f"changes: expected tables [[changes]], got {raw!r}")
+        raise InputError(f"changes: expected tables [[changes]], got {shown(raw)}")
     if not raw:
         return ((Choice(None, ()), ()),), ""
     entries = []

@@ -77,8 +77,8 @@ def _read_game(path: Path) -> dict[str, Any]:
     """Return the game in a file as payoff tables: the file may change, or be missing on a worker."""
     try:
         known = path.resolve(), path.stat().st_mtime_ns, path.stat().st_size
-    except OSError as error:
-        raise InputError(f"game.file: cannot read {path}: {error.strerror}") from None
+    except (OSError, ValueError) as error:  # a ValueError if the path contains a null character
+        raise InputError(f"game.file: cannot read {path}: {getattr(error, 'strerror', None) or error}") from None
     if known not in _files:
         game = games.load(path)
         if not isinstance(game, Table):

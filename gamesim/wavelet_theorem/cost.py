@@ -10,7 +10,8 @@ from time import process_time
 import numpy as np
 
 from gamesim.engine.compiled import LEARNER_KERNEL, Vector, address, call_learner, kernel, part
-from gamesim.figures.style import canvas, number, styled, write
+from gamesim.figures.style import number, styled, write
+from gamesim.figures.surface import canvas
 from gamesim.learner import Learner
 from gamesim.players._kernels.fixed_point import SCRATCH, fixed_point
 from gamesim.players._kernels.reduction import reduction

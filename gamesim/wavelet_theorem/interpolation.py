@@ -8,7 +8,8 @@ from pathlib import Path
 
 from matplotlib.axes import Axes
 
-from gamesim.figures.style import DARK, canvas, number, styled, write
+from gamesim.figures.style import DARK, number, styled, write
+from gamesim.figures.surface import canvas
 from gamesim.players.wavelet import Wavelet
 from gamesim.study.results import Results
 from gamesim.study.statistics import mean

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from gamesim.figures.style import canvas, styled, write
+from gamesim.figures.style import styled, write
+from gamesim.figures.surface import canvas
 from gamesim.players.wavelet import Wavelet
 from gamesim.study.results import Results
 from gamesim.wavelet_theorem.drivers import play_alone

@@ -9,7 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from gamesim import games, players
-from gamesim.figures.style import canvas, styled, write
+from gamesim.figures.style import styled, write
+from gamesim.figures.surface import canvas
 from gamesim.simulation import Simulation
 from gamesim.study.results import Results
 from gamesim.wavelet_theorem.findings import Finding, Section, compare, draw_line, log_axes, mean_text, table, titled

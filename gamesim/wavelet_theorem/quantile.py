@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from gamesim import players
-from gamesim.figures.style import DARK, canvas, number, styled, write
+from gamesim.figures.style import DARK, number, styled, write
+from gamesim.figures.surface import canvas
 from gamesim.learner import Learner
 from gamesim.study.results import Results
 from gamesim.wavelet_theorem.drivers import play_game

@@ -3,7 +3,8 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from gamesim.figures.style import canvas, number, styled, write
+from gamesim.figures.style import number, styled, write
+from gamesim.figures.surface import canvas
 from gamesim.study.results import Results
 from gamesim.study.statistics import mean
 from gamesim.wavelet_theorem.drivers import play_alone, play_game

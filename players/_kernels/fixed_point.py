@@ -71,6 +71,12 @@ def _padded(length: int) -> int:
     return (length + 15) & ~15
 
 
+@inlined
+def _state(number: float, n: int) -> int:
+    """Return the number of a state, whatever a damaged record holds instead."""
+    return int(number) if 0 <= number < n else 0
+
+
 @kernel
 def fixed_point(matrix: Vector, default: Vector, strategy: Vector, scratch: Vector) -> None:
     """Write the fixed point of a row-stochastic matrix, given row by row, into `strategy`.
@@ -80,7 +86,8 @@ def fixed_point(matrix: Vector, default: Vector, strategy: Vector, scratch: Vect
     """
     n = strategy.size
     factored, stays, start, last, exits, members, work, factors, panel = _view(scratch, n)
-    size = _closed_class(matrix, int(start[0]), members, work)
+    first = _state(start[0], n)
+    size = _closed_class(matrix, first, members, work)
     mass, weights, spare = part(work, 0, n), part(work, n, 2 * n), part(work, 2 * n, 3 * n)
     if size > 0 and (size <= DIRECT or size**3 <= STEP * n * n):
         fill(mass, 0.0)
@@ -88,7 +95,7 @@ def fixed_point(matrix: Vector, default: Vector, strategy: Vector, scratch: Vect
     else:
         if size > 0 and factored[0] == 1:
             copy(strategy, last)
-            if _refine(matrix, factors, exits, int(stays[0]), strategy, work):
+            if _refine(matrix, factors, exits, _state(stays[0], n), strategy, work):
                 _only(part(members, 0, size), strategy)
                 copy(last, strategy)
                 return
@@ -106,8 +113,9 @@ def fixed_point(matrix: Vector, default: Vector, strategy: Vector, scratch: Vect
     fill(strategy, 0.0)
     for a in range(size):
         strategy[int(members[a])] = weights[a]
-        if weights[a] > strategy[int(start[0])]:
-            start[0] = members[a]
+        if weights[a] > strategy[first]:
+            first = int(members[a])
+    start[0] = first
     copy(last, strategy)
 
 

@@ -105,7 +105,8 @@ def _call(setup: Setup, track: Track, player: int, which: int, vector: Vector) -
 @inlined
 def row_of(setup: Setup, rows: NDArray[np.float64], round: int) -> Vector:
     """Return the row of a round in the current block."""
-    return row_part(rows, round & setup.last_row, 0, rows.shape[1])
+    row: Vector = row_part(rows, round & setup.last_row, 0, rows.shape[1])
+    return row
 
 
 @inlined

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gamesim.deprecated import Renamed
-from gamesim.engine.compiled import Integers, Vector, kernel, part
+from gamesim.engine.compiled import Integers, Vector, kernel, multiply_add, part
 from gamesim.engine.layout import IntegerLayout
 from gamesim.errors import InputError
 from gamesim.formatting import amount, memory, number, one_line
@@ -282,21 +282,26 @@ def _contract(strategy: Vector, table: Vector, result: Vector) -> None:
     for k in range(length):
         result[k] = strategy[0] * table[k]
     row = 1
-    while row + 4 <= strategy.size:  # four rows at a time: the result is loaded and stored only once for them
+    while row + 8 <= strategy.size:  # eight rows at a time: the result is loaded and stored only once for them
         a, b, c, d = strategy[row], strategy[row + 1], strategy[row + 2], strategy[row + 3]
+        e, f, g, h = strategy[row + 4], strategy[row + 5], strategy[row + 6], strategy[row + 7]
         at = row * length
-        row += 4
-        if (
-            a != 0.0 or b != 0.0 or c != 0.0 or d != 0.0
-        ):  # drawn actions are strategies with a single 1, so most rows can be skipped
+        row += 8
+        if a + b + c + d + e + f + g + h != 0.0:  # most rows can be skipped if actions are drawn or abandoned
             first, second = part(table, at, at + length), part(table, at + length, at + 2 * length)
             third, fourth = part(table, at + 2 * length, at + 3 * length), part(table, at + 3 * length, at + 4 * length)
+            fifth, sixth = part(table, at + 4 * length, at + 5 * length), part(table, at + 5 * length, at + 6 * length)
+            seventh, last = part(table, at + 6 * length, at + 7 * length), part(table, at + 7 * length, at + 8 * length)
             for k in range(length):
-                result[k] += (a * first[k] + b * second[k]) + (c * third[k] + d * fourth[k])
+                even = multiply_add(c, third[k], multiply_add(a, first[k], result[k]))
+                odd = multiply_add(d, fourth[k], b * second[k])
+                result[k] = multiply_add(g, seventh[k], multiply_add(e, fifth[k], even)) + multiply_add(
+                    h, last[k], multiply_add(f, sixth[k], odd)
+                )
     while row < strategy.size:
-        weight, last = strategy[row], part(table, row * length, (row + 1) * length)
+        weight, rest = strategy[row], part(table, row * length, (row + 1) * length)
         for k in range(length):
-            result[k] += weight * last[k]
+            result[k] = multiply_add(weight, rest[k], result[k])
         row += 1
 
 

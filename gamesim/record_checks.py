@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from gamesim.engine.sums import lengths
 from gamesim.errors import InputError, unknown
 from gamesim.formatting import shown
-from gamesim.game import Game
+from gamesim.game import Game, Table
 from gamesim.learner import Feedback
 from gamesim.measure.observers import BUILT_IN
 from gamesim.validation import MOST_ROUNDS, whole_number
@@ -26,7 +26,7 @@ _TYPES: dict[str, type] = {
     "arrays": list,
     "settings": dict,
 }
-_INTEGERS = ("checkpoints", "trajectory_rounds", "continue_kept", "continue_stride")
+_INTEGERS = ("checkpoints", "trajectory_rounds", "continue_kept")
 _LATER = ("path", "last", "strategy_counterfactuals")  # NaN in records of earlier versions
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -76,7 +76,8 @@ def check_arrays(game: Game, arrays: Arrays, manifest: Mapping[str, Any]) -> Non
         {"checkpoints": (kept,), "trajectory_rounds": (rows,), "trajectory": (replicas, rows, sum(game.sizes))},
     )
     drawn = manifest["feedback"] != "expected"
-    for name, width in lengths(game.sizes, drawn, sum(observers.values())).items():
+    tabled = isinstance(game, Table) and "counterfactuals" not in arrays  # which earlier versions stored
+    for name, width in lengths(game.sizes, drawn, tabled, sum(observers.values())).items():
         check_shapes(arrays, {name: (replicas, width), f"checkpoint_{name}": (replicas, kept, width)})
         for one in (arrays[name], arrays[f"checkpoint_{name}"]) if name != "observed" else ():
             if not ((np.abs(one) <= 2.0 * rounds) | (name in _LATER and np.isnan(one))).all():

@@ -14,7 +14,7 @@ from gamesim import games, sealed
 from gamesim.engine.sums import lengths
 from gamesim.errors import InputError
 from gamesim.formatting import shown
-from gamesim.game import Game
+from gamesim.game import Game, Table
 from gamesim.games.io import npy
 from gamesim.learner import Feedback
 from gamesim.record_checks import check_arrays, check_manifest, check_settings
@@ -102,7 +102,7 @@ def _later_sums(arrays: dict[str, NDArray[Any]], game: Game, feedback: Feedback)
     """Return the sums that a record of an earlier version lacks, as NaN: they cannot be computed afterwards."""
     replicas, kept, _ = arrays["checkpoint_average"].shape
     added = {}
-    for name, length in lengths(game.sizes, drawn=feedback != "expected").items():
+    for name, length in lengths(game.sizes, drawn=feedback != "expected", tabled=isinstance(game, Table)).items():
         if name not in arrays:
             added[name] = added[f"continue_{name}"] = np.full((replicas, length), np.nan)
             added[f"checkpoint_{name}"] = np.full((replicas, kept, length), np.nan)

@@ -338,7 +338,7 @@ def test_check_states_what_it_verified(
     code, said = checked(tmp_path / "copy", capsys)
     assert code == 0
     expected = {
-        "record": "record/manifest.json and its 25 files are intact",
+        "record": "record/manifest.json and its 22 files are intact",
         "run": "run/summary.json and its 3 files are intact",
         "checkpoint": "run.partial/settings.json and its 2 files are intact",
         "study": f"{FILE} and its 32 points are intact",

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from gamesim import InputError, Simulation, games, simulate
 from gamesim.engine.sums import Sums, lengths
+from gamesim.game import Game
 from gamesim.learner import Feedback
 from gamesim.measure import Moment, Moments, available, measure, numbers
 from gamesim.report.summary import summarise
@@ -143,11 +144,16 @@ def test_every_measure_says_what_it_is() -> None:
         assert one.unit and one.description.startswith("Return ") and one.description.endswith(".")
 
 
+NETWORK = games.make("polymatrix", graph="path", graph_settings={"n": 3})
+
+
+@pytest.mark.parametrize("game", [GAME, NETWORK])
 @pytest.mark.parametrize("feedback", ["expected", "sampled"])
-def test_every_sum_is_kept_in_every_form(feedback: Feedback) -> None:
-    record = simulate(GAME, "hedge", 50, replicas=2, feedback=feedback)
-    sizes = lengths(GAME.sizes, drawn=feedback != "expected")
+def test_every_sum_is_kept_in_every_form(feedback: Feedback, game: Game) -> None:
+    record = simulate(game, "hedge", 50, replicas=2, feedback=feedback)
+    sizes = lengths(game.sizes, drawn=feedback != "expected", tabled=game is GAME)
     left_out = {"observed"} | ({"strategy_counterfactuals"} if feedback == "expected" else set())
+    left_out |= {"counterfactuals"} if game is GAME else set()  # a product of the others
     assert set(sizes) == set(Sums._fields) - left_out
     assert not any(f"{form}{name}" in record.arrays for name in left_out for form in ("", "checkpoint_", "continue_"))
     for name, length in sizes.items():

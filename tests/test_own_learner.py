@@ -83,7 +83,7 @@ def test_an_allowed_learner_plays_as_implemented(scenario: Path) -> None:
     theirs = [{"learner": "hedge", "settings": {"rate": 0.05}}]
     expected = Scenario.from_dict({**raw, "players": ours + theirs}).simulation().run(300)
     record = load("out/record")
-    assert np.allclose(record.arrays["counterfactuals"], expected.arrays["counterfactuals"], atol=1e-9)
+    assert np.allclose(record.arrays["joint"], expected.arrays["joint"], atol=1e-9)
     summary = json.loads(Path("out/summary.json").read_text())
     assert summary["players"][0]["learner"] == "MyHedge(rate=0.2)"
 

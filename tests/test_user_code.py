@@ -104,7 +104,7 @@ def test_a_compiled_learner_plays_as_its_twin_and_its_record_needs_no_code(folde
     assert main([*run, "--allow-local-code"]) == 0
     twin = Scenario.from_dict({**SCENARIO, "players": [TWIN, OTHER]}).simulation().run(200)
     record = gamesim.load("out/record")
-    assert np.array_equal(record.arrays["counterfactuals"], twin.arrays["counterfactuals"])
+    assert np.array_equal(record.arrays["joint"], twin.arrays["joint"])
     assert isinstance(record.learners[0], StoredLearner)
     (entry, _) = json.loads(Path("out/record/manifest.json").read_text())["players"]
     assert entry["learner"] == f"my_hedge.py@{user_files.allow_file(Path('my_hedge.py'))}:MyHedge"

@@ -10,22 +10,22 @@ CHECKPOINT_BYTES = 2**28  # limit on a run's checkpoints; if each is large, ther
 DECADES = 8  # powers of ten of rounds for which memory is budgeted
 
 
-def checkpoint_numbers(sizes: Sequence[int], drawn: bool) -> int:
+def checkpoint_numbers(sizes: Sequence[int], drawn: bool, tabled: bool) -> int:
     """Return the number of floats per checkpoint that limits the grid.
 
     Only the two sums that can be large count: the others would change the grids of large games by a little.
     """
-    length = lengths(sizes, drawn)
+    length = lengths(sizes, drawn, tabled)
     return sum(length.get(name, 0) for name in ("counterfactuals", "joint", "strategy_counterfactuals"))
 
 
-def per_decade(sizes: Sequence[int], wanted: int, drawn: bool) -> int:
+def per_decade(sizes: Sequence[int], wanted: int, drawn: bool, tabled: bool) -> int:
     """Return the number of checkpoints per power of ten, fewer if each is large.
 
-    >>> per_decade([2, 3], wanted=10, drawn=False), per_decade([1000, 1000], wanted=10, drawn=False)
-    (10, 1)
+    >>> per_decade([2, 3], 10, drawn=False, tabled=True), per_decade([1000, 1000], 10, drawn=False, tabled=True)
+    (10, 4)
     """
-    return max(1, min(wanted, CHECKPOINT_BYTES // (8 * checkpoint_numbers(sizes, drawn) * DECADES)))
+    return max(1, min(wanted, CHECKPOINT_BYTES // (8 * checkpoint_numbers(sizes, drawn, tabled) * DECADES)))
 
 
 def next_checkpoint(rounds: int, per_decade: int) -> int:

@@ -114,6 +114,29 @@ def _lend(context: Any, builder: Any, kind: Any, whole: Any, start: Any, end: An
     return view._getvalue()
 
 
+def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    if isinstance(kind, types.Array):
+        view = context.make_array(kind)(context, builder, value)
+        view.meminfo = context.get_constant_null(types.MemInfoPointer(kind.dtype))
+        view.parent = context.get_constant_null(types.pyobject)
+        return view._getvalue()
+    if isinstance(kind, types.BaseTuple):
+        items = [builder.extract_value(value, k) for k in range(len(kind))]
+        lent = [_without_owner(context, builder, one, item) for one, item in zip(kind, items, strict=True)]
+        return context.make_tuple(builder, kind, lent)
+    return value
+
+
+@instruction
+def lend(typing: Any, value: Any) -> Any:
+    """Return an array, or a tuple of arrays, as views without ownership; the caller keeps the arrays alive."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        return _without_owner(context, builder, signature.args[0], given[0])
+
+    return value(value), generate
+
+
 @instruction
 def multiply_add(typing: Any, x: Any, y: Any, z: Any) -> Any:
     """Return x·y + z, rounded once, with the same result on every processor."""

@@ -4,10 +4,11 @@ A round takes microseconds, so the loop neither allocates nor calls Python. It c
 the game by address. Each phase of a round is a separate function, because learners written in Python run between the
 phases. The results are the same, only slower.
 
-Sums over rounds are accumulated in blocks that start at multiples of BLOCK, so that a record does not depend on how a
-run was split, bit for bit.
+Sums over rounds are accumulated in blocks that start at multiples of the block's length, so that a record does not
+depend on how a run was split, bit for bit.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -21,13 +22,17 @@ from gamesim.engine.compiled import (
     call_observer,
     inlined,
     kernel,
+    lend,
+    multiply_add,
     part,
     row_part,
 )
 from gamesim.engine.sums import Sums
 from gamesim.engine.trajectory import Kept, keep
 
-BLOCK = 8
+BLOCK = 64  # rounds; a power of two. Larger blocks update large sums less often, but take more memory
+SMALL_BLOCK = 8  # with thousands of actions in all
+MANY_ACTIONS = 4096
 EXPECTED, SAMPLED, BANDIT = 0, 1, 2
 
 # Columns of the plan, which has one row per player.
@@ -43,6 +48,11 @@ COLUMNS = 11
 OBSERVER, TOTAL, TOTAL_END = 0, 1, 2
 
 
+def block_length(sizes: Sequence[int]) -> int:
+    """Return the number of rounds in a block, a power of two, for these numbers of actions."""
+    return BLOCK if sum(sizes) <= MANY_ACTIONS else SMALL_BLOCK
+
+
 class Setup(NamedTuple):
     """Hold what is the same in every round and every replica."""
 
@@ -56,6 +66,9 @@ class Setup(NamedTuple):
     alternating: int  # 1 if players move one after the other
     delay: int  # in rounds
     timed: int  # 1 if the game reads the round from the first entry of its scratch array
+    plain: int  # 1 if learners observe the losses of each round as they are
+    informed: int  # 1 if a learner observes its losses before it plays
+    last_row: int  # of a block, whose length is a power of two: round & last_row is the row of a round
     observers: NDArray[np.int64]
 
 
@@ -65,7 +78,7 @@ class Track(NamedTuple):
     state: Vector
     scratch: Vector
     starts: Vector  # the given strategies of the first round, NaN for the learner's own
-    strategies: NDArray[np.float64]  # of the current block, one row per round
+    strategies: NDArray[np.float64]  # of the current block, one row per round, and of the round before it
     losses: NDArray[np.float64]
     drawn: Integers  # the actions drawn in this round
     profile: Vector  # the drawn actions as strategies
@@ -90,11 +103,19 @@ def _call(setup: Setup, track: Track, player: int, which: int, vector: Vector) -
 
 
 @inlined
+def row_of(setup: Setup, rows: NDArray[np.float64], round: int) -> Vector:
+    """Return the row of a round in the current block."""
+    row: Vector = row_part(rows, round & setup.last_row, 0, rows.shape[1])
+    return row
+
+
+@inlined
 def play(setup: Setup, track: Track, round: int) -> None:
     """Write the strategies of all compiled learners that are not informed."""
+    strategies = row_of(setup, track.strategies, round)
     for player in range(setup.plan.shape[0]):
         if setup.plan[player, PLAY] != 0 and setup.plan[player, INFORMED] == 0:
-            _call(setup, track, player, PLAY, track.strategies[round % BLOCK])
+            _call(setup, track, player, PLAY, strategies)
 
 
 @inlined
@@ -105,65 +126,69 @@ def _evaluate(setup: Setup, track: Track, round: int, profile: Vector, losses: V
     call_game(setup.game, setup.integers, setup.data, track.scratch, profile, losses)
 
 
+@kernel
+def _draw(setup: Setup, track: Track, profile: Vector, uniforms: Vector) -> None:
+    """Draw the players' actions from a profile."""
+    for i in range(profile.size):
+        track.profile[i] = 0.0
+    for player in range(setup.plan.shape[0]):
+        first, end = setup.plan[player, ACTIONS], setup.plan[player, ACTIONS_END]
+        action, mass = first, profile[first]
+        while mass <= uniforms[player] and action < end - 1:
+            action += 1
+            mass += profile[action]
+        while profile[action] == 0.0 and action > first:
+            action -= 1  # rounding may put the uniform beyond the last action in the support
+        track.profile[action] = 1.0
+        track.drawn[player] = action - first
+
+
 @inlined
 def _ask(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
     """Compute the losses against the strategies, or against actions drawn from them."""
-    profile = track.strategies[round % BLOCK]
-    if setup.feedback != EXPECTED:
-        for i in range(profile.size):
-            track.profile[i] = 0.0
-        for player in range(setup.plan.shape[0]):
-            first, end = setup.plan[player, ACTIONS], setup.plan[player, ACTIONS_END]
-            action, mass = first, profile[first]
-            while mass <= uniforms[player] and action < end - 1:
-                action += 1
-                mass += profile[action]
-            while profile[action] == 0.0 and action > first:
-                action -= 1  # rounding may put the uniform beyond the last action in the support
-            track.profile[action] = 1.0
-            track.drawn[player] = action - first
-        profile = track.profile
-    _evaluate(setup, track, round, profile, track.losses[round % BLOCK])
+    strategies, losses = row_of(setup, track.strategies, round), row_of(setup, track.losses, round)
+    if setup.feedback == EXPECTED:
+        _evaluate(setup, track, round, strategies, losses)
+    else:
+        _draw(setup, track, strategies, uniforms)
+        _evaluate(setup, track, round, track.profile, losses)
 
 
 @kernel
 def _inform(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
     """Let the informed learner observe its losses against the strategies, or the drawn actions, and play."""
+    strategies, losses = row_of(setup, track.strategies, round), row_of(setup, track.losses, round)
     for player in range(setup.plan.shape[0]):
         sees = setup.plan[player, INFORMED]
         if sees != 0:
+            first, end = setup.plan[player, ACTIONS], setup.plan[player, ACTIONS_END]
+            for i in range(first, end):  # its losses do not depend on its own strategy, so any will do at first
+                strategies[i] = 1.0 / (end - first)
             if sees == SEES_DRAWS:
                 _ask(setup, track, round, uniforms)
             else:
-                _evaluate(setup, track, round, track.strategies[round % BLOCK], track.losses[round % BLOCK])
-            _call(setup, track, player, OBSERVE, track.losses[round % BLOCK])
-            _call(setup, track, player, PLAY, track.strategies[round % BLOCK])
+                _evaluate(setup, track, round, strategies, losses)
+            _call(setup, track, player, OBSERVE, losses)
+            _call(setup, track, player, PLAY, strategies)
 
 
 @inlined
 def answer(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
     """Compute the losses of this round; an informed learner observes its losses first and then plays."""
-    strategies = track.strategies[round % BLOCK]
     if round == 0:
+        strategies = row_of(setup, track.strategies, round)
         for i in range(strategies.size):
             if not np.isnan(track.starts[i]):
                 strategies[i] = track.starts[i]
-    informed = 0
-    for player in range(setup.plan.shape[0]):
-        informed += setup.plan[player, INFORMED]
-        if setup.plan[player, INFORMED] != 0:  # its losses do not depend on its own strategy, so any will do at first
-            first, end = setup.plan[player, ACTIONS], setup.plan[player, ACTIONS_END]
-            for i in range(first, end):
-                strategies[i] = 1.0 / (end - first)
-    if informed > 0:
+    if setup.informed == 1:
         _inform(setup, track, round, uniforms)
     _ask(setup, track, round, uniforms)
 
 
-@inlined
-def perceive(setup: Setup, track: Track, round: int, noise: Vector) -> bool:
-    """Write what the learners observe of this round, or of an earlier one; return whether they observe anything."""
-    plan, losses = setup.plan, track.losses[round % BLOCK]
+@kernel
+def _perceive_otherwise(setup: Setup, track: Track, round: int, noise: Vector) -> None:
+    """Write what the learners observe if this is not the losses of the round as they are."""
+    losses = row_of(setup, track.losses, round)
     if setup.differs == 0:
         for i in range(losses.size):
             track.seen[i] = losses[i] if setup.feedback != BANDIT or track.profile[i] == 1.0 else np.nan
@@ -171,21 +196,17 @@ def perceive(setup: Setup, track: Track, round: int, noise: Vector) -> bool:
         _perceive_differently(setup, track, round)
     for i in range(noise.size):
         track.seen[i] += noise[i]
-    for player in range(plan.shape[0]):
-        if plan[player, DRAWN] >= 0:
-            track.state[plan[player, DRAWN]] = track.drawn[player]
     if setup.delay > 0:
         row = round % setup.delay
         for i in range(losses.size):
             track.seen[i], track.pending[row, i] = track.pending[row, i], track.seen[i]
-    return round >= setup.delay
 
 
 @kernel
 def _perceive_differently(setup: Setup, track: Track, round: int) -> None:
     """Write what learners with different feedback observe."""
-    losses = track.losses[round % BLOCK]
-    _evaluate(setup, track, round, track.strategies[round % BLOCK], track.seen)
+    losses = row_of(setup, track.losses, round)
+    _evaluate(setup, track, round, row_of(setup, track.strategies, round), track.seen)
     for player in range(setup.plan.shape[0]):
         feedback = setup.plan[player, FEEDBACK]
         for i in range(setup.plan[player, ACTIONS], setup.plan[player, ACTIONS_END]):
@@ -194,19 +215,38 @@ def _perceive_differently(setup: Setup, track: Track, round: int) -> None:
 
 
 @inlined
-def observe(setup: Setup, track: Track) -> None:
-    """Pass each learner what `perceive` wrote."""
+def perceive(setup: Setup, track: Track, round: int, noise: Vector) -> bool:
+    """Prepare what the learners observe of this round, or of an earlier one; return whether they observe anything."""
+    for player in range(setup.plan.shape[0]):
+        if setup.plan[player, DRAWN] >= 0:
+            track.state[setup.plan[player, DRAWN]] = track.drawn[player]
+    if setup.plain == 0:
+        _perceive_otherwise(setup, track, round, noise)
+    return round >= setup.delay
+
+
+@inlined
+def seen(setup: Setup, track: Track, round: int) -> Vector:
+    """Return what the learners observe, after `perceive`."""
+    return row_of(setup, track.losses, round) if setup.plain == 1 else part(track.seen, 0, track.seen.size)
+
+
+@inlined
+def observe(setup: Setup, track: Track, round: int) -> None:
+    """Pass each learner what it observes."""
+    losses = seen(setup, track, round)
     for player in range(setup.plan.shape[0]):
         if setup.plan[player, OBSERVE] != 0 and setup.plan[player, INFORMED] == 0:
-            _call(setup, track, player, OBSERVE, track.seen)
+            _call(setup, track, player, OBSERVE, losses)
 
 
 @inlined
 def move(setup: Setup, track: Track, round: int, player: int) -> None:
     """Let one player observe the losses against the current strategies in `profile`, and play its next one there."""
     if player == 0:
+        strategies = row_of(setup, track.strategies, round)
         for i in range(track.profile.size):
-            track.profile[i] = track.strategies[round % BLOCK, i]
+            track.profile[i] = strategies[i]
     _evaluate(setup, track, round, track.profile, track.seen)
     if setup.plan[player, OBSERVE] != 0:
         _call(setup, track, player, OBSERVE, track.seen)
@@ -231,106 +271,181 @@ def _add_outer(
     height: int,
     width: int,
 ) -> None:
-    """Add Σ_t left[t, first:] ⊗ right[t, second:] to the matrix at total[at:], a full block at once."""
-    end = second + width
-    r0, r1 = row_part(right, 0, second, end), row_part(right, 1, second, end)
-    r2, r3 = row_part(right, 2, second, end), row_part(right, 3, second, end)
-    r4, r5 = row_part(right, 4, second, end), row_part(right, 5, second, end)
-    r6, r7 = row_part(right, 6, second, end), row_part(right, 7, second, end)
-    for i in range(height):
-        target = part(total, at + i * width, at + (i + 1) * width)
-        if rows == BLOCK:
-            a, b, c, d = left[0, first + i], left[1, first + i], left[2, first + i], left[3, first + i]
-            e, f, g, h = left[4, first + i], left[5, first + i], left[6, first + i], left[7, first + i]
-            if a + b + c + d + e + f + g + h != 0.0:
+    """Add Σ_t left[t, first:] ⊗ right[t, second:] to the matrix at total[at:], eight rounds and two rows at once."""
+    whole = rows & ~7
+    for i in range(0, height - 1, 2):
+        one, two = (
+            part(total, at + i * width, at + (i + 1) * width),
+            part(total, at + (i + 1) * width, at + (i + 2) * width),
+        )
+        for t in range(0, whole, 8):
+            _add_eight(left, first + i, right, second, t, one, two)
+    if height % 2 == 1:
+        one = part(total, at + (height - 1) * width, at + height * width)
+        for t in range(0, whole, 8):
+            _add_eight_to_one(left, first + height - 1, right, second, t, one)
+    for t in range(whole, rows):
+        for i in range(height):
+            weight = left[t, first + i]
+            if weight != 0.0:
                 for j in range(width):
-                    target[j] += ((a * r0[j] + b * r1[j]) + (c * r2[j] + d * r3[j])) + (
-                        (e * r4[j] + f * r5[j]) + (g * r6[j] + h * r7[j])
-                    )
-        else:
-            for t in range(rows):
-                weight = left[t, first + i]
-                for j in range(width):
-                    target[j] += weight * right[t, second + j]
+                    total[at + i * width + j] = multiply_add(weight, right[t, second + j], total[at + i * width + j])
+
+
+@inlined
+def _add_eight(
+    left: NDArray[np.float64], column: int, right: NDArray[np.float64], second: int, t: int, one: Vector, two: Vector
+) -> None:
+    """Add eight rounds to two rows, so that the entries of `right` are loaded once for both."""
+    end = second + one.size
+    a0, a1, a2, a3 = left[t, column], left[t + 1, column], left[t + 2, column], left[t + 3, column]
+    a4, a5, a6, a7 = left[t + 4, column], left[t + 5, column], left[t + 6, column], left[t + 7, column]
+    b0, b1, b2, b3 = left[t, column + 1], left[t + 1, column + 1], left[t + 2, column + 1], left[t + 3, column + 1]
+    b4, b5, b6, b7 = left[t + 4, column + 1], left[t + 5, column + 1], left[t + 6, column + 1], left[t + 7, column + 1]
+    if ((a0 + a1) + (a2 + a3)) + ((a4 + a5) + (a6 + a7)) + ((b0 + b1) + (b2 + b3)) + ((b4 + b5) + (b6 + b7)) == 0.0:
+        return  # most actions of a large game are soon abandoned
+    r0, r1 = row_part(right, t, second, end), row_part(right, t + 1, second, end)
+    r2, r3 = row_part(right, t + 2, second, end), row_part(right, t + 3, second, end)
+    r4, r5 = row_part(right, t + 4, second, end), row_part(right, t + 5, second, end)
+    r6, r7 = row_part(right, t + 6, second, end), row_part(right, t + 7, second, end)
+    for j in range(one.size):
+        even = multiply_add(a2, r2[j], multiply_add(a0, r0[j], one[j]))
+        odd = multiply_add(a3, r3[j], a1 * r1[j])
+        one[j] = multiply_add(a6, r6[j], multiply_add(a4, r4[j], even)) + multiply_add(
+            a7, r7[j], multiply_add(a5, r5[j], odd)
+        )
+        even = multiply_add(b2, r2[j], multiply_add(b0, r0[j], two[j]))
+        odd = multiply_add(b3, r3[j], b1 * r1[j])
+        two[j] = multiply_add(b6, r6[j], multiply_add(b4, r4[j], even)) + multiply_add(
+            b7, r7[j], multiply_add(b5, r5[j], odd)
+        )
+
+
+@inlined
+def _add_eight_to_one(
+    left: NDArray[np.float64], column: int, right: NDArray[np.float64], second: int, t: int, one: Vector
+) -> None:
+    end = second + one.size
+    a0, a1, a2, a3 = left[t, column], left[t + 1, column], left[t + 2, column], left[t + 3, column]
+    a4, a5, a6, a7 = left[t + 4, column], left[t + 5, column], left[t + 6, column], left[t + 7, column]
+    r0, r1 = row_part(right, t, second, end), row_part(right, t + 1, second, end)
+    r2, r3 = row_part(right, t + 2, second, end), row_part(right, t + 3, second, end)
+    r4, r5 = row_part(right, t + 4, second, end), row_part(right, t + 5, second, end)
+    r6, r7 = row_part(right, t + 6, second, end), row_part(right, t + 7, second, end)
+    for j in range(one.size):
+        even = multiply_add(a2, r2[j], multiply_add(a0, r0[j], one[j]))
+        odd = multiply_add(a3, r3[j], a1 * r1[j])
+        one[j] = multiply_add(a6, r6[j], multiply_add(a4, r4[j], even)) + multiply_add(
+            a7, r7[j], multiply_add(a5, r5[j], odd)
+        )
 
 
 @inlined
 def _multiply_out(
     strategies: NDArray[np.float64],
+    first: int,
     rows: int,
     plan: NDArray[np.int64],
-    first: int,
+    player: int,
     end: int,
     product: NDArray[np.float64],
 ) -> None:
-    """Write the probabilities of all action profiles of the players first..end-1, the last player fastest."""
+    """Write the probabilities of all action profiles of the players player..end-1, the last player fastest."""
     for t in range(rows):
         product[t, 0] = 1.0
         length = 1
-        for player in range(first, end):
-            at, size = plan[player, ACTIONS], plan[player, ACTIONS_END] - plan[player, ACTIONS]
+        for one in range(player, end):
+            at, size = plan[one, ACTIONS], plan[one, ACTIONS_END] - plan[one, ACTIONS]
             for k in range(length - 1, -1, -1):  # backwards, so that nothing is overwritten before it is read
                 weight = product[t, k]
                 for action in range(size):
-                    product[t, k * size + action] = weight * strategies[t, at + action]
+                    product[t, k * size + action] = weight * strategies[first + t, at + action]
             length *= size
 
 
-@kernel
-def add_block(setup: Setup, track: Track, rows: int, sums: Sums) -> None:
-    """Add the first rows of the current block to the sums of strategies: to all sums, unless actions are drawn."""
-    strategies, losses, plan = track.strategies, track.losses, setup.plan
-    average, joint = sums.average, sums.joint
-    counterfactuals = sums.counterfactuals if setup.feedback == EXPECTED else sums.strategy_counterfactuals
-    at = 0
-    for player in range(plan.shape[0]):
-        first, size = plan[player, ACTIONS], plan[player, ACTIONS_END] - plan[player, ACTIONS]
-        _add_outer(strategies, first, losses, first, rows, counterfactuals, at, size, size)
-        at += size * size
-    if setup.feedback != EXPECTED:
+@inlined
+def _add_joint(setup: Setup, track: Track, rows: int, joint: Vector) -> None:
+    """Add the products of the strategies in the first rows of the block to the joint distribution."""
+    plan, strategies = setup.plan, track.strategies
+    players = plan.shape[0]
+    if players == 2:
+        height, width = plan[0, ACTIONS_END], plan[1, ACTIONS_END] - plan[1, ACTIONS]
+        _add_outer(strategies, 0, strategies, height, rows, joint, 0, height, width)
         return
-    for t in range(rows):
-        for i in range(average.size):
-            average[i] += strategies[t, i]
-    if joint.size > 0:
-        players = plan.shape[0]
-        _multiply_out(strategies, rows, plan, 0, players // 2, track.left)
-        _multiply_out(strategies, rows, plan, players // 2, players, track.right)
-        _add_outer(track.left, 0, track.right, 0, rows, joint, 0, track.left.shape[1], track.right.shape[1])
+    for first in range(0, rows, track.left.shape[0]):
+        count = min(rows - first, track.left.shape[0])
+        _multiply_out(strategies, first, count, plan, 0, players // 2, track.left)
+        _multiply_out(strategies, first, count, plan, players // 2, players, track.right)
+        _add_outer(track.left, 0, track.right, 0, count, joint, 0, track.left.shape[1], track.right.shape[1])
 
 
 @inlined
-def _add_steps(setup: Setup, track: Track, round: int) -> None:
-    """Add the distance between the strategies of this round and of the previous one, which is still in the block."""
-    now, before = track.strategies[round % BLOCK], track.strategies[(round - 1) % BLOCK]
+def _add_steps(setup: Setup, track: Track, first: int, rows: int, path: Vector) -> None:
+    """Add the distances between the strategies of consecutive rounds; the last row is the round before the block."""
     for player in range(setup.plan.shape[0]):
-        step = 0.0
-        for i in range(setup.plan[player, ACTIONS], setup.plan[player, ACTIONS_END]):
-            step += abs(now[i] - before[i])
-        track.sums.path[player] += step
+        start, end = setup.plan[player, ACTIONS], setup.plan[player, ACTIONS_END]
+        for t in range(1 if first == 0 else 0, rows):
+            now = row_part(track.strategies, t, start, end)
+            before = row_part(track.strategies, t - 1 if t > 0 else setup.last_row + 1, start, end)
+            step = 0.0
+            for i in range(now.size):
+                step += abs(now[i] - before[i])
+            path[player] += step
+
+
+@kernel
+def add_block(setup: Setup, track: Track, first: int, rows: int, sums: Sums) -> None:
+    """Add the first rows of the block that begins with round `first` to the sums of strategies.
+
+    These are all sums, unless actions are drawn.
+    """
+    strategies, losses, plan = track.strategies, track.losses, setup.plan
+    counterfactuals = sums.counterfactuals if setup.feedback == EXPECTED else sums.strategy_counterfactuals
+    if counterfactuals.size > 0:
+        at = 0
+        for player in range(plan.shape[0]):
+            start, size = plan[player, ACTIONS], plan[player, ACTIONS_END] - plan[player, ACTIONS]
+            _add_outer(strategies, start, losses, start, rows, counterfactuals, at, size, size)
+            at += size * size
+    _add_steps(setup, track, first, rows, sums.path)
+    if setup.feedback != EXPECTED:
+        return
+    for t in range(rows):
+        row = row_part(strategies, t, 0, strategies.shape[1])
+        for i in range(row.size):
+            sums.average[i] += row[i]
+    if sums.joint.size > 0:
+        _add_joint(setup, track, rows, sums.joint)
+
+
+@kernel
+def _add_draws(setup: Setup, track: Track, losses: Vector) -> None:
+    """Add the drawn actions of this round to the sums."""
+    at, cell = 0, 0
+    for player in range(setup.plan.shape[0]):
+        first, end = setup.plan[player, ACTIONS], setup.plan[player, ACTIONS_END]
+        size, action = end - first, track.drawn[player]
+        track.sums.average[first + action] += 1.0
+        if track.sums.counterfactuals.size > 0:
+            for j in range(size):
+                track.sums.counterfactuals[at + action * size + j] += losses[first + j]
+        at += size * size
+        cell = cell * size + action
+    if track.sums.joint.size > 0:
+        track.sums.joint[cell] += 1.0
 
 
 @inlined
 def tally(setup: Setup, track: Track, round: int) -> None:
     """Add the round to the sums and the trajectory."""
-    if round > 0:
-        _add_steps(setup, track, round)
-    rows = round % BLOCK + 1
-    if rows == BLOCK:
-        add_block(setup, track, rows, track.sums)
+    strategies = row_of(setup, track.strategies, round)
+    keep(track.kept, round, strategies)
     if setup.feedback != EXPECTED:
-        at, cell = 0, 0
-        for player in range(setup.plan.shape[0]):
-            first, end = setup.plan[player, ACTIONS], setup.plan[player, ACTIONS_END]
-            size, action = end - first, track.drawn[player]
-            track.sums.average[first + action] += 1.0
-            for j in range(size):
-                track.sums.counterfactuals[at + action * size + j] += track.losses[round % BLOCK, first + j]
-            at += size * size
-            cell = cell * size + action
-        if track.sums.joint.size > 0:
-            track.sums.joint[cell] += 1.0
-    keep(track.kept, round, track.strategies[round % BLOCK])
+        _add_draws(setup, track, row_of(setup, track.losses, round))
+    if round & setup.last_row == setup.last_row:
+        add_block(setup, track, round - setup.last_row, setup.last_row + 1, track.sums)
+        for i in range(strategies.size):
+            track.strategies[setup.last_row + 1, i] = strategies[i]
 
 
 @inlined
@@ -340,9 +455,8 @@ def watch(setup: Setup, track: Track, round: int) -> None:
     for k in range(table.shape[0]):
         if table[k, OBSERVER] != 0:
             total = part(track.sums.observed, table[k, TOTAL], table[k, TOTAL_END])
-            call_observer(
-                table[k, OBSERVER], total, round, track.strategies[round % BLOCK], track.losses[round % BLOCK]
-            )
+            strategies, losses = row_of(setup, track.strategies, round), row_of(setup, track.losses, round)
+            call_observer(table[k, OBSERVER], total, round, strategies, losses)
 
 
 @kernel
@@ -358,13 +472,14 @@ def advance(
 
     If actions are drawn, `uniforms` has one row per round, and `noise` has one if losses are noisy.
     """
+    setup, track = lend(setup), lend(track)
     for round in range(first, first + rounds):
-        row = uniforms[(round - first) % uniforms.shape[0]]
+        row = row_part(uniforms, (round - first) % uniforms.shape[0], 0, uniforms.shape[1])
         play(setup, track, round)
         answer(setup, track, round, row)
         if setup.alternating == 1:
             _move_in_turn(setup, track, round)
-        elif perceive(setup, track, round, noise[(round - first) % noise.shape[0]]):
-            observe(setup, track)
+        elif perceive(setup, track, round, row_part(noise, (round - first) % noise.shape[0], 0, noise.shape[1])):
+            observe(setup, track, round)
         tally(setup, track, round)
         watch(setup, track, round)

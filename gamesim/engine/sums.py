@@ -18,7 +18,8 @@ class Sums(NamedTuple):
     """Hold the sums over the rounds of one replica, each as a flat array."""
 
     average: Vector  # Σ strategies (or counts of drawn actions), concatenated over players
-    counterfactuals: Vector  # Σ p ⊗ l, player after player: what the mass on action i would have lost on action j
+    counterfactuals: Vector  # Σ p ⊗ l, player after player: what the mass on action i would have lost on action j;
+    # empty if it is a product of the joint distribution and a table of losses, see `moments.counterfactuals`
     joint: Vector  # Σ of the product of strategies (or counts of drawn profiles); empty if too large
     path: Vector  # Σ |p_t - p_{t-1}|_1 of each player's strategies, exact whatever the trajectory keeps
     last: Vector  # not a sum: the strategies of the last round, concatenated over players
@@ -26,9 +27,9 @@ class Sums(NamedTuple):
     strategy_counterfactuals: Vector  # Σ p ⊗ l of the strategies if actions are drawn, else empty: the same as above
 
     @classmethod
-    def zeros(cls, sizes: Sequence[int], drawn: bool, observed: int = 0) -> "Sums":
+    def zeros(cls, sizes: Sequence[int], drawn: bool, tabled: bool, observed: int = 0) -> "Sums":
         """Return the sums before the first round, for these numbers of actions."""
-        held = lengths(sizes, drawn, observed)
+        held = lengths(sizes, drawn, tabled, observed)
         return cls(**{name: np.zeros(held.get(name, 0)) for name in cls._fields})
 
     def copy(self) -> "Sums":
@@ -36,26 +37,23 @@ class Sums(NamedTuple):
         return Sums(*(total.copy() for total in self))
 
 
-def lengths(sizes: Sequence[int], drawn: bool, observed: int = 0) -> dict[str, int]:
+def lengths(sizes: Sequence[int], drawn: bool, tabled: bool, observed: int = 0) -> dict[str, int]:
     """Return the length of each sum that is stored.
 
-    It depends on the number of actions of each player, on whether actions are drawn, and on the length of the totals of
-    observers.
+    It depends on the number of actions of each player, on whether actions are drawn, on whether the game is a table,
+    and on the length of the totals of observers.
 
-    >>> lengths([2, 3], drawn=False)
-    {'average': 5, 'counterfactuals': 13, 'joint': 6, 'path': 2, 'last': 5}
-    >>> lengths([2, 3], drawn=True)["strategy_counterfactuals"]
-    13
+    >>> lengths([2, 3], drawn=False, tabled=False)
+    {'average': 5, 'joint': 6, 'path': 2, 'last': 5, 'counterfactuals': 13}
+    >>> lengths([2, 3], drawn=True, tabled=True)
+    {'average': 5, 'joint': 6, 'path': 2, 'last': 5, 'strategy_counterfactuals': 13}
     """
-    held = {
-        "average": sum(sizes),
-        "counterfactuals": sum(size * size for size in sizes),
-        "joint": _cells_held(sizes),
-        "path": len(sizes),
-        "last": sum(sizes),
-    }
+    held = {"average": sum(sizes), "joint": _cells_held(sizes), "path": len(sizes), "last": sum(sizes)}
+    squares = sum(size * size for size in sizes)
+    if not (tabled and held["joint"]):
+        held["counterfactuals"] = squares
     if drawn:
-        held["strategy_counterfactuals"] = held["counterfactuals"]
+        held["strategy_counterfactuals"] = squares
     if observed:
         held["observed"] = observed
     return held

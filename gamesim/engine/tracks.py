@@ -7,7 +7,7 @@ import numpy as np
 
 from gamesim.engine import checkpoints, trajectory
 from gamesim.engine.compiled import Vector
-from gamesim.engine.loop import BLOCK, Track
+from gamesim.engine.loop import SMALL_BLOCK, Track, block_length
 from gamesim.engine.sums import Sums, lengths
 
 
@@ -16,6 +16,7 @@ def allocate(
     first_state: Vector,
     scratch: int,
     drawn: bool,
+    tabled: bool,
     every: int | None = 0,
     observed: int = 0,
     delay: int = 0,
@@ -23,33 +24,35 @@ def allocate(
     """Return the arrays of a replica before its first round; `every` is for `trajectory.allocate`."""
     actions = sum(sizes)
     left, right = _halves_of_joint(sizes)
+    block = block_length(sizes)
     return Track(
         state=first_state.copy(),
         scratch=np.zeros(scratch),
         starts=np.full(actions, np.nan),
-        strategies=np.zeros((BLOCK, actions)),
-        losses=np.zeros((BLOCK, actions)),
+        strategies=np.zeros((block + 1, actions)),
+        losses=np.zeros((block, actions)),
         drawn=np.zeros(len(sizes), dtype=np.int64),
         profile=np.zeros(actions),
         seen=np.zeros(actions),
         pending=np.full((delay, actions), np.nan),
-        sums=Sums.zeros(sizes, drawn, observed),
-        left=np.zeros((BLOCK, left)),
-        right=np.zeros((BLOCK, right)),
+        sums=Sums.zeros(sizes, drawn, tabled, observed),
+        left=np.zeros((SMALL_BLOCK, left)),
+        right=np.zeros((SMALL_BLOCK, right)),
         kept=trajectory.allocate(sizes, every),
     )
 
 
-def bytes_needed(sizes: Sequence[int], per_decade: int, drawn: bool) -> int:
+def bytes_needed(sizes: Sequence[int], per_decade: int, drawn: bool, tabled: bool) -> int:
     """Return approximately how many bytes one replica takes with its checkpoints."""
-    numbers = checkpoints.checkpoint_numbers(sizes, drawn)
-    once = numbers + sum(_halves_of_joint(sizes)) + trajectory.rows(sizes) * sum(sizes)
+    numbers = checkpoints.checkpoint_numbers(sizes, drawn, tabled)
+    rows = trajectory.rows(sizes) + 2 * block_length(sizes)
+    once = numbers + SMALL_BLOCK * sum(_halves_of_joint(sizes)) + rows * sum(sizes)
     return 8 * (once + numbers * (1 + checkpoints.DECADES * per_decade))
 
 
 def _halves_of_joint(sizes: Sequence[int]) -> tuple[int, int]:
-    """Return the number of action profiles of each half of the players; 1 if no joint distribution is stored."""
-    if not lengths(sizes, drawn=False)["joint"]:
+    """Return the number of action profiles of each half of the players; 1 if these products are not needed."""
+    if len(sizes) == 2 or not lengths(sizes, drawn=False, tabled=False)["joint"]:
         return 1, 1
     half = len(sizes) // 2
     return prod(sizes[:half]), prod(sizes[half:])

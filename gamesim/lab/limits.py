@@ -69,7 +69,8 @@ def asked_scenario(raw: Any) -> Scenario:
 def simulated(scenario: Scenario) -> Simulation:
     """Return the simulation of a scenario, with a thinned trajectory, and checkpoints that take little memory."""
     drawn = any(one != "expected" for one in scenario.feedbacks)
-    fitting = CHECKPOINT_BYTES // (8 * checkpoint_numbers(scenario.played_game.sizes, drawn) * DECADES)
+    game = scenario.played_game
+    fitting = CHECKPOINT_BYTES // (8 * checkpoint_numbers(game.sizes, drawn, isinstance(game, Table)) * DECADES)
     checkpoints = min(scenario.measure.checkpoints, CHECKPOINTS, max(1, fitting))
     measure = scenario.measure.model_copy(update={"checkpoints": checkpoints, "trajectory": "thinned"})
     return scenario.model_copy(update={"measure": measure}).simulation()

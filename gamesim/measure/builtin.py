@@ -20,7 +20,7 @@ from gamesim.measure import regrets
 from gamesim.measure.distance import distance
 from gamesim.measure.incentives import EQUILIBRIUM_KINDS, EquilibriumKind, no_distance
 from gamesim.measure.linear_programs import SECONDS
-from gamesim.measure.moments import Moment, Moments, counterfactuals
+from gamesim.measure.moments import Moment, Moments
 from gamesim.measure.observers import BUILT_IN
 from gamesim.measure.registry import Value, measure
 from gamesim.measure.rounding import gap_rounding
@@ -130,7 +130,7 @@ def phi_regret(moment: Moment, phi: Deviations, of: RegretOf = "play") -> Vector
 @measure("payoffs", unit=PAYOFF_PER_ROUND, per="player")
 def payoffs(moment: Moment) -> Vector:
     """Return each player's average payoff per round."""
-    losses = _of_each_player(moment.game, moment.sums.counterfactuals, _traces) / moment.rounds
+    losses = _of_each_player(moment.game, moment.counterfactuals(), _traces) / moment.rounds
     return moment.game.middle - moment.game.scale * losses
 
 
@@ -301,7 +301,7 @@ _kept_matrices_by_size = lru_cache(maxsize=32)(_matrices_by_size)
 
 
 def _regret(moment: Moment | Moments, of_matrices: OfMatrices, of: RegretOf = "play") -> NDArray[np.float64]:
-    return _of_each_player(moment.game, counterfactuals(moment.sums, of), of_matrices) * moment.game.scale
+    return _of_each_player(moment.game, moment.counterfactuals(of), of_matrices) * moment.game.scale
 
 
 def _gap(moment: Moment | Moments, of_matrices: OfMatrices) -> NDArray[np.float64]:

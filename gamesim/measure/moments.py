@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from gamesim.engine.compiled import Vector
 from gamesim.engine.sums import Sums, lengths
 from gamesim.errors import InputError, unknown
-from gamesim.game import Game
+from gamesim.game import Game, Table
 from gamesim.learner import REGRETS_OF, RegretOf
 from gamesim.measure.observers import BUILT_IN, body
 
@@ -38,14 +38,12 @@ class Moment:
     -----
     With p a player's strategy (its drawn action if actions are drawn) and l its losses in [-1, 1], the sums are::
 
-        sums.average         = Σ p, concatenated over players
-        sums.counterfactuals = Σ p ⊗ l, player after player
-        sums.joint           = Σ p_1 ⊗ ... ⊗ p_n, empty if too large to store
-        sums.path            = Σ |p_t - p_{t-1}|_1 of each player's strategies, drawn or not
-        sums.last            = p_t of the last round, concatenated over players
+        sums.average = Σ p, concatenated over players
+        sums.joint   = Σ p_1 ⊗ ... ⊗ p_n, empty if too large to store
+        sums.path    = Σ |p_t - p_{t-1}|_1 of each player's strategies, drawn or not
+        sums.last    = p_t of the last round, concatenated over players
 
-    If actions are drawn, `sums.strategy_counterfactuals` holds Σ p ⊗ l with p the strategy that the action was drawn
-    from; otherwise it is empty.
+    `counterfactuals` has the sums Σ p ⊗ l.
 
     Examples
     --------
@@ -103,8 +101,33 @@ class Moment:
         [[[95.2, 53.6], [98.8, 58.4]], [[97.0, 56.0], [97.0, 56.0]]]
         """
         ends = np.cumsum(np.square(self.game.sizes))
-        parts = np.split(counterfactuals(self.sums, of), ends[:-1])
+        parts = np.split(self.counterfactuals(of), ends[:-1])
         return [part.reshape(size, size) for part, size in zip(parts, self.game.sizes, strict=True)]
+
+    def counterfactuals(self, of: RegretOf = "play") -> Vector:
+        """Return the sums Σ p ⊗ l, player after player, in units of loss; see `matrices_of`.
+
+        Parameters
+        ----------
+        of : {"play", "strategies"}, default "play"
+            Whether p is the drawn action, if actions are drawn, or the strategy.
+
+        Returns
+        -------
+        ndarray of float
+            All matrices, flattened and concatenated.
+
+        Examples
+        --------
+        >>> import gamesim
+        >>> gamesim.simulate("chicken", "uniform", rounds=2).moments()[-1].counterfactuals().round(2).tolist()
+        [-0.14, 0.14, -0.14, 0.14, -0.14, 0.14, -0.14, 0.14]
+        """
+        return _of_strategies(self.sums) if _has_strategies(self.sums, of) else self._counterfactuals
+
+    @cached_property
+    def _counterfactuals(self) -> Vector:
+        return _of_play(self.game, self.sums)
 
     @property
     def profile(self) -> Vector:
@@ -200,7 +223,7 @@ class Moment:
         """
         if weights not in WEIGHTS:
             raise unknown("weights", weights, WEIGHTS)
-        held = lengths(self.game.sizes, drawn=False)
+        held = lengths(self.game.sizes, drawn=False, tabled=False)
         total = self.observed(f"{weights}-weights")
         ends = np.cumsum([1, held["average"], held["counterfactuals"]])
         weight, average, matrices, joint = np.split(total, ends)
@@ -299,6 +322,31 @@ class Moments(Sequence[Moment]):
         found = [one.weighted(weights) for one in self]
         return Moments(self.game, np.array([one.rounds for one in found]), lambda k: found[k].sums)
 
+    def counterfactuals(self, of: RegretOf = "play") -> NDArray[np.float64]:
+        """Return the sums Σ p ⊗ l at all moments, one row per moment; see `Moment.counterfactuals`.
+
+        Parameters
+        ----------
+        of : {"play", "strategies"}, default "play"
+            Whether p is the drawn action, if actions are drawn, or the strategy.
+
+        Returns
+        -------
+        ndarray of float
+            All matrices in units of loss, flattened and concatenated.
+
+        Examples
+        --------
+        >>> import gamesim
+        >>> gamesim.simulate("chicken", "uniform", rounds=2).moments().counterfactuals().shape
+        (2, 8)
+        """
+        return _of_strategies(self.sums) if _has_strategies(self.sums, of) else self._counterfactuals
+
+    @cached_property
+    def _counterfactuals(self) -> NDArray[np.float64]:
+        return _of_play(self.game, self.sums)
+
     @property
     def sums(self) -> Sums:
         """Return the sums at all moments, each an array with one row per moment.
@@ -314,13 +362,36 @@ class Moments(Sequence[Moment]):
         return cast(Sums, _OneByOne(self._stacked))
 
 
-def counterfactuals(sums: Sums, of: RegretOf) -> NDArray[np.float64]:
-    """Return the sums Σ p ⊗ l of play, or of the strategies; they differ if actions are drawn."""
+def _has_strategies(sums: Sums, of: RegretOf) -> bool:
+    """Return whether the sums Σ p ⊗ l of the strategies are wanted and differ from those of play."""
     if of not in REGRETS_OF:
         raise unknown("regret of", of, REGRETS_OF)
-    strategies = sums.strategy_counterfactuals
-    if of == "play" or strategies.shape[-1] == 0:
+    return of == "strategies" and sums.strategy_counterfactuals.shape[-1] > 0
+
+
+def _of_play(game: Game, sums: Sums) -> NDArray[np.float64]:
+    """Return the sums Σ p ⊗ l of play, at one or all moments.
+
+    If the game is a table of losses L, the loss of action j is the sum of L(j, a) over the actions a of the others,
+    weighted with their probabilities. Then
+
+        (Σ p ⊗ l)_ij = Σ_a joint(i, a) L(j, a)
+    """
+    if sums.counterfactuals.shape[-1] > 0 or not isinstance(game, Table):
         return sums.counterfactuals
+    *leading, cells = sums.joint.shape
+    joint = sums.joint.reshape(-1, *game.sizes)
+    found = []
+    for player, (size, table) in enumerate(zip(game.sizes, game.losses, strict=True)):
+        mass = np.moveaxis(joint, player + 1, 1).reshape(-1, size, cells // size)
+        losses = np.moveaxis(table, player, 0).reshape(size, -1)
+        found.append((mass @ losses.T).reshape(*leading, size * size))
+    return np.concatenate(found, axis=-1)
+
+
+def _of_strategies(sums: Sums) -> NDArray[np.float64]:
+    """Return the sums Σ p ⊗ l of the strategies, at one or all moments."""
+    strategies = sums.strategy_counterfactuals
     if np.isnan(strategies).any():
         raise InputError(
             "the regret of the strategies is not in this record, which an earlier version of gamesim began; "

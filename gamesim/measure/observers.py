@@ -212,7 +212,7 @@ def _weighted(total: Vector, round: int, strategies: Vector, losses: Vector) -> 
 
 
 def _weighted_numbers(game: Game) -> int:
-    held = lengths(game.sizes, drawn=False)
+    held = lengths(game.sizes, drawn=False, tabled=False)
     return 1 + held["average"] + held["counterfactuals"] + held["joint"]
 
 

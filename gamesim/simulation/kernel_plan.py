@@ -66,9 +66,18 @@ def compiled(
         alternating=int(protocol.order == "alternating"),
         delay=protocol.delay,
         timed=int(game.timed),
+        plain=int(_observe_losses_as_they_are(learners, protocol)),
+        informed=int(plan[:, loop.INFORMED].any()),
+        last_row=loop.block_length(game.sizes) - 1,
         observers=_table(observers, totals),
     )
     return Compiled(setup, np.concatenate(states), scratch)
+
+
+def _observe_losses_as_they_are(learners: Sequence[Any], protocol: Protocol) -> bool:
+    """Return whether learners can read the losses of a round where the game wrote them; those in Python cannot."""
+    changed = protocol.differs or protocol.delay or protocol.noise or "bandit" in protocol.feedback
+    return not changed and all(isinstance(one, Learner) for one in learners)
 
 
 @contextmanager

@@ -136,7 +136,7 @@ class PythonPhases:
         setup = self._setup
         loop.play(setup, track, round)
         for i in self._running:
-            track.strategies[round % loop.BLOCK, self._parts[i]] = self.play(i, round)
+            track.strategies[round & setup.last_row, self._parts[i]] = self.play(i, round)
         loop.answer(setup, track, round, uniforms)
         if setup.alternating:
             for i in range(len(self._parts)):
@@ -145,14 +145,14 @@ class PythonPhases:
                     self.observe(i, round, track)
                     track.profile[self._parts[i]] = self.play(i, round)
         elif loop.perceive(setup, track, round, noise):
-            loop.observe(setup, track)
+            loop.observe(setup, track, round)
             for i in self._running:
                 self.observe(i, round, track)
         loop.tally(setup, track, round)
         loop.watch(setup, track, round)
 
     def _watch(self, one: Observer, total: Vector, round: int, track: loop.Track) -> None:
-        row = round % loop.BLOCK
+        row = round & self._setup.last_row
         try:
             one.function(total, round, track.strategies[row], track.losses[row])
         except Exception as error:

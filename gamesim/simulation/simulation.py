@@ -21,7 +21,7 @@ from gamesim.engine.sums import Sums, lengths
 from gamesim.engine.trajectory import COUNT, STRIDE
 from gamesim.errors import InputError
 from gamesim.formatting import amount, memory, one_line
-from gamesim.game import Game
+from gamesim.game import Game, Table
 from gamesim.learner import Feedback, Learner, several_informed
 from gamesim.measure.builtin import gap_name
 from gamesim.measure.incentives import EquilibriumKind
@@ -47,6 +47,7 @@ Learners: TypeAlias = Sequence[Any] | str | Learner | Factory  # one per player,
 PIECE = 0.05  # target time, in seconds, between two calls of `progress`
 
 # Besides its sums, the parts of a track needed to resume; the rest is scratch, or already in the record.
+OLD_BLOCK = 8  # rows of strategies in records of earlier versions, which had no row for the round before a block
 CONTINUED = ("state", "starts", "strategies", "losses", "pending")
 
 
@@ -307,7 +308,7 @@ class Simulation(Generic[Number]):
         self.rounds = 0
         wanted = validation.whole_number("checkpoints", checkpoints, least=1, most=validation.MOST_CHECKPOINTS)
         self._drawn = self.protocol.drawn
-        self._per_decade = grid.per_decade(self.game.sizes, wanted, self._drawn)
+        self._per_decade = grid.per_decade(self.game.sizes, wanted, self._drawn, isinstance(self.game, Table))
         totals = [one.first(self.game) for one in self.observers]
         self._trajectories = Trajectories(trajectory, self.game.sizes, self.replicas)
         self._refuse_beyond_memory(sum(map(len, totals)), state=0)
@@ -533,7 +534,7 @@ class Simulation(Generic[Number]):
         >>> simulation.strategies().tolist()
         [0.9, 0.1, 0.5, 0.5]
         """
-        return np.array(self._tracks[replica].strategies[(self.rounds - 1) % loop.BLOCK])
+        return np.array(self._tracks[replica].strategies[(self.rounds - 1) & self._setup.last_row])
 
     def trajectory(self, replica: int = 0) -> tuple[int, NDArray[np.float64]]:
         """Return the strategies of a thinned trajectory, see `Record.trajectory`.
@@ -727,7 +728,7 @@ class Simulation(Generic[Number]):
                 getattr(track, part)[...] = arrays[f"continue_{part}"][replica]
             for name in self._lengths():
                 getattr(track.sums, name)[...] = arrays[f"continue_{name}"][replica]
-            track.kept.numbers[:] = self._kept_numbers(record, replica)
+            track.kept.numbers[:] = arrays["continue_kept"][replica]
             restore_generator(self._random[replica], record.settings["random"][replica])
             if self.protocol.noise:
                 restore_generator(self._noise[replica], record.settings["noise"][replica])
@@ -748,21 +749,17 @@ class Simulation(Generic[Number]):
         shapes = {f"continue_{part}": (self.replicas, *getattr(track, part).shape) for part in CONTINUED}
         for name, width in self._lengths().items():
             shapes[f"continue_{name}"] = (self.replicas, width)
-        kept_numbers = "continue_kept" if "continue_kept" in record.arrays else "continue_stride"
-        shapes[kept_numbers] = (self.replicas, 4 if kept_numbers == "continue_kept" else 1)
+        shapes["continue_kept"] = self.replicas, len(track.kept.numbers)
+        if len(record.arrays["continue_strategies"][0]) == OLD_BLOCK:
+            raise InputError(
+                "a run that an earlier version of gamesim began cannot be continued, because rounds were added up "
+                "differently; run it from the start"
+            )
         check_shapes(record.arrays, shapes)
         kept = len(record.arrays["trajectory_rounds"])
         for replica in range(self.replicas):
-            if not self._trajectories.fits(self._kept_numbers(record, replica), track, kept):
+            if not self._trajectories.fits(record.arrays["continue_kept"][replica], track, kept):
                 raise InputError("the trajectory in this record is not one of a run with these settings")
-
-    @staticmethod
-    def _kept_numbers(record: Record[Number], replica: int) -> Any:
-        """Return where the trajectory of a record stands; records of earlier versions kept every stride-th round."""
-        if "continue_kept" in record.arrays:
-            return record.arrays["continue_kept"][replica]
-        stride, count = int(record.arrays["continue_stride"][replica, 0]), len(record.arrays["trajectory_rounds"])
-        return [stride, count, count * stride, 0]
 
     def _allocate(self, first_state: Vector, scratch: int, totals: Sequence[Vector]) -> loop.Track:
         """Return the arrays of a replica."""
@@ -771,6 +768,7 @@ class Simulation(Generic[Number]):
             first_state,
             scratch,
             self._drawn,
+            isinstance(self.game, Table),
             self._trajectories.every,
             sum(map(len, totals)),
             self.protocol.delay,
@@ -791,7 +789,7 @@ class Simulation(Generic[Number]):
         return {python_state(player): np.stack([one[player] for one in states]) for player in states[0]}
 
     def _lengths(self) -> dict[str, int]:
-        return lengths(self.game.sizes, self._drawn, len(self._tracks[0].sums.observed))
+        return lengths(self.game.sizes, self._drawn, isinstance(self.game, Table), len(self._tracks[0].sums.observed))
 
     def _most_rounds(self) -> int:
         """Return the largest number of rounds between two calls of the loop: random numbers and rows must fit."""
@@ -802,7 +800,7 @@ class Simulation(Generic[Number]):
 
     def _refuse_beyond_memory(self, observed: int, state: int) -> None:
         """Raise an InputError if the arrays, with observers' totals and learners' states, exceed the memory limit."""
-        held = tracks.bytes_needed(self.game.sizes, self._per_decade, self._drawn)
+        held = tracks.bytes_needed(self.game.sizes, self._per_decade, self._drawn, isinstance(self.game, Table))
         needed = self.replicas * (held + 8 * state + 8 * observed * (2 + grid.DECADES * self._per_decade))
         if needed > SIMULATION_BYTES:
             raise InputError(
@@ -848,13 +846,14 @@ class Simulation(Generic[Number]):
             self._python[replica].advance(track, self.rounds, rounds, uniforms, noise)
         else:
             loop.advance(self._setup, track, self.rounds, rounds, uniforms, noise)
-        track.sums.last[:] = track.strategies[(self.rounds + rounds - 1) % loop.BLOCK]
+        track.sums.last[:] = track.strategies[(self.rounds + rounds - 1) & self._setup.last_row]
         self._spent[replica] += thread_time() - began
 
     def _sums(self, track: loop.Track) -> Sums:
         """Return the sums so far including the incomplete block, without changing the track."""
         sums = track.sums.copy()
-        loop.add_block(self._setup, track, self.rounds % loop.BLOCK, sums)
+        rows = self.rounds & self._setup.last_row
+        loop.add_block(self._setup, track, self.rounds - rows, rows, sums)
         return sums
 
     def _summed_arrays(self) -> dict[str, NDArray[np.float64]]:

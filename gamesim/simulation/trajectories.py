@@ -11,14 +11,14 @@ from numpy.typing import NDArray
 from gamesim import validation
 from gamesim.engine import trajectory
 from gamesim.engine.compiled import Integers
-from gamesim.engine.loop import BLOCK, Track
+from gamesim.engine.loop import SMALL_BLOCK, Track
 from gamesim.errors import InputError, unknown
 
 Keep: TypeAlias = Literal["thinned", "every", "windows", "none"] | int
 
 NAMES = ("thinned", "every", "windows", "none")
 MOST_BYTES = 2**33  # of a trajectory without thinning
-WINDOW = BLOCK  # consecutive rounds at each checkpoint
+WINDOW = SMALL_BLOCK  # consecutive rounds at each checkpoint
 
 
 class Trajectories:
@@ -72,7 +72,7 @@ class Trajectories:
         before = self._rounds[-1][-1] + 1 if self._rounds else 0
         window = np.arange(max(before, rounds - WINDOW), rounds)
         self._rounds.append(window)
-        self._windows.append([track.strategies[window % BLOCK] for track in tracks])
+        self._windows.append([track.strategies[window % len(track.losses)] for track in tracks])
 
     def arrays(self, tracks: Sequence[Track]) -> dict[str, NDArray[Any]]:
         """Return the kept rounds, counted from 1, and the strategies in them, one row per replica."""

@@ -68,6 +68,20 @@ def test_a_file_without_an_end_is_not_read_to_it(tmp_path: Path, monkeypatch: py
         scenario.read("/dev/zero")
 
 
+def test_a_file_has_a_limited_number_of_values(tmp_path: Path) -> None:
+    path = written(tmp_path, f'title = "{"," * files.MOST_VALUES}"\nrounds = 5\n')
+    with pytest.raises(InputError, match=r"has more than 524,288 values, the limit for TOML; store large payoff"):
+        scenario.read(path)
+
+
+@pytest.mark.parametrize("read", [scenario.read, model.read])
+def test_a_mistake_in_every_line_is_not_put_into_words(tmp_path: Path, read: Any) -> None:
+    path = written(tmp_path, "".join(f"a{i} = 1\n" for i in range(10**4)))
+    with pytest.raises(InputError, match=r"has 10[0-9] errors or more:\n(.*\n)*  a0: unknown key") as refused:
+        read(path)
+    assert len(str(refused.value)) == LONGEST_MESSAGE
+
+
 @pytest.mark.parametrize("find", [scenario.find, model.find])
 def test_a_name_that_is_too_long_for_a_path_is_refused(find: Any) -> None:
     with pytest.raises(InputError, match=r"cannot read '?a{50,60}\.\.\.'?: File name too long"):

@@ -194,7 +194,7 @@ def test_a_schedule_is_a_varying_game(folder: Path) -> None:
     [
         ({"schedule": SCHEDULE, "name": "chicken"}, "game: expected exactly one of name, file, payoffs and schedule"),
         ({"schedule": {}}, "game.schedule.tables: missing; expected a list of games"),
-        ({"schedule": {**SCHEDULE, "every": 0}}, "game.schedule.every: expected an integer of at least 1"),
+        ({"schedule": {**SCHEDULE, "every": 0}}, "game.schedule.every: expected an integer from 1 to 10^15"),
         ({"schedule": {**SCHEDULE, "change": "slow"}}, 'game.schedule.change: expected "abrupt" or "drifting"'),
         ({"schedule": {**SCHEDULE, "evry": 1}}, "game.schedule.evry: unknown key; did you mean 'every'?"),
         ({"schedule": {"tables": [TABLES[0], TABLES[1][:1]]}}, "game.schedule.tables[2]: expected 2 tables for 2 play"),

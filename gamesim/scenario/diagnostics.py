@@ -19,7 +19,7 @@ from gamesim.errors import InputError, did_you_mean
 from gamesim.formatting import shown
 from gamesim.game import Game
 from gamesim.learner import Learner, several_informed
-from gamesim.scenario.mistakes import Mistake, Mistakes, key_at, key_of_setting
+from gamesim.scenario.mistakes import MOST_MISTAKES, Mistake, Mistakes, key_at, key_of_setting
 from gamesim.scenario.parts import EveryonePart, GamePart, Part, PlayerPart
 from gamesim.scenario.payoffs import label_mistakes
 from gamesim.simulation.first_round import refuse_opening
@@ -35,7 +35,8 @@ SoundPart = TypeVar("SoundPart", bound=Part)
 
 def in_plain_words(errors: ValidationError, raw: Mapping[str, Any], scenario: type[Part]) -> list[Mistake]:
     """Translate the errors that pydantic found in a scenario; all alternatives of one value are one mistake."""
-    return list(dict.fromkeys(mistake for one in errors.errors() for mistake in _translated(one, raw, scenario)))
+    found = errors.errors()[:MOST_MISTAKES]  # a large file may have a mistake in every line
+    return list(dict.fromkeys(mistake for one in found for mistake in _translated(one, raw, scenario)))
 
 
 def _translated(error: ErrorDetails, raw: Mapping[str, Any], scenario: type[Part]) -> Iterator[Mistake]:

@@ -10,8 +10,10 @@ from gamesim.errors import InputError, unknown
 from gamesim.formatting import shortened
 from gamesim.scenario.model import SCENARIO_FILE, Scenario
 
-LARGEST_FILE = 2**28  # bytes
+LARGEST_FILE = 2**24  # bytes
+MOST_VALUES = 2**19  # commas, lines and equals signs, of which tomllib and all checks take up to 5 seconds
 DEEPEST_KEY = 100  # parts of a dotted key; tomllib takes a time that grows with their square
+_LIMIT = "the limit for TOML; store large payoff tables in a game file (.npz), and name it with file = ..."
 _DEEP_KEY = re.compile(rf"""(?<![\w."'-])(?:[\w"'-]++[ \t]*+\.[ \t]*+){{{DEEPEST_KEY}}}""")
 
 
@@ -124,7 +126,9 @@ def read_toml(path: Path) -> tuple[dict[str, Any], str]:
         with path.open("rb") as file:
             data = file.read(LARGEST_FILE + 1)  # a device or a pipe has no size to check before
         if len(data) > LARGEST_FILE:
-            raise InputError(f"{path} has more than {LARGEST_FILE:,} bytes, the limit for TOML")
+            raise InputError(f"{path} has more than {LARGEST_FILE:,} bytes, {_LIMIT}")
+        if sum(map(data.count, (b",", b"\n", b"="))) > MOST_VALUES:
+            raise InputError(f"{path} has more than {MOST_VALUES:,} values, {_LIMIT}")
         text = data.decode("utf-8-sig")
         if _DEEP_KEY.search(text):
             raise InputError(f"{path} is not valid TOML: a key has more than {DEEPEST_KEY} parts")

@@ -7,6 +7,7 @@ from gamesim.errors import InputError
 from gamesim.formatting import shortened
 
 Mistake = tuple[str, str]  # the key, and what is wrong with it
+MOST_MISTAKES = 100  # that are put into words
 
 
 class Mistakes(ValueError):
@@ -21,7 +22,16 @@ def message(source: str, mistakes: list[Mistake]) -> str:
     """Return the error message for these mistakes: a single line for one, or a list for several."""
     if len(mistakes) == 1:
         return f"{source}: {mistakes[0][0]}: {mistakes[0][1]}"
-    return f"{source} has {len(mistakes)} errors:" + "".join(f"\n  {key}: {what}" for key, what in mistakes)
+    return heading(source, len(mistakes)) + "".join(f"\n  {key}: {what}" for key, what in mistakes)
+
+
+def heading(source: str, count: int) -> str:
+    """Return the first line of a list of mistakes, of which at most about `MOST_MISTAKES` are found.
+
+    >>> heading("mine.toml", 2), heading("mine.toml", 100)
+    ('mine.toml has 2 errors:', 'mine.toml has 100 errors or more:')
+    """
+    return f"{source} has {count} errors{' or more' if count >= MOST_MISTAKES else ''}:"
 
 
 def key_at(location: Sequence[str | int]) -> str:

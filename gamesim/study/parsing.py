@@ -12,6 +12,7 @@ from gamesim.formatting import shown
 from gamesim.measure import numbers
 from gamesim.scenario import Scenario
 from gamesim.scenario.files import read_toml
+from gamesim.scenario.mistakes import MOST_MISTAKES, heading
 from gamesim.scenario.parts import number_measure
 from gamesim.study.axes import Axis, Change, Choice, top_of
 from gamesim.study.canonical import canonical
@@ -43,7 +44,8 @@ def parse(raw: Mapping[str, Any], source: str, folder: Path, *, local_code: bool
     """Parse the values of a study file, or raise one InputError that lists all mistakes in them."""
     if local_code:
         raw = _allowed(dict(raw), folder)
-    mistakes = [f"{key}: unknown key; {did_you_mean(key, KEYS)}" for key in raw if key not in KEYS]
+    strange = [key for key in raw if key not in KEYS]
+    mistakes = [f"{key}: unknown key; {did_you_mean(key, KEYS)}" for key in strange[:MOST_MISTAKES]]
 
     @contextmanager
     def collected() -> Iterator[None]:
@@ -65,7 +67,7 @@ def parse(raw: Mapping[str, Any], source: str, folder: Path, *, local_code: bool
     with collected():
         grid = _axes(raw.get("grid", {}), "grid")
     if len(mistakes) > 1:
-        raise InputError(f"{source} has {len(mistakes)} errors:" + "".join(f"\n  {one}" for one in mistakes))
+        raise InputError(heading(source, len(mistakes)) + "".join(f"\n  {one}" for one in mistakes))
     if mistakes:
         raise InputError(f"{source}: {mistakes[0]}")
     return Parts(title, base, base_folder, seeds, measures, grid, entries, entries_name)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from tests.fuzzing.counts import Counts
 from tests.fuzzing.inputs import made, save
-from tests.fuzzing.judge import load_kernels, new_judge
+from tests.fuzzing.judge import load_kernels, new_judge, scratch_folder
 from tests.fuzzing.kinds import KINDS
 from tests.fuzzing.oracle import Outcome
 
@@ -28,6 +28,13 @@ def campaign(count: int, seed: int, only: Sequence[str], failures: Path) -> Coun
     """Run inputs 0 to `count` - 1 of a seed, save those that fail, and return the counts, also when interrupted."""
     load_kernels()
     counts = Counts(list(KINDS))
+    with scratch_folder() as scratch:  # of the parent, because a child that crashes leaves its files behind
+        _run(counts, count, seed, only, failures, scratch)
+    return counts
+
+
+def _run(counts: Counts, count: int, seed: int, only: Sequence[str], failures: Path, scratch: str) -> None:
+    """Run inputs in one child after the other, each from the input at which the last one crashed."""
     crashed = -1
     while counts.current < count:
         child = os.fork()
@@ -35,7 +42,7 @@ def campaign(count: int, seed: int, only: Sequence[str], failures: Path) -> Coun
             code = 1
             signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its child
             try:
-                _work(counts, count, seed, only, failures, crashed)
+                _work(counts, count, seed, only, failures, scratch, crashed)
                 code = 0
             except BaseException:
                 traceback.print_exc()
@@ -50,7 +57,6 @@ def campaign(count: int, seed: int, only: Sequence[str], failures: Path) -> Coun
             os.kill(child, signal.SIGKILL)
             os.waitpid(child, 0)
             break
-    return counts
 
 
 def _await(child: int, counts: Counts) -> bool:
@@ -67,10 +73,12 @@ def _await(child: int, counts: Counts) -> bool:
     return os.WIFSIGNALED(ended[1])
 
 
-def _work(counts: Counts, count: int, seed: int, only: Sequence[str], failures: Path, crashed: int) -> None:
+def _work(
+    counts: Counts, count: int, seed: int, only: Sequence[str], failures: Path, scratch: str, crashed: int
+) -> None:
     """Run inputs from the current one on, in this process."""
     alike: Counter[str] = Counter()
-    with new_judge() as judge:
+    with new_judge(scratch) as judge:
         for number in range(counts.current, count):
             counts.current = number
             kind, given = made(seed, number, only)

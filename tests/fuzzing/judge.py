@@ -47,11 +47,16 @@ class Judge:
         return outcome
 
 
+def scratch_folder() -> "tempfile.TemporaryDirectory[str]":
+    """Return a folder for temporary files, in memory where there is such a folder, to spare the disk."""
+    memory = Path("/dev/shm")
+    return tempfile.TemporaryDirectory(prefix="fuzzing-", dir=memory if memory.is_dir() else None)
+
+
 @contextmanager
-def new_judge() -> Iterator[Judge]:
-    """Yield a judge whose working folder is the current folder meanwhile."""
-    memory = Path("/dev/shm")  # files in memory, where there is such a folder, spare the disk
-    with tempfile.TemporaryDirectory(prefix="fuzzing-", dir=memory if memory.is_dir() else None) as scratch:
+def new_judge(inside: str | None = None) -> Iterator[Judge]:
+    """Yield a judge whose working folder, inside a given one, is the current folder meanwhile."""
+    with tempfile.TemporaryDirectory(dir=inside) if inside else scratch_folder() as scratch:
         before = Path.cwd()
         os.chdir(scratch)
         try:

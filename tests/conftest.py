@@ -1,5 +1,7 @@
 """What holds for all tests: a busy machine fails none of them, and what one makes known is forgotten after it."""
 
+import signal
+
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -7,6 +9,8 @@ from gamesim.measure import registry
 
 settings.register_profile("gamesim", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("gamesim")
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in the background of a shell; children would inherit it
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture(autouse=True)

@@ -105,7 +105,9 @@ class Moment:
         return [part.reshape(size, size) for part, size in zip(parts, self.game.sizes, strict=True)]
 
     def counterfactuals(self, of: RegretOf = "play") -> Vector:
-        """Return the sums Σ p ⊗ l, player after player, in units of loss; see `matrices_of`.
+        """Return the sums Σ p ⊗ l, player after player, in units of loss.
+
+        They are the entries of `matrices_of`.
 
         Parameters
         ----------
@@ -121,7 +123,7 @@ class Moment:
         --------
         >>> import gamesim
         >>> gamesim.simulate("chicken", "uniform", rounds=2).moments()[-1].counterfactuals().round(2).tolist()
-        [-0.14, 0.14, -0.14, 0.14, -0.14, 0.14, -0.14, 0.14]
+        [-0.14, 0.0, -0.14, 0.0, -0.14, 0.0, -0.14, 0.0]
         """
         return _of_strategies(self.sums) if _has_strategies(self.sums, of) else self._counterfactuals
 
@@ -323,7 +325,7 @@ class Moments(Sequence[Moment]):
         return Moments(self.game, np.array([one.rounds for one in found]), lambda k: found[k].sums)
 
     def counterfactuals(self, of: RegretOf = "play") -> NDArray[np.float64]:
-        """Return the sums Σ p ⊗ l at all moments, one row per moment; see `Moment.counterfactuals`.
+        """Return the sums Σ p ⊗ l at all moments, see `Moment.counterfactuals`.
 
         Parameters
         ----------
@@ -333,7 +335,7 @@ class Moments(Sequence[Moment]):
         Returns
         -------
         ndarray of float
-            All matrices in units of loss, flattened and concatenated.
+            One row per moment: all matrices in units of loss, flattened and concatenated.
 
         Examples
         --------

@@ -31,7 +31,8 @@ from numpy.typing import NDArray
 from gamesim.engine.compiled import Vector
 from gamesim.game import Table
 from gamesim.players._kernels.reduction import reduction, settle
-from gamesim.players.wavelet import Wavelet, learn, load, project, restore_improper, settings_view
+from gamesim.players._kernels.wavelet import learn, load, project, restore_improper, settings_view
+from gamesim.players.wavelet import Wavelet
 from gamesim.simulation import Simulation
 
 ROUNDS = {4: 200_000, 16: 100_000, 64: 20_000, 256: 3_000, 1024: 300}

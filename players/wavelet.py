@@ -121,9 +121,7 @@ class Wavelet(Learner):
         owner = owners(actions, self.order)
         columns = self.scale / (actions**2 * shares(owner))
         code, guard = self._clock()
-        return SETTINGS.pack(
-            clock=code, size=owner.size, scale=self.scale, guard=guard, columns=columns, owners=owner
-        )
+        return SETTINGS.pack(clock=code, size=owner.size, scale=self.scale, guard=guard, columns=columns, owners=owner)
 
     def first_state(self, actions: int) -> Vector:  # noqa: D102
         owner = owners(actions, self.order)
@@ -199,14 +197,14 @@ class Wavelet(Learner):
         """Return the certificate against the matrix with these coefficients."""
         own, size = self.own_parts(state, actions), self.dimensions(actions)[0]
         settings = SETTINGS.parts(self.kernel_settings(actions))
-        steps, gradients, times, spent = -LIPSCHITZ, 0.0, own.times, 0.0
+        gradients, times, spent = -LIPSCHITZ * own.totals, own.times, 0.0
         if settings.clock == BLOCKS:
             block = OPEN.parts(own.more, size)
-            steps, gradients, times = -2 * LIPSCHITZ, block.sums, own.times + (block.masses > 0)
+            gradients, times = 2 * gradients + block.sums, times + (block.masses > 0)
         elif settings.clock == OPTIMISTIC:
             spent = LIPSCHITZ * HINTS.parts(own.more, size).spent.sum()
         if exact:
-            return float(own.worth.sum() - coefficients @ (steps * own.totals + gradients))
+            return float(own.worth.sum() - coefficients @ gradients)
         scales = np.append(np.tile(settings.columns, size), self.scale)
         scales[:size] *= size
         return float(regret_bound(settings.clock, scales, times, coefficients).sum() + spent)

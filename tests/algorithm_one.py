@@ -1,6 +1,7 @@
 """Algorithm 1 of Lu, Sun and Zhang, line by line: explicit features, no fast transforms, no lazy updates.
 
-The clocks are "blocks" (the paper's), "continuous", and "optimistic": continuous with guarded hints. Many runs are computed at once: the first axis of every array is the run.
+The clocks are "blocks" (the paper's), "continuous", and "optimistic": continuous with guarded hints. Many runs are
+computed at once: the first axis of every array is the run.
 """
 
 import numpy as np
@@ -166,7 +167,7 @@ class AlgorithmOne:
         self.scale[:, 1 : 1 + self.states] *= self.states
         self.x, self.c, self.a, self.n, self.S = (np.zeros_like(self.scale) for _ in range(5))
         self.plain, self.E = np.zeros_like(self.scale), np.zeros_like(self.scale)
-        self.W = np.zeros(self.runs)
+        self.W, self.g_sum = np.zeros(self.runs), np.zeros((self.runs, self.states, self.states))
 
     def play(self) -> Array:
         shape = (self.runs, self.states, self.states)
@@ -187,6 +188,7 @@ class AlgorithmOne:
         self.g_improper = np.where(self.improper < 0, np.minimum(g, 0), g)
         self.gradients = self.g_improper.reshape(self.runs, -1) @ self.features.T
         self.W += (self.gradients * self.x).sum(axis=1)
+        self.g_sum += self.g_improper
         if self.clock == "blocks":
             self.c += self.gradients
             self.a += np.abs(self.gradients)

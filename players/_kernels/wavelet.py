@@ -41,7 +41,9 @@ class Settings(NamedTuple):
     owners: Integers  # the action that owns each augmented index
 
 
-SETTINGS = Layout(Settings, "", clock="int", size="int", scale="float", guard="float", columns="size", owners="int[size]")
+SETTINGS = Layout(
+    Settings, "", clock="int", size="int", scale="float", guard="float", columns="size", owners="int[size]"
+)
 settings_view = SETTINGS.view
 
 
@@ -104,7 +106,7 @@ class Hints(NamedTuple):
 
 
 HINTS = Layout(Hints, shifts="d * d + 1", spent="d * d + 1")
-_hints_view = HINTS.view
+hints_view = HINTS.view
 
 
 def more_state(clock: int, size: int) -> Vector:
@@ -308,7 +310,7 @@ def _advance(settings: Vector, own: Vector, size: int, number: int, gradients: V
     if chosen.clock == CONTINUOUS:
         changed = advance_continuous(gradients, times, totals, predictions, scales, factor, moved)
     elif chosen.clock == OPTIMISTIC:
-        hints = _hints_view(parts.more, size)
+        hints = hints_view(parts.more, size)
         shifts, spent = part(hints.shifts, start, end), part(hints.spent, start, end)
         changed = advance_optimistic(
             gradients, times, totals, shifts, spent, predictions, scales, factor, chosen.guard, moved

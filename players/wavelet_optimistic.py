@@ -13,7 +13,7 @@ from gamesim.validation import at_least
 
 @dataclass(frozen=True)
 class WaveletOptimistic(WaveletContinuous):
-    """Run the wavelet learner with the continuous clock and the last gradients as guarded hints.
+    """Run the wavelet learner with its last gradients as guarded hints.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
 """The matrix learner of the wavelet learners: scalar learners on Haar features, and the matrix that they predict.
 
-In a round, the gradient matrix is transformed row by row into feature gradients, from which the scalar learners compute
-their next predictions. The improper matrix is restored from these, projected to a stochastic matrix, and its fixed
-point is the next strategy.
+The gradient matrix is transformed row by row into feature gradients, from which the scalar learners compute their next
+predictions. The improper matrix is restored from these, projected to a stochastic matrix, and its fixed point is the
+next strategy.
 """
 
 from typing import NamedTuple

@@ -40,7 +40,7 @@ ROUNDS = {4: 200_000, 16: 100_000, 64: 20_000, 256: 3_000, 1024: 300}
 AT_MOST = {16: 0.5, 64: 0.8, 256: 0.6, 1024: 0.4}
 PAPER, CONTINUOUS, OPTIMISTIC = LEARNERS = ("wavelet", "wavelet-continuous", "wavelet-optimistic")
 NO_SLOWER = 1.3  # wavelet-optimistic relative to wavelet-continuous
-PIECES = 10
+PIECES = 3  # each ends with a record, whose arrays are copied
 STAGES = ("gradients and scalar learners", "inverse transform", "projection", "fixed point")
 
 ir: Any = import_module("llvmlite.ir")  # untyped
@@ -176,7 +176,7 @@ def report(size: int) -> None:
             line += f"; to {CONTINUOUS} {slower[0]:.2f}, zero-sum {slower[1]:.2f}"
             line += f", at most {NO_SLOWER}: {'met' if max(slower) <= NO_SLOWER else 'MISSED'}"
         print(line, flush=True)
-        rounds = max(ROUNDS[size] // PIECES, 20)
+        rounds = max(ROUNDS[size] // 10, 20)
         parts = zip(shares(learner, size, payoffs[0], rounds), STAGES, strict=True)
         print("      " + ", ".join(f"{share:.0%} {stage}" for share, stage in parts))
     if size == 4:

@@ -29,26 +29,35 @@ from gamesim.engine.compiled import Vector, inlined, kernel, multiply_add
 LIPSCHITZ = 2.0  # G: gradients lie in [-G, G]
 FULL = LIPSCHITZ * (1 - 1e-9)  # a block closes here, so that rounding does not delay it
 BLOCKS, CONTINUOUS, OPTIMISTIC = 0, 1, 2  # numeric codes of the clocks, for the kernels
-TERMS = 40  # enough for |z| ≤ 2.8, where the last term is below 1e-15 of the sum
-SERIES = 2.8**2
-FEW_TERMS = 20  # enough for z² ≤ 1.5, as most have: the next term is below 4e-17
-SHORT = 1.5
+SERIES = 2.8**2  # the range of the series, z² ≤ SERIES
+SHORT = 1.5  # the range of the short series, in which most z² lie
 SEVERAL = 4  # vectorised, this many predictions take as long as one
 LARGEST = 650.0  # exp of this is 2e282; for larger z², predictions are capped
 LARGEST_POTENTIAL = exp(LARGEST) / (2 * LARGEST)  # 2 z Dawson(z) - 1 = 1 / (2 z²) + ...
 
-_inverse_factorial = np.concatenate([[1.0], np.cumprod(1 / np.arange(1.0, TERMS))])
-COEFFICIENTS = _inverse_factorial / (2 * np.arange(TERMS) - 1.0)  # 1 / (m! (2m - 1))
+_inverse_factorial = np.concatenate([[1.0], np.cumprod(1 / np.arange(1.0, 40))])
+COEFFICIENTS = _inverse_factorial / (2 * np.arange(40) - 1.0)  # 1 / (m! (2m - 1)); the last is below 1e-15 of the sum
+# The same series, reduced to 14 terms by leaving out Chebyshev polynomials of [0, SHORT] whose coefficients add up to
+# less than 2e-18 (Lanczos 1938, "Trigonometric interpolation of empirical and analytical functions")
+SHORT_COEFFICIENTS = np.array(
+    [
+        -1.0, 1.0000000000000004, 0.16666666666664606, 0.03333333333368329, 0.00595238094928125,
+        0.0009259259423524785, 0.00012626256995559884, 1.5262645994161078e-05, 1.6532282495998643e-06,
+        1.6234054120637176e-07, 1.4315589732204812e-08, 1.2937887266767043e-09, 5.624204420642397e-11,
+        1.2993349436146398e-11,
+    ]
+)  # fmt: skip
 
 
 @inlined
-def _series(square: float, terms: int) -> float:
-    """Return the sum of the first terms, with independent accumulators for even and odd powers."""
+def _series(square: float, coefficients: Vector) -> float:
+    """Return the sum of an even number of terms, with independent accumulators for even and odd powers."""
     fourth = square * square
-    even, odd = float(COEFFICIENTS[terms - 2]), float(COEFFICIENTS[terms - 1])
-    for m in range(terms - 4, -2, -2):
-        even = multiply_add(even, fourth, COEFFICIENTS[m])
-        odd = multiply_add(odd, fourth, COEFFICIENTS[m + 1])
+    last = coefficients.size
+    even, odd = coefficients[last - 2], coefficients[last - 1]
+    for m in range(last - 4, -2, -2):
+        even = multiply_add(even, fourth, coefficients[m])
+        odd = multiply_add(odd, fourth, coefficients[m + 1])
     return float(multiply_add(odd, square, even))
 
 
@@ -59,7 +68,7 @@ def potential(square: float) -> float:
     The first term is -1 and all others are positive, so there is no cancellation if the sum is large.
     """
     if square <= SERIES:
-        return _series(square, FEW_TERMS) if square <= SHORT else _series(square, TERMS)
+        return _series(square, SHORT_COEFFICIENTS) if square <= SHORT else _series(square, COEFFICIENTS)
     term, value, power = 1.0, -1.0, 0.0
     while power < square or term > 1e-17 * value:
         power += 1
@@ -136,9 +145,9 @@ def advance_continuous(
         wide += _reaches(SHORT, abs(totals[j]), times[j])
     several = SEVERAL * moved > gradients.size
     if several and wide == 0:
-        count = _predict_row(times, totals, predictions, scales, factor, changed, FEW_TERMS)
+        count = _predict_row(times, totals, predictions, scales, factor, changed, SHORT_COEFFICIENTS)
     elif several:
-        count = _predict_row(times, totals, predictions, scales, factor, changed, TERMS)
+        count = _predict_row(times, totals, predictions, scales, factor, changed, COEFFICIENTS)
     if moved > 0 and (wide > 0 or not several):  # one by one if few moved, or beyond the range of the series
         for j in range(gradients.size):
             if _reaches(SERIES, abs(totals[j]), times[j]) if several else gradients[j] != 0:
@@ -176,10 +185,12 @@ def advance_optimistic(
     several = SEVERAL * moved > gradients.size
     row = (gradients, times, totals, shifts, spent, predictions, scales)
     if several and wide == 0:
-        count = _predict_row_hinted(row, factor, guard, changed, FEW_TERMS)
+        count = _predict_row_hinted(row, factor, guard, changed, SHORT_COEFFICIENTS, True)
     elif several:
-        count = _predict_row_hinted(row, factor, guard, changed, TERMS)
-    if moved > 0 and (wide > 0 or not several):
+        count = _predict_row_hinted(row, factor, guard, changed, COEFFICIENTS, True)
+    elif moved > 0 and wide == 0:
+        count = _predict_row_hinted(row, factor, guard, changed, SHORT_COEFFICIENTS, False)
+    if moved > 0 and wide > 0:
         for j in range(gradients.size):
             step = gradients[j] / LIPSCHITZ
             far = _reaches(SERIES, abs(totals[j]) + abs(step), times[j])
@@ -208,13 +219,19 @@ def _guarded(shift: float, room: float) -> float:
 
 @inlined
 def _predict_row(
-    times: Vector, totals: Vector, predictions: Vector, scales: Vector, factor: float, changed: Vector, terms: int
+    times: Vector,
+    totals: Vector,
+    predictions: Vector,
+    scales: Vector,
+    factor: float,
+    changed: Vector,
+    coefficients: Vector,
 ) -> int:
-    """Predict a row with this many terms of the series, vectorised; mark and count what changed."""
+    """Predict a row with these coefficients of the series, vectorised; mark and count what changed."""
     count = 0
     for j in range(times.size):
         later = times[j] + 1
-        prediction = factor * scales[j] * np.sqrt(later) * _half_difference(totals[j], 0.5 / later, terms)
+        prediction = factor * scales[j] * np.sqrt(later) * _half_difference(totals[j], 0.5 / later, coefficients)
         differs = prediction != predictions[j]
         changed[j] = 1.0 if differs else 0.0
         count += differs
@@ -223,15 +240,19 @@ def _predict_row(
 
 
 @inlined
-def _predict_row_hinted(row: tuple[Vector, ...], factor: float, guard: float, changed: Vector, terms: int) -> int:
-    """Predict a row with hints, like `_predict_row`."""
+def _predict_row_hinted(
+    row: tuple[Vector, ...], factor: float, guard: float, changed: Vector, coefficients: Vector, every: bool
+) -> int:
+    """Predict a row with hints, like `_predict_row`; if not every prediction, then those that may change."""
     gradients, times, totals, shifts, spent, predictions, scales = row
     count = 0
     for j in range(times.size):
+        if not every and gradients[j] == 0 and shifts[j] == 0:
+            continue
         later = times[j] + 1
         root, inverse = factor * scales[j] * np.sqrt(later), 0.5 / later
-        plain = root * _half_difference(totals[j], inverse, terms)
-        hinted = root * _half_difference(totals[j] - gradients[j] / LIPSCHITZ, inverse, terms)
+        plain = root * _half_difference(totals[j], inverse, coefficients)
+        hinted = root * _half_difference(totals[j] - gradients[j] / LIPSCHITZ, inverse, coefficients)
         shift = _guarded(hinted - plain, guard * root - spent[j])
         differs = plain + shift != predictions[j]
         changed[j] = 1.0 if differs else 0.0
@@ -242,10 +263,10 @@ def _predict_row_hinted(row: tuple[Vector, ...], factor: float, guard: float, ch
 
 
 @inlined
-def _half_difference(total: float, inverse: float, terms: int) -> float:
+def _half_difference(total: float, inverse: float, coefficients: Vector) -> float:
     """Return ½[V(n, S+1) - V(n, S-1)] / (ε √n), given 1 / (2n); z² beyond the range of the series is capped."""
     up, down = (total + 1) ** 2 * inverse, (total - 1) ** 2 * inverse
-    return 0.5 * (_series(min(up, SERIES), terms) - _series(min(down, SERIES), terms))
+    return 0.5 * (_series(min(up, SERIES), coefficients) - _series(min(down, SERIES), coefficients))
 
 
 def regret_bound(

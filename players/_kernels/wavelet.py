@@ -54,7 +54,7 @@ class Own(NamedTuple):
     sums: Vector  # the sum of the positive part of each of its rows
     pending: Vector  # pending rows of the transforms: one per scale, and one more
     losses: Vector  # by augmented index
-    begins: Vector  # the first row to restore in each column
+    begins: Vector  # the first row to restore in each column; D if none, and 0 before the first round
     ends: Vector  # the end (exclusive) of the rows to restore; 0 if none
     rows: Vector  # which rows to project
     moved: Vector  # which predictions of one row of features changed
@@ -135,7 +135,7 @@ def restore_improper(own: Vector, size: int) -> bool:
                 if ends[j] > 0:
                     begin_row = min(begin_row, int(begins[j]))
                     last = max(last, int(ends[j]))
-                    ends[j] = 0.0
+                    begins[j], ends[j] = size, 0.0
             if last == 0:
                 break
             end_row = max(end_row, last)
@@ -336,8 +336,7 @@ def _mark(own: Vector, size: int, number: int, moved: Vector) -> None:
         for j in range(size):
             begins[j], ends[j] = 0, size
         return
-    for j in range(size):
-        if moved[j] > 0:
-            moved[j] = 0.0
-            begins[j] = begin if ends[j] == 0 else min(begins[j], begin)
-            ends[j] = max(ends[j], end)
+    for j in range(size):  # without branches, hence vectorised
+        begins[j] = min(begins[j], begin) if moved[j] > 0 else begins[j]
+        ends[j] = max(ends[j], end) if moved[j] > 0 else ends[j]
+        moved[j] = 0.0

@@ -128,11 +128,12 @@ def test_hints_never_spend_more_than_their_allowance(family: str) -> None:
         assert unguarded * 1e6 / 0.1 > 2
 
 
-STRUCTURED = ("rotating", "chirp")  # where hints gain loss, or nothing, but correlate play with the next losses
+# Left out, because it does not hold there: with 16 actions, swap regret is 2 and 2.7 times that without hints
+WORSE = ("rotating", "chirp")
 
 
 @pytest.mark.parametrize("actions", [4, 16])
-@pytest.mark.parametrize("family", [one for one in FAMILIES if one not in STRUCTURED])
+@pytest.mark.parametrize("family", [one for one in FAMILIES if one not in WORSE])
 def test_swap_regret_is_at_most_a_quarter_above_that_without_hints(family: str, actions: int) -> None:
     plain, hinted = (suffer(one, family, 30_000, actions)[0] for one in (WaveletContinuous(), WaveletOptimistic()))
     assert regrets.swap(hinted) <= 1.25 * regrets.swap(plain) + 1e-6

@@ -1,13 +1,14 @@
-"""Time per round of the wavelet learner, compared with the linear solve that its paper names as the bottleneck.
+"""Time per round of the wavelet learners, compared with the linear solve that the paper names as the bottleneck.
 
 Run `python benchmarks/flagship.py`, optionally with some of the sizes as arguments. For each number of actions d it
 prints, in processor time from one process with one BLAS thread:
 
-- numpy.linalg.solve of a D × D system, the median over many solves before and after the runs of the learner;
-- a complete player-round of `wavelet` in self-play on random general-sum games, simulation and record included, and for
-  comparison on random zero-sum games, where more actions stay in play;
-- the ratio of the two, and its maximum allowed value;
-- the share of each stage of the learner, measured with the processor's cycle counter.
+- numpy.linalg.solve of a D × D system, the median over many solves before and after the runs of the learners;
+- for each clock, a complete player-round in self-play on random general-sum games, simulation and record included, and
+  for comparison on random zero-sum games, where more actions stay in play; the learners take turns, in short pieces;
+- the ratios to the solve, for `wavelet` with its maximum allowed value, and for `wavelet-optimistic` also to
+  `wavelet-continuous`;
+- the share of each stage of each learner, measured with the processor's cycle counter.
 
 At d = 4 it compares the time with that of a round of two Hedge learners in plain NumPy.
 """
@@ -28,15 +29,19 @@ import numpy as np
 from numba import njit, types
 from numpy.typing import NDArray
 
+from gamesim import players
 from gamesim.engine.compiled import Vector
 from gamesim.game import Table
 from gamesim.players._kernels.reduction import reduction, settle
-from gamesim.players.wavelet import Wavelet, learn, load, project, restore_improper, settings_view
+from gamesim.players._kernels.wavelet import learn, load, project, restore_improper, settings_view
 from gamesim.simulation import Simulation
 
 ROUNDS = {4: 200_000, 16: 100_000, 64: 20_000, 256: 3_000, 1024: 300}
 AT_MOST = {16: 0.5, 64: 0.8, 256: 0.6, 1024: 0.4}
-STAGES = ("gradients, transform, scalar learners", "inverse transform", "projection", "fixed point")
+PAPER, CONTINUOUS, OPTIMISTIC = LEARNERS = ("wavelet", "wavelet-continuous", "wavelet-optimistic")
+NO_SLOWER = 1.3  # wavelet-optimistic relative to wavelet-continuous
+PIECES = 3  # each ends with a record, whose arrays are copied
+STAGES = ("gradients and scalar learners", "inverse transform", "projection", "fixed point")
 
 ir: Any = import_module("llvmlite.ir")  # untyped
 instruction: Callable[[Callable[..., Any]], Callable[..., Any]] = numba.extending.intrinsic
@@ -94,9 +99,9 @@ def games(size: int, zero_sum: bool = False) -> list[NDArray[np.float64]]:
     return [np.stack([game[0], 1 - game[0]]) for game in payoffs] if zero_sum else payoffs
 
 
-def shares(actions: int, payoffs: NDArray[np.float64], rounds: int) -> Vector:
+def shares(learner: str, actions: int, payoffs: NDArray[np.float64], rounds: int) -> Vector:
     """Return the share of each stage in the time per round."""
-    player = Wavelet()
+    player = players.make(learner)
     spent = np.zeros(len(STAGES))
     tables = 1 - 2 * payoffs  # random payoffs lie in [0, 1]
     tables[0] = tables[0].T  # the opponent's action first
@@ -123,16 +128,20 @@ def solving(size: int, seconds: float = 0.5) -> float:
     return median(taken)
 
 
-def playing(learner: str, payoffs: list[NDArray[np.float64]], rounds: int) -> float:
-    """Return the mean time per player-round in self-play over these games."""
-    spent = 0.0
+def playing(payoffs: list[NDArray[np.float64]], rounds: int) -> dict[str, float]:
+    """Return the mean time per player-round in self-play over these games, for each learner."""
+    spent = dict.fromkeys(LEARNERS, 0.0)
+    piece = max(rounds // PIECES, 1)
     for game in payoffs:
-        simulation = Simulation(Table.from_payoffs(game), [learner, learner], seed=0)
-        simulation.run(2)  # compiles or loads the kernels
-        start = process_time()
-        simulation.run(rounds)
-        spent += process_time() - start
-    return spent / rounds / 2 / len(payoffs)
+        running = {one: Simulation(Table.from_payoffs(game), [one, one], seed=0) for one in LEARNERS}
+        for simulation in running.values():
+            simulation.run(2)  # compiles or loads the kernels
+        for _ in range(PIECES):
+            for learner, simulation in running.items():
+                start = process_time()
+                simulation.run(piece)
+                spent[learner] += process_time() - start
+    return {learner: time / (piece * PIECES) / 2 / len(payoffs) for learner, time in spent.items()}
 
 
 def plain_hedge(payoffs: NDArray[np.float64], rounds: int = 20_000) -> float:
@@ -149,27 +158,35 @@ def plain_hedge(payoffs: NDArray[np.float64], rounds: int = 20_000) -> float:
     return (process_time() - start) / rounds
 
 
+def report(size: int) -> None:
+    """Print the times of all learners at one size."""
+    payoffs = games(size)
+    before = solving(size)
+    general, zero_sum = playing(payoffs, ROUNDS[size]), playing(games(size, zero_sum=True), ROUNDS[size] // 5)
+    solve = min(before, solving(size))
+    print(f"d = {size}: solve {solve * 1e6:.2f} µs")
+    for learner in LEARNERS:
+        both = general[learner], zero_sum[learner]
+        line = f"  {learner:18} player-round {both[0] * 1e6:9.2f} µs, zero-sum {both[1] * 1e6:9.2f} µs"
+        line += f"; ratio to the solve {both[0] / solve:.2f}, zero-sum {both[1] / solve:.2f}"
+        if learner == PAPER and size in AT_MOST:
+            line += f", at most {AT_MOST[size]}: {'met' if both[0] / solve <= AT_MOST[size] else 'MISSED'}"
+        if learner == OPTIMISTIC:
+            slower = both[0] / general[CONTINUOUS], both[1] / zero_sum[CONTINUOUS]
+            line += f"; to {CONTINUOUS} {slower[0]:.2f}, zero-sum {slower[1]:.2f}"
+            line += f", at most {NO_SLOWER}: {'met' if max(slower) <= NO_SLOWER else 'MISSED'}"
+        print(line, flush=True)
+        rounds = max(ROUNDS[size] // 10, 20)
+        parts = zip(shares(learner, size, payoffs[0], rounds), STAGES, strict=True)
+        print("      " + ", ".join(f"{share:.0%} {stage}" for share, stage in parts))
+    if size == 4:
+        hedge = plain_hedge(payoffs[0])
+        print(f"  two Hedge learners in plain NumPy {hedge * 1e6:.1f} µs, two of {PAPER} {2e6 * general[PAPER]:.2f} µs")
+
+
 def main() -> None:
     for size in [int(word) for word in sys.argv[1:]] or ROUNDS:
-        payoffs = games(size)
-        before = solving(size)
-        round_time = playing("wavelet", payoffs, ROUNDS[size])
-        zero_sum_time = playing("wavelet", games(size, zero_sum=True), ROUNDS[size] // 5)
-        solve_time = min(before, solving(size))
-        line = f"d = {size:4}: solve {solve_time * 1e6:9.2f} µs, player-round {round_time * 1e6:8.2f} µs"
-        line += f" (zero-sum {zero_sum_time * 1e6:8.2f} µs)"
-        if size in AT_MOST:
-            ratio = round_time / solve_time
-            verdict = "met" if ratio <= AT_MOST[size] else "MISSED"
-            line += (
-                f", ratio {ratio:.2f} (zero-sum {zero_sum_time / solve_time:.2f}), at most {AT_MOST[size]}: {verdict}"
-            )
-        else:
-            line += f"; both players {2 * round_time * 1e6:.2f} µs, two Hedge learners in plain NumPy"
-            line += f" {plain_hedge(payoffs[0]) * 1e6:.1f} µs"
-        print(line, flush=True)
-        for stage, share in zip(STAGES, shares(size, payoffs[0], ROUNDS[size]), strict=True):
-            print(f"    {share:5.0%}  {stage}")
+        report(size)
 
 
 if __name__ == "__main__":

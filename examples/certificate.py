@@ -15,7 +15,8 @@ def main() -> None:
     }
     for name, phi in deviations.items():
         regret = record.regret("phi", phi=[phi, phi])[0]
-        print(f"{name}: regret {regret:.2f}, certificate {record.certificate(0, phi):.1f}")
+        exact, bound = record.certificate(0, phi, exact=True), record.certificate(0, phi)
+        print(f"{name}: regret {regret:.2f}, improper regret {exact:.2f}, certificate {bound:.1f}")
     print(f"guarantee for the worst case: {record.bound(0, 'swap'):.0f}")
 
 

@@ -623,11 +623,12 @@ class Record(Generic[Number]):
         """
         return bounds.bound_holds(self.learners, player, self.feedback, of)
 
-    def certificate(self, player: int, phi: ArrayLike) -> float | None:
+    def certificate(self, player: int, phi: ArrayLike, *, exact: bool = False) -> float | None:
         """Return the certified bound on the total regret of a player's strategies.
 
         Some learners can prove a bound against a given deviation from the gradients of their run. It holds surely for
         ``regret("phi", phi=phi, of="strategies")``. If actions are drawn, it does not bound the regret of the draws.
+        The wavelet learners give two: from the bounds of their scalar learners, and from what these lost in the run.
 
         Parameters
         ----------
@@ -635,11 +636,14 @@ class Record(Generic[Number]):
             The index of the player.
         phi : array_like of shape (d, d)
             The deviation: a stochastic matrix whose row i is the distribution that replaces action i.
+        exact : bool, default False
+            Whether to use what the scalar learners lost in this run instead of their bounds. This is never larger.
 
         Returns
         -------
         float or None
-            The certified bound, in payoff units, or None if the learner certifies no bounds.
+            The certified bound, in payoff units, or None if the learner certifies no bounds, or if the record is of an
+            earlier version, whose learners kept other states.
 
         Raises
         ------
@@ -660,7 +664,8 @@ class Record(Generic[Number]):
         >>> import gamesim
         >>> record = gamesim.simulate("shapley", ["wavelet-continuous", "hedge"], rounds=1000, perturb=0.2)
         >>> best = record.best_deviation(0, "swap")
-        >>> bool(record.regret("swap")[0] <= record.certificate(0, best) <= record.bound(0, "swap"))
+        >>> exact, certificate = record.certificate(0, best, exact=True), record.certificate(0, best)
+        >>> bool(record.regret("swap")[0] <= exact <= certificate <= record.bound(0, "swap"))
         True
         >>> record.certificate(1, best) is None
         True
@@ -675,7 +680,9 @@ class Record(Generic[Number]):
             for one, actions in zip(self.learners, self.game.sizes, strict=True)
         ]
         state = np.split(self.arrays["continue_state"][0], np.cumsum(sizes)[:-1])[player]
-        losses = learner.certificate(state, phi)
+        if state.size != learner.first_state(self.game.sizes[player]).size:
+            return None
+        losses = learner.certificate(state, phi, exact)
         if self.started[player]:
             changes = np.eye(self.game.sizes[player]) - np.asarray(phi, dtype=np.float64)
             losses += max(np.abs(changes - row).sum(axis=1).max() for row in changes)

@@ -64,6 +64,7 @@ from gamesim.players.tsallis_inf import TsallisINF as TsallisINF
 from gamesim.players.uniform import Uniform as Uniform
 from gamesim.players.wavelet import Wavelet as Wavelet
 from gamesim.players.wavelet import WaveletContinuous as WaveletContinuous
+from gamesim.players.wavelet_optimistic import WaveletOptimistic as WaveletOptimistic
 
 if TYPE_CHECKING:
     from gamesim.players.learner_names import LearnerName

@@ -46,4 +46,5 @@ LearnerName = Literal[
     "uniform",
     "wavelet",
     "wavelet-continuous",
+    "wavelet-optimistic",
 ]

@@ -1,6 +1,7 @@
 """Algorithm 1 of Lu, Sun and Zhang, line by line: explicit features, no fast transforms, no lazy updates.
 
-Many runs are computed at once: the first axis of every array is the run.
+The clocks are "blocks" (the paper's), "continuous", and "optimistic": continuous with guarded hints. Many runs are
+computed at once: the first axis of every array is the run.
 """
 
 import numpy as np
@@ -152,8 +153,8 @@ def damped_limits(phi, default):  # type: ignore[no-untyped-def]
 class AlgorithmOne:
     """Run the algorithm; `orders` contains the order of the actions for each run."""
 
-    def __init__(self, actions: int, orders: list[list[int]], clock: str) -> None:
-        self.clock = clock
+    def __init__(self, actions: int, orders: list[list[int]], clock: str, guard: float = 0.1) -> None:
+        self.clock, self.guard = clock, guard
         self.owner = np.array([owner_of(actions, order) for order in orders])
         self.runs, self.states = self.owner.shape
         self.owned = self.owner[:, :, np.newaxis] == np.arange(actions)
@@ -165,6 +166,8 @@ class AlgorithmOne:
         self.scale[:, 1:] = np.tile(1 / (actions**2 * shares), self.states)
         self.scale[:, 1 : 1 + self.states] *= self.states
         self.x, self.c, self.a, self.n, self.S = (np.zeros_like(self.scale) for _ in range(5))
+        self.plain, self.E = np.zeros_like(self.scale), np.zeros_like(self.scale)
+        self.W, self.g_sum = np.zeros(self.runs), np.zeros((self.runs, self.states, self.states))
 
     def play(self) -> Array:
         shape = (self.runs, self.states, self.states)
@@ -184,6 +187,8 @@ class AlgorithmOne:
         g = self.p_bar[:, :, np.newaxis] * centred
         self.g_improper = np.where(self.improper < 0, np.minimum(g, 0), g)
         self.gradients = self.g_improper.reshape(self.runs, -1) @ self.features.T
+        self.W += (self.gradients * self.x).sum(axis=1)
+        self.g_sum += self.g_improper
         if self.clock == "blocks":
             self.c += self.gradients
             self.a += np.abs(self.gradients)
@@ -191,9 +196,23 @@ class AlgorithmOne:
             self.S -= np.where(full, self.c / (2 * G), 0)
             self.n += full
             self.c[full] = self.a[full] = 0
-        else:
+        elif self.clock == "continuous":
             full = np.ones_like(self.a, dtype=bool)
             self.n += np.abs(self.gradients) / G
             self.S -= self.gradients / G
+        else:
+            self.observe_with_hints(self.gradients / G)
+            return
         scale, later, total = self.scale[full], self.n[full] + 1, self.S[full]
         self.x[full] = (potential(scale, later, total + 1) - potential(scale, later, total - 1)) / 2
+
+    def observe_with_hints(self, c: Array) -> None:
+        self.E += c * (self.x - self.plain)
+        self.n += np.abs(c)
+        self.S -= c
+        later = self.n + 1
+        self.plain = (potential(self.scale, later, self.S + 1) - potential(self.scale, later, self.S - 1)) / 2
+        s = self.S - c
+        hinted = (potential(self.scale, later, s + 1) - potential(self.scale, later, s - 1)) / 2
+        self.room = np.maximum(self.guard * self.scale * np.sqrt(later) - self.E, 0)
+        self.x = self.plain + np.clip(hinted - self.plain, -self.room, self.room)

@@ -68,7 +68,7 @@ def test_the_potential_is_dawsons() -> None:
     np.testing.assert_allclose(found, expected, rtol=2e-13, atol=2e-14)
 
 
-@pytest.mark.parametrize("square", [0.3, 7.8, 7.9, 50.0, 300.0, LARGEST])
+@pytest.mark.parametrize("square", [0.3, 1.4, 1.5, 1.6, 7.8, 7.9, 50.0, 300.0, LARGEST])
 def test_the_potential_is_its_series_where_dawson_cancels(square: float) -> None:
     with localcontext() as context:
         context.prec = 60

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from gamesim.errors import InputError
 from gamesim.players._kernels.haar import forward, interval, level_of, restore
 from gamesim.players._kernels.relabelling import owners, shares, spread_evenly, spread_to_self
-from gamesim.players.wavelet import write_gradient
+from gamesim.players._kernels.wavelet import write_gradient
 from tests.algorithm_one import haar_vectors, owner_of
 
 Array = NDArray[np.float64]

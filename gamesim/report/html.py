@@ -218,8 +218,9 @@ def _regret_cells(part: RegretSummary, rounds: int) -> list[str]:
         bound = part.bound[kind]
         promised = "no bound" if bound is None else f"≤ {number(bound / rounds)}"
         cell = f"{number(part.regret[kind] / rounds)}<br><small>{promised}</small>"
-        if (proved := part.certificate[kind]) is not None:
-            cell += f"<br><small>proved {number(proved / rounds)}</small>"
+        for word, proved in (("proved", part.certificate[kind]), ("improper", part.exact_certificate[kind])):
+            if proved is not None:
+                cell += f"<br><small>{word} {number(proved / rounds)}</small>"
         cells.append(cell)
     return cells
 
@@ -231,7 +232,12 @@ def _notes_on_players(summary: Summary) -> Iterator[str]:
         for part in one.drawn_and_mixed().values()
         for value in part.certificate.values()
     )
-    also = "; proved is the bound that the gradients of this run certify" if proves else ""
+    also = (
+        "; proved is the bound that the gradients of this run certify, and improper the regret of the learner's "
+        "matrices before they are projected, another bound"
+        if proves
+        else ""
+    )
     if summary.drawn:
         yield (
             "Payoffs and regrets (external, internal, swap) are per round, in payoff units: of the drawn actions, and "

@@ -46,13 +46,15 @@ Found = TypeVar("Found")
 class RegretSummary:
     """Total regrets of one player, the bounds that are proved for them, and in what sense these hold.
 
-    A certificate is the bound that the observed gradients certify for the best deviation in hindsight.
+    A certificate is the bound that the observed gradients certify for the best deviation in hindsight, from the
+    bounds of the scalar learners or, if exact, from what these lost.
     """
 
     regret: dict[str, float]
     bound: dict[str, float | None]
     bound_holds: Holds | None
     certificate: dict[str, float | None]
+    exact_certificate: dict[str, float | None]
 
 
 @dataclass(frozen=True)
@@ -346,13 +348,14 @@ def _players(record: Record) -> tuple[list[PlayerSummary], str | None]:
 def _regrets(record: Record, of: RegretOf) -> list[RegretSummary]:
     """Return the regrets of all players, of play or of the strategies."""
     regrets = {kind: _mean(record.regret(kind, of=of), record) for kind in PLAIN_REGRETS}
-    certified = of == "strategies" or record.feedback == "expected"  # draws are not certified
+    certified = record.single and (of == "strategies" or record.feedback == "expected")  # draws are not certified
     return [
         RegretSummary(
             regret={kind: float(regrets[kind][i]) for kind in PLAIN_REGRETS},
             bound={kind: record.bound(i, kind, of=of) for kind in PLAIN_REGRETS},
             bound_holds=record.bound_holds(i, of=of),
-            certificate=_certificates(record, i) if certified and record.single else dict.fromkeys(PLAIN_REGRETS),
+            certificate=_certificates(record, i, exact=False) if certified else dict.fromkeys(PLAIN_REGRETS),
+            exact_certificate=_certificates(record, i, exact=True) if certified else dict.fromkeys(PLAIN_REGRETS),
         )
         for i in range(len(record.learners))
     ]
@@ -364,10 +367,10 @@ def _settings(learner: Learner) -> dict[str, Any]:
     return {one.name: data[one.name] for one in fields(learner) if getattr(learner, one.name) != one.default}
 
 
-def _certificates(record: Record, i: int) -> dict[str, float | None]:
+def _certificates(record: Record, i: int, exact: bool) -> dict[str, float | None]:
     """Return the certificate of each kind of regret; a bound on swap regret also bounds the others."""
     best = {kind: record.best_deviation(i, kind, of="strategies") for kind in PLAIN_REGRETS}
-    proved = {kind: record.certificate(i, phi) for kind, phi in best.items()}
+    proved = {kind: record.certificate(i, phi, exact=exact) for kind, phi in best.items()}
     swap = proved["swap"]
     return {kind: None if swap is None or one is None else min(one, swap) for kind, one in proved.items()}
 

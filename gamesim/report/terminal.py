@@ -78,7 +78,11 @@ def _players_note(summary: Summary) -> str:
         for part in one.drawn_and_mixed().values()
         for value in part.certificate.values()
     )
-    also = "; proved is the bound certified by this run" if proved else ""
+    also = (
+        "; proved is the bound certified by this run, and improper the regret before projection, another bound"
+        if proved
+        else ""
+    )
     if summary.drawn:
         return (
             "Payoffs and regrets are per round: of the drawn actions, and of the strategies that they are drawn from; "
@@ -115,8 +119,9 @@ def _regret_cells(part: RegretSummary, rounds: int) -> list[Text]:
         cell = Text(number(part.regret[kind] / rounds))
         bound = part.bound[kind]
         cell.append("\nno bound" if bound is None else f"\n≤ {number(bound / rounds)}", style="dim")
-        if (proved := part.certificate[kind]) is not None:
-            cell.append(f"\nproved {number(proved / rounds)}", style="dim")
+        for word, proved in (("proved", part.certificate[kind]), ("improper", part.exact_certificate[kind])):
+            if proved is not None:
+                cell.append(f"\n{word} {number(proved / rounds)}", style="dim")
         cells.append(cell)
     return cells
 

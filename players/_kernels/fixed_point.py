@@ -367,10 +367,10 @@ def _refine(matrix: Vector, factors: Vector, exits: Vector, stays: int, strategy
             if i == stays:
                 correction[i] = 0.0
                 continue
-            weight = correction[i]
-            row = part(factors, i * n, (i + 1) * n)
-            for k in range(i + 1, n):
-                correction[k] += weight * row[k]
+            weight, later = correction[i], part(correction, i + 1, n)
+            row = part(factors, i * n + i + 1, (i + 1) * n)
+            for k in range(n - i - 1):  # from 0: otherwise the loop is not vectorised
+                later[k] += weight * row[k]
         for k in range(n):
             strategy[k] = max(strategy[k] + correction[k], 0.0)
         _normalise(strategy)

@@ -64,22 +64,24 @@ def restore(coefficients: Vector, size: int, i: int, begin: int, pending: Vector
     rows begin ... i-1 must have been restored before. The terms are always added from the longest interval to the
     shortest, so the result does not depend on `begin`, bit for bit.
     """
+    width = end - column
     if i == begin:
         level = level_of(0, size)
-        above = part(pending, level * size, (level + 1) * size)
-        for j in range(column, end):
-            above[j] = coefficients[j]
+        above = part(pending, level * size + column, level * size + end)
+        constant = part(coefficients, column, end)
+        for j in range(width):  # from 0: otherwise the index could be negative, and the loop is not vectorised
+            above[j] = constant[j]
     else:
         level = level_of(i, size) + 1
     while level > 0:
         level -= 1
         middle = ((i >> level) | 1) << level
-        above = part(pending, (level + 1) * size, (level + 2) * size)
-        below = part(pending, level * size, (level + 1) * size)
-        detail = part(coefficients, middle * size, (middle + 1) * size)
+        above = part(pending, (level + 1) * size + column, (level + 1) * size + end)
+        below = part(pending, level * size + column, level * size + end)
+        detail = part(coefficients, middle * size + column, middle * size + end)
         if (i >> level) & 1:
-            for j in range(column, end):
+            for j in range(width):
                 below[j] = above[j] - detail[j]
         else:
-            for j in range(column, end):
+            for j in range(width):
                 below[j] = above[j] + detail[j]

@@ -3,12 +3,15 @@
 Its potential is V(n, S) = ε √n exp(z²) (2 z Dawson(z) - 1) with z = S / √(2n), which solves the backward heat equation
 (Zhang, Cutkosky and Paschalidis 2022, "PDE-based optimal strategy for unconstrained online learning", Theorem 4). With
 S the negative sum of gradients in [-1, 1] after n rounds it predicts x = ½[V(n+1, S+1) - V(n+1, S-1)]. Two clocks turn
-gradients of any size into rounds, so that regret grows with √Σ|c| rather than √T:
+gradients of any size into rounds, so that regret grows with √Σ|c| rather than √T, and hints extend the second:
 
 - blocks, the paper's (Cutkosky 2018, Theorem 5.8): hold x until the sum of absolute gradients reaches G = 2; the
   block's sum, divided by 2G, is one gradient. Regret(u) ≤ 2G ε √N exp(z_u²) with N blocks, including the open one;
 - continuous, this project's: n advances by |c|/G and S by -c/G in every round.
-  Regret(u) ≤ G ε √n exp(z_u²), n = Σ|c|/G.
+  Regret(u) ≤ G ε √n exp(z_u²), n = Σ|c|/G;
+- continuous with guarded hints, this project's: like the second, but x is shifted towards what it would be if the last
+  gradient c came again, f(S - c/G) instead of f(S). E, the sum of c/G times the shift, is what hints have cost so far;
+  no shift exceeds κ ε √(n+1) - E. So E ≤ κ ε √(n+1), and regret exceeds that of the second by G E exactly.
 
 Here erfi(z_u) = √(2/π) |u| / ε: the bound is the convex conjugate of V at u, since V_S = ε √(π/2) erfi(z). With
 N ≤ 1 + Σ|c|/G the first is below the paper's Lemma on the scalar learner. The second holds because, with
@@ -25,25 +28,36 @@ from gamesim.engine.compiled import Vector, inlined, kernel, multiply_add
 
 LIPSCHITZ = 2.0  # G: gradients lie in [-G, G]
 FULL = LIPSCHITZ * (1 - 1e-9)  # a block closes here, so that rounding does not delay it
-BLOCKS, CONTINUOUS = 0, 1  # numeric codes of the clocks, for the kernels
-TERMS = 40  # enough for |z| ≤ 2.8, where the last term is below 1e-15 of the sum
-SERIES = 2.8**2
+BLOCKS, CONTINUOUS, OPTIMISTIC = 0, 1, 2  # numeric codes of the clocks, for the kernels
+SERIES = 2.8**2  # the range of the series, z² ≤ SERIES
+SHORT = 1.5  # the range of the short series, in which most z² lie
 SEVERAL = 4  # vectorised, this many predictions take as long as one
 LARGEST = 650.0  # exp of this is 2e282; for larger z², predictions are capped
 LARGEST_POTENTIAL = exp(LARGEST) / (2 * LARGEST)  # 2 z Dawson(z) - 1 = 1 / (2 z²) + ...
 
-_inverse_factorial = np.concatenate([[1.0], np.cumprod(1 / np.arange(1.0, TERMS))])
-COEFFICIENTS = _inverse_factorial / (2 * np.arange(TERMS) - 1.0)  # 1 / (m! (2m - 1))
+_inverse_factorial = np.concatenate([[1.0], np.cumprod(1 / np.arange(1.0, 40))])
+COEFFICIENTS = _inverse_factorial / (2 * np.arange(40) - 1.0)  # 1 / (m! (2m - 1)); the last is below 1e-15 of the sum
+# The same series, reduced to 14 terms by leaving out Chebyshev polynomials of [0, SHORT] whose coefficients add up to
+# less than 2e-18 (Lanczos 1938, "Trigonometric interpolation of empirical and analytical functions")
+SHORT_COEFFICIENTS = np.array(
+    [
+        -1.0, 1.0000000000000004, 0.16666666666664606, 0.03333333333368329, 0.00595238094928125,
+        0.0009259259423524785, 0.00012626256995559884, 1.5262645994161078e-05, 1.6532282495998643e-06,
+        1.6234054120637176e-07, 1.4315589732204812e-08, 1.2937887266767043e-09, 5.624204420642397e-11,
+        1.2993349436146398e-11,
+    ]
+)  # fmt: skip
 
 
 @inlined
-def _series(square: float) -> float:
-    """Return the sum of the first terms, with independent accumulators for even and odd powers."""
+def _series(square: float, coefficients: Vector) -> float:
+    """Return the sum of an even number of terms, with independent accumulators for even and odd powers."""
     fourth = square * square
-    even, odd = float(COEFFICIENTS[TERMS - 2]), float(COEFFICIENTS[TERMS - 1])
-    for m in range(TERMS - 4, -2, -2):
-        even = multiply_add(even, fourth, COEFFICIENTS[m])
-        odd = multiply_add(odd, fourth, COEFFICIENTS[m + 1])
+    last = coefficients.size
+    even, odd = coefficients[last - 2], coefficients[last - 1]
+    for m in range(last - 4, -2, -2):
+        even = multiply_add(even, fourth, coefficients[m])
+        odd = multiply_add(odd, fourth, coefficients[m + 1])
     return float(multiply_add(odd, square, even))
 
 
@@ -54,7 +68,7 @@ def potential(square: float) -> float:
     The first term is -1 and all others are positive, so there is no cancellation if the sum is large.
     """
     if square <= SERIES:
-        return _series(square)
+        return _series(square, SHORT_COEFFICIENTS) if square <= SHORT else _series(square, COEFFICIENTS)
     term, value, power = 1.0, -1.0, 0.0
     while power < square or term > 1e-17 * value:
         power += 1
@@ -120,28 +134,139 @@ def advance_continuous(
 ) -> int:
     """Advance a row of scalar learners with ε = factor · scales by the continuous clock.
 
-    Return how many have a nonzero gradient, and mark these as changed.
+    Return how many predictions changed, and mark these.
     """
-    moved = 0
+    moved = wide = count = 0
     for j in range(gradients.size):
-        moved += gradients[j] != 0
-    if moved == 0:
-        return 0
-    for j in range(gradients.size):
-        times[j] += abs(gradients[j]) / LIPSCHITZ
-        totals[j] -= gradients[j] / LIPSCHITZ
-        changed[j] = 1.0 if gradients[j] != 0 else 0.0
-    many = SEVERAL * moved > gradients.size
-    if many:  # vectorised, including unchanged ones; those beyond the range of the series follow
+        step = gradients[j] / LIPSCHITZ
+        times[j] += abs(step)
+        totals[j] -= step
+        moved += step != 0
+        wide += _reaches(SHORT, abs(totals[j]), times[j])
+    several = SEVERAL * moved > gradients.size
+    if several and wide == 0:
+        count = _predict_row(times, totals, predictions, scales, factor, changed, SHORT_COEFFICIENTS)
+    elif several:
+        count = _predict_row(times, totals, predictions, scales, factor, changed, COEFFICIENTS)
+    if moved > 0 and (wide > 0 or not several):  # one by one if few moved, or beyond the range of the series
         for j in range(gradients.size):
-            later = times[j] + 1
-            up, down = (totals[j] + 1) ** 2 / (2 * later), (totals[j] - 1) ** 2 / (2 * later)
-            difference = _series(min(up, SERIES)) - _series(min(down, SERIES))
-            predictions[j] = 0.5 * (factor * scales[j]) * np.sqrt(later) * difference
+            if _reaches(SERIES, abs(totals[j]), times[j]) if several else gradients[j] != 0:
+                predictions[j] = predict(factor * scales[j], times[j], totals[j])
+                changed[j] = 1.0
+                count += 1
+    return count
+
+
+@inlined
+def advance_optimistic(
+    gradients: Vector,
+    times: Vector,
+    totals: Vector,
+    shifts: Vector,
+    spent: Vector,
+    predictions: Vector,
+    scales: Vector,
+    factor: float,
+    guard: float,
+    changed: Vector,
+) -> int:
+    """Advance a row of scalar learners like `advance_continuous`, with the gradients as guarded hints.
+
+    The shifts are what hints add to the predictions, and `spent` is what they have cost.
+    """
+    moved = wide = count = 0
     for j in range(gradients.size):
-        if (abs(totals[j]) + 1) ** 2 > 2 * SERIES * (times[j] + 1) if many else gradients[j] != 0:
-            predictions[j] = predict(factor * scales[j], times[j], totals[j])
-    return moved
+        step = gradients[j] / LIPSCHITZ
+        spent[j] += step * shifts[j]
+        times[j] += abs(step)
+        totals[j] -= step
+        moved += (step != 0) | (shifts[j] != 0)
+        wide += _reaches(SHORT, abs(totals[j]) + abs(step), times[j])
+    several = SEVERAL * moved > gradients.size
+    row = (gradients, times, totals, shifts, spent, predictions, scales)
+    if several and wide == 0:
+        count = _predict_row_hinted(row, factor, guard, changed, SHORT_COEFFICIENTS, True)
+    elif several:
+        count = _predict_row_hinted(row, factor, guard, changed, COEFFICIENTS, True)
+    elif moved > 0 and wide == 0:
+        count = _predict_row_hinted(row, factor, guard, changed, SHORT_COEFFICIENTS, False)
+    if moved > 0 and wide > 0:
+        for j in range(gradients.size):
+            step = gradients[j] / LIPSCHITZ
+            far = _reaches(SERIES, abs(totals[j]) + abs(step), times[j])
+            if far if several else (step != 0) | (shifts[j] != 0):
+                scale = factor * scales[j]
+                plain, hinted = predict(scale, times[j], totals[j]), predict(scale, times[j], totals[j] - step)
+                shifts[j] = _guarded(hinted - plain, guard * scale * np.sqrt(times[j] + 1) - spent[j])
+                predictions[j] = plain + shifts[j]
+                changed[j] = 1.0
+                count += 1
+    return count
+
+
+@inlined
+def _reaches(square: float, total: float, time: float) -> bool:
+    """Return whether z² of the potential exceeds a limit at |S| + 1 = `total` + 1."""
+    return (total + 1) ** 2 > 2 * square * (time + 1)
+
+
+@inlined
+def _guarded(shift: float, room: float) -> float:
+    """Return a shift limited to ± room, or 0 if there is no room."""
+    limit = max(room, 0.0)
+    return min(max(shift, -limit), limit)
+
+
+@inlined
+def _predict_row(
+    times: Vector,
+    totals: Vector,
+    predictions: Vector,
+    scales: Vector,
+    factor: float,
+    changed: Vector,
+    coefficients: Vector,
+) -> int:
+    """Predict a row with these coefficients of the series, vectorised; mark and count what changed."""
+    count = 0
+    for j in range(times.size):
+        later = times[j] + 1
+        prediction = factor * scales[j] * np.sqrt(later) * _half_difference(totals[j], 0.5 / later, coefficients)
+        differs = prediction != predictions[j]
+        changed[j] = 1.0 if differs else 0.0
+        count += differs
+        predictions[j] = prediction
+    return count
+
+
+@inlined
+def _predict_row_hinted(
+    row: tuple[Vector, ...], factor: float, guard: float, changed: Vector, coefficients: Vector, every: bool
+) -> int:
+    """Predict a row with hints, like `_predict_row`; if not every prediction, then those that may change."""
+    gradients, times, totals, shifts, spent, predictions, scales = row
+    count = 0
+    for j in range(times.size):
+        if not every and gradients[j] == 0 and shifts[j] == 0:
+            continue
+        later = times[j] + 1
+        root, inverse = factor * scales[j] * np.sqrt(later), 0.5 / later
+        plain = root * _half_difference(totals[j], inverse, coefficients)
+        hinted = root * _half_difference(totals[j] - gradients[j] / LIPSCHITZ, inverse, coefficients)
+        shift = _guarded(hinted - plain, guard * root - spent[j])
+        differs = plain + shift != predictions[j]
+        changed[j] = 1.0 if differs else 0.0
+        count += differs
+        shifts[j] = shift
+        predictions[j] = plain + shift
+    return count
+
+
+@inlined
+def _half_difference(total: float, inverse: float, coefficients: Vector) -> float:
+    """Return ½[V(n, S+1) - V(n, S-1)] / (ε √n), given 1 / (2n); z² beyond the range of the series is capped."""
+    up, down = (total + 1) ** 2 * inverse, (total - 1) ** 2 * inverse
+    return 0.5 * (_series(min(up, SERIES), coefficients) - _series(min(down, SERIES), coefficients))
 
 
 def regret_bound(

@@ -1,0 +1,342 @@
+"""The matrix learner of the wavelet learners: scalar learners on Haar features, and the matrix that they predict.
+
+The gradient matrix is transformed row by row into feature gradients, from which the scalar learners compute their next
+predictions. The improper matrix is restored from these, projected to a stochastic matrix, and its fixed point is the
+next strategy.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from gamesim.engine.compiled import Integers, Vector, inlined, kernel, part
+from gamesim.engine.layout import Layout
+from gamesim.players._kernels.haar import level_of, merge, restore
+from gamesim.players._kernels.numeric import copy, fill, sum_of
+from gamesim.players._kernels.reduction import reduction, settle
+from gamesim.players._kernels.scalar import (
+    BLOCKS,
+    CONTINUOUS,
+    OPTIMISTIC,
+    advance_blocks,
+    advance_continuous,
+    advance_optimistic,
+)
+
+# Rounding must not break ties: symmetric games are full of exact ones.
+NO_ENTRY = 1e-14  # improper entries up to this size count as 0
+NO_LOSS = 1e-13  # centred losses up to this size count as 0
+RUN = 8  # columns restored together: one cache line
+IDENTITY = np.ones(1)  # the relative scale of the identity, which is a single feature
+
+
+class Settings(NamedTuple):
+    """Kernel settings; D is the number of augmented indices."""
+
+    clock: int
+    size: int  # D
+    scale: float  # the identity's ε
+    guard: float  # κ, for hints
+    columns: Vector  # the ε of each column
+    owners: Integers  # the action that owns each augmented index
+
+
+SETTINGS = Layout(
+    Settings, "", clock="int", size="int", scale="float", guard="float", columns="size", owners="int[size]"
+)
+settings_view = SETTINGS.view
+
+
+class Own(NamedTuple):
+    """Matrix-learner state, with D² + 1 features: row by row in Haar order, then the identity."""
+
+    improper: Vector  # the predicted matrix, row by row
+    sums: Vector  # the sum of the positive part of each of its rows
+    pending: Vector  # pending rows of the transforms: one per scale, and one more
+    losses: Vector  # by augmented index
+    begins: Vector  # the first row to restore in each column; D if none, and 0 before the first round
+    ends: Vector  # the end (exclusive) of the rows to restore; 0 if none
+    rows: Vector  # which rows to project
+    moved: Vector  # which predictions of one row of features changed
+    hinted: Vector  # which rows of features have hints
+    worth: Vector  # Σ <g, X> over the rounds, column by column, with g the gradients and X the improper matrices
+    predictions: Vector
+    times: Vector  # the times of the scalar learners' clocks
+    totals: Vector  # negative gradient sums
+    more: Vector  # of some clocks: `Open` for the paper's, `Hints` with hints
+
+
+OWN = Layout(
+    Own,
+    "d levels",
+    improper="d * d",
+    sums="d",
+    pending="levels * d",
+    losses="d",
+    begins="d",
+    ends="d",
+    rows="d",
+    moved="d",
+    hinted="d",
+    worth="d",
+    predictions="d * d + 1",
+    times="d * d + 1",
+    totals="d * d + 1",
+    more="rest",
+)
+_own_view = OWN.view
+
+
+class Open(NamedTuple):
+    """The open block of each feature: the sum of its gradients and of their absolute values."""
+
+    sums: Vector
+    masses: Vector
+
+
+OPEN = Layout(Open, sums="d * d + 1", masses="d * d + 1")
+_open_view = OPEN.view
+
+
+class Hints(NamedTuple):
+    """What hints add to each prediction, and what they have cost each feature so far."""
+
+    shifts: Vector
+    spent: Vector
+
+
+HINTS = Layout(Hints, shifts="d * d + 1", spent="d * d + 1")
+hints_view = HINTS.view
+
+
+def more_state(clock: int, size: int) -> Vector:
+    """Return the first state that only this clock needs."""
+    return OPEN.zeros(size) if clock == BLOCKS else HINTS.zeros(size) if clock == OPTIMISTIC else np.zeros(0)
+
+
+@inlined
+def own_view(own: Vector, size: int) -> Own:
+    """Return the named parts of the matrix learner's state."""
+    return _own_view(own, size, level_of(0, size) + 1)
+
+
+@kernel
+def restore_improper(own: Vector, size: int) -> bool:
+    """Restore the changed entries of the improper matrix; return whether its positive part changed."""
+    parts = own_view(own, size)
+    begins, ends = parts.begins, parts.ends
+    changed = 0
+    column = 0
+    while column < size:
+        end, begin_row, end_row = column, size, 0
+        while end < size:  # while each group of columns contains a changed one
+            last = 0
+            for j in range(end, min(end + RUN, size)):
+                if ends[j] > 0:  # a damaged record must not lead beyond the matrix
+                    begin_row = min(begin_row, int(begins[j]) if 0 <= begins[j] < size else 0)
+                    last = max(last, int(ends[j]) if ends[j] < size else size)
+                    begins[j], ends[j] = size, 0.0
+            if last == 0:
+                break
+            end_row = max(end_row, last)
+            end = min(end + RUN, size)
+        if end_row > 0:
+            changed += _restore_block(own, size, begin_row, end_row, column, end)
+        column = end + RUN
+    return changed > 0
+
+
+@inlined
+def _restore_block(own: Vector, size: int, begin_row: int, end_row: int, column: int, end: int) -> int:
+    """Restore a block of the improper matrix; mark the rows whose positive part changed.
+
+    Every entry is computed from the predictions alone, always in the same order, so errors do not accumulate.
+    """
+    parts = own_view(own, size)
+    rows, pending, predictions = parts.rows, parts.pending, parts.predictions
+    identity = predictions[size * size]
+    changed = 0
+    for i in range(begin_row, end_row):
+        restore(predictions, size, i, begin_row, pending, column, end)
+        if column <= i < end:
+            pending[i] += identity
+        row, restored = part(parts.improper, i * size + column, i * size + end), part(pending, column, end)
+        moved = 0
+        for j in range(end - column):
+            entry = restored[j] if abs(restored[j]) > NO_ENTRY else 0.0
+            moved += (entry != row[j]) & ((entry > 0) | (row[j] > 0))  # without branches, hence vectorised
+            row[j] = entry
+        rows[i] += moved
+        changed += moved
+    return changed
+
+
+@inlined
+def project(own: Vector, default: Vector, matrix: Vector, size: int) -> None:
+    """Turn the marked rows of the improper matrix into distributions: the positive part divided by its sum."""
+    parts = own_view(own, size)
+    rows, sums = parts.rows, parts.sums
+    for i in range(size):
+        if rows[i] == 0:
+            continue
+        rows[i] = 0.0
+        improper, row = part(parts.improper, i * size, (i + 1) * size), part(matrix, i * size, (i + 1) * size)
+        for j in range(size):
+            row[j] = improper[j] if improper[j] > 0 else 0.0
+        sums[i] = sum_of(row)
+        if sums[i] == 0:
+            copy(row, default)
+        else:
+            inverse = 1 / sums[i]
+            for j in range(size):
+                row[j] = improper[j] * inverse if improper[j] > 0 else 0.0
+
+
+@kernel
+def play(settings: Vector, state: Vector, strategy: Vector) -> None:
+    chosen = settings_view(settings)
+    size, owners = chosen.size, chosen.owners
+    augmented = reduction(state, size).strategy
+    fill(strategy, 0.0)
+    for i in range(size):
+        strategy[owners[i]] += augmented[i]
+
+
+@kernel
+def observe(settings: Vector, state: Vector, loss: Vector) -> None:
+    size = settings_view(settings).size
+    parts = reduction(state, size)
+    load(settings, parts.own, loss, size)
+    # φ and its fixed point for the next round; they do not change unless a prediction does
+    if learn(settings, parts.own, parts.strategy, parts.default, size) and restore_improper(parts.own, size):
+        project(parts.own, parts.default, parts.matrix, size)
+        settle(state, size)
+
+
+@inlined
+def load(settings: Vector, own: Vector, loss: Vector, size: int) -> None:
+    """Write the loss of each augmented index: that of its owner."""
+    seen, owners = own_view(own, size).losses, settings_view(settings).owners
+    for i in range(size):
+        seen[i] = loss[owners[i]]
+
+
+@kernel
+def learn(settings: Vector, own: Vector, strategy: Vector, default: Vector, size: int) -> bool:
+    """Pass the Haar transform of the gradient matrix, row by row, to the scalar learners of the features.
+
+    Return whether a prediction changed.
+    """
+    parts = own_view(own, size)
+    seen, sums, pending, hinted = parts.losses, parts.sums, parts.pending, parts.hinted
+    optimistic = settings_view(settings).clock == OPTIMISTIC
+    usual = 0.0
+    for j in range(size):
+        usual += default[j] * seen[j]
+    trace = 0.0
+    changed = 0
+    filled = 0  # bit l: row l of `pending` is not zero
+    for i in range(size):
+        level = level_of(i, size)
+        filled &= ~(1 << level)
+        if strategy[i] > 0:
+            filled |= 1 << level
+            row = part(parts.improper, i * size, (i + 1) * size)
+            target = part(pending, level * size, (level + 1) * size)
+            write_gradient(row, sums[i], usual, seen, strategy[i], target)
+            add_worth(row, target, parts.worth)
+            trace += target[i]
+        half = 1
+        while i & half:
+            first, second = level_of(i + 1 - 2 * half, size), level_of(i + 1 - half, size)
+            present = (filled >> first | filled >> second) & 1
+            if present or hinted[i + 1 - half] > 0:  # hints that no gradient follows are removed
+                hinted[i + 1 - half] = present if optimistic else 0
+                left, right = (
+                    part(pending, first * size, (first + 1) * size),
+                    part(pending, second * size, (second + 1) * size),
+                )
+                if not (filled >> first) & 1:
+                    fill(left, 0.0)
+                if not (filled >> second) & 1:
+                    fill(right, 0.0)
+                filled |= 1 << first
+                merge(left, right)
+                changed += _advance(settings, own, size, i + 1 - half, right)
+            half *= 2
+        if i + 1 == size:  # what remains is the sum of all rows, for the all-one vector, number 0
+            top = level_of(i + 1, size)
+            changed += _advance(settings, own, size, i + 1 - size, part(pending, top * size, (top + 1) * size))
+    seen[0] = trace  # the losses are no longer needed
+    changed += _advance(settings, own, size, size, part(seen, 0, 1))
+    return changed > 0
+
+
+@inlined
+def write_gradient(row: Vector, positive: float, usual: float, seen: Vector, mass: float, target: Vector) -> None:
+    """Write p_i (l_j - <φ_i, l>); its negative part where the improper entry is negative.
+
+    φ_i is the positive part of `row` divided by its sum, or the default row, whose expected loss is `usual`.
+    """
+    expected = usual
+    if positive > 0:
+        for j in range(row.size):
+            target[j] = row[j] * seen[j] if row[j] > 0 else 0.0
+        expected = sum_of(target) / positive
+    for j in range(row.size):
+        centred = seen[j] - expected
+        nothing = (abs(centred) <= NO_LOSS) | ((row[j] < 0) & (centred > 0))
+        target[j] = 0.0 if nothing else mass * centred
+
+
+@inlined
+def add_worth(row: Vector, gradient: Vector, worth: Vector) -> None:
+    """Add the products of an improper row and its gradient; those of positive entries add up to 0."""
+    for j in range(row.size):
+        worth[j] += min(row[j], 0.0) * gradient[j]
+
+
+@kernel
+def _advance(settings: Vector, own: Vector, size: int, number: int, gradients: Vector) -> int:
+    """Advance the scalar learners of one Haar row, or of the identity (number D); mark changed columns."""
+    parts, chosen = own_view(own, size), settings_view(settings)
+    width = gradients.size
+    start, end = number * size, number * size + width
+    predictions, times = part(parts.predictions, start, end), part(parts.times, start, end)
+    totals, moved = part(parts.totals, start, end), part(parts.moved, 0, width)
+    scales, factor = chosen.columns, float(size) if number == 0 else 1.0
+    if number == size:
+        scales, factor = IDENTITY, chosen.scale
+    if chosen.clock == CONTINUOUS:
+        changed = advance_continuous(gradients, times, totals, predictions, scales, factor, moved)
+    elif chosen.clock == OPTIMISTIC:
+        hints = hints_view(parts.more, size)
+        shifts, spent = part(hints.shifts, start, end), part(hints.spent, start, end)
+        changed = advance_optimistic(
+            gradients, times, totals, shifts, spent, predictions, scales, factor, chosen.guard, moved
+        )
+    else:
+        block = _open_view(parts.more, size)
+        sums, masses = part(block.sums, start, end), part(block.masses, start, end)
+        changed = advance_blocks(gradients, sums, masses, times, totals, predictions, scales, factor, moved)
+    if changed > 0:
+        _mark(own, size, number, moved)
+    return changed
+
+
+@inlined
+def _mark(own: Vector, size: int, number: int, moved: Vector) -> None:
+    """Mark the rows to restore in the columns of changed predictions: the interval of their Haar vector."""
+    parts = own_view(own, size)
+    begins, ends = parts.begins, parts.ends
+    half = number & -number
+    begin, end = (0, size) if number in (0, size) else (number - half, number + half)
+    if number == size:  # the identity: the diagonal of all columns
+        moved[0] = 0.0
+        for j in range(size):
+            begins[j], ends[j] = 0, size
+        return
+    for j in range(size):  # without branches, hence vectorised
+        begins[j] = min(begins[j], begin) if moved[j] > 0 else begins[j]
+        ends[j] = max(ends[j], end) if moved[j] > 0 else ends[j]
+        moved[j] = 0.0

@@ -11,12 +11,13 @@ from collections.abc import Callable
 from time import process_time
 
 import numpy as np
-from numba import njit  # type: ignore[import-untyped]
+from numba import njit
 from rich.console import Console
 from rich.table import Table as Printed
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from gamesim import Simulation, games
+from gamesim.engine.compiled import Vector
 from gamesim.game import Table
 
 ROUNDS = {4: 400_000, 16: 200_000, 64: 40_000, 256: 5_000, 1024: 400}  # by number of actions
@@ -25,7 +26,7 @@ IN_NUMPY = 100  # times fewer rounds
 Timed = Callable[[], float]
 
 
-@njit  # type: ignore[untyped-decorator]
+@njit
 def _multiply(first, second, rows, columns, losses, others, rounds):  # type: ignore[no-untyped-def]
     for _ in range(rounds):
         np.dot(first, columns, losses)
@@ -36,8 +37,8 @@ def products(game: Table, rounds: int) -> Timed:
     """Return a function that multiplies the two loss matrices with strategies and returns the seconds per round."""
     size = game.sizes[0]
     strategy = np.full(size, 1 / size)
-    given = np.ascontiguousarray(game.losses[0]), np.ascontiguousarray(game.losses[1].T)
-    given = *given, strategy, strategy, np.zeros(size), np.zeros(size)
+    tables = np.ascontiguousarray(game.losses[0]), np.ascontiguousarray(game.losses[1].T)
+    given = (*tables, strategy, strategy, np.zeros(size), np.zeros(size))
     _multiply(*given, 1)
 
     def run() -> float:
@@ -87,18 +88,13 @@ def in_numpy(game: Table, learner: str, rounds: int, *, sums: bool) -> Timed:
     return run
 
 
-def _hedge(total: np.ndarray, _: np.ndarray, loss: np.ndarray, t: int) -> np.ndarray:  # type: ignore[type-arg]
+def _hedge(total: Vector, _: Vector, loss: Vector, t: int) -> Vector:
     total += loss
-    weights = np.exp(-np.sqrt(2 * np.log(len(total)) / t) * (total - total.min()))
+    weights: Vector = np.exp(-np.sqrt(2 * np.log(len(total)) / t) * (total - total.min()))
     return weights / weights.sum()
 
 
-def _regret_matching_plus(
-    regret: np.ndarray,
-    strategy: np.ndarray,
-    loss: np.ndarray,
-    _: int,  # type: ignore[type-arg]
-) -> np.ndarray:  # type: ignore[type-arg]
+def _regret_matching_plus(regret: Vector, strategy: Vector, loss: Vector, _: int) -> Vector:
     np.maximum(regret + strategy @ loss - loss, 0, out=regret)
     total = regret.sum()
     return regret / total if total > 0 else np.full(len(regret), 1 / len(regret))

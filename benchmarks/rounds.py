@@ -90,8 +90,9 @@ def in_numpy(game: Table, learner: str, rounds: int, *, sums: bool) -> Timed:
 
 def _hedge(total: Vector, _: Vector, loss: Vector, t: int) -> Vector:
     total += loss
-    weights: Vector = np.exp(-np.sqrt(2 * np.log(len(total)) / t) * (total - total.min()))
-    return weights / weights.sum()
+    weights = np.exp(-np.sqrt(2 * np.log(len(total)) / t) * (total - total.min()))
+    strategy: Vector = weights / weights.sum()
+    return strategy
 
 
 def _regret_matching_plus(regret: Vector, strategy: Vector, loss: Vector, _: int) -> Vector:

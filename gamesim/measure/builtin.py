@@ -92,20 +92,20 @@ def cce_distance(moment: Moment, always: bool = False, seconds: float = SECONDS)
     return distance(moment.game, joint(moment), "cce", always=always, seconds=seconds)
 
 
-@measure("external-regret", unit=PAYOFF, per="player", reduce=np.max)
-def external_regret(moment: Moment, of: RegretOf = "play") -> Vector:
+@measure("external-regret", unit=PAYOFF, per="player", reduce=np.max, of="stack")
+def external_regret(moment: Moment | Moments, of: RegretOf = "play") -> NDArray[np.float64]:
     """Return each player's total regret against its best fixed action."""
     return _regret(moment, regrets.external, of)
 
 
-@measure("internal-regret", unit=PAYOFF, per="player", reduce=np.max)
-def internal_regret(moment: Moment, of: RegretOf = "play") -> Vector:
+@measure("internal-regret", unit=PAYOFF, per="player", reduce=np.max, of="stack")
+def internal_regret(moment: Moment | Moments, of: RegretOf = "play") -> NDArray[np.float64]:
     """Return each player's total regret against the best replacement of one action by another."""
     return _regret(moment, regrets.internal, of)
 
 
-@measure("swap-regret", unit=PAYOFF, per="player", reduce=np.max)
-def swap_regret(moment: Moment, of: RegretOf = "play") -> Vector:
+@measure("swap-regret", unit=PAYOFF, per="player", reduce=np.max, of="stack")
+def swap_regret(moment: Moment | Moments, of: RegretOf = "play") -> NDArray[np.float64]:
     """Return each player's total regret against the best replacement of every action."""
     return _regret(moment, regrets.swap, of)
 
@@ -127,11 +127,12 @@ def phi_regret(moment: Moment, phi: Deviations, of: RegretOf = "play") -> Vector
     return np.array(found) * moment.game.scale
 
 
-@measure("payoffs", unit=PAYOFF_PER_ROUND, per="player")
-def payoffs(moment: Moment) -> Vector:
+@measure("payoffs", unit=PAYOFF_PER_ROUND, per="player", of="stack")
+def payoffs(moment: Moment | Moments) -> NDArray[np.float64]:
     """Return each player's average payoff per round."""
-    losses = _of_each_player(moment.game, moment.counterfactuals(), _traces) / moment.rounds
-    return moment.game.middle - moment.game.scale * losses
+    losses = _of_each_player(moment.game, moment.counterfactuals(), _traces) / np.asarray(moment.rounds)[..., None]
+    found: NDArray[np.float64] = moment.game.middle - moment.game.scale * losses
+    return found
 
 
 @measure("welfare", unit=PAYOFF_PER_ROUND)

@@ -180,7 +180,7 @@ class Measure:
         self._check(options)
         if self.of == "path":
             return np.array([self.function(moments[: k + 1], **options) for k in range(first, len(moments))])
-        chosen = moments[first:]
+        chosen = moments[first:] if first else moments  # which keeps what it has computed
         if self.of == "stack" and chosen:
             return np.asarray(self.function(chosen, **options))
         return np.array([self.function(moment, **options) for moment in chosen])

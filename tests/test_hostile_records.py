@@ -106,6 +106,8 @@ def test_arrays_must_be_those_of_a_run(folder: Path, name: str, to: Change, mess
         ("continue_state", lambda a: a[:, :-1], "continue_state must be an array of float64 of shape"),
         ("continue_state", lambda a: a[:, :1], "continue_state must be an array of float64 of shape"),
         ("continue_strategies", lambda a: a[:, :1], "continue_strategies must be an array"),
+        ("continue_strategies", lambda a: a[:, 0, 0], "continue_strategies must be an array"),
+        ("continue_strategies", lambda a: a[:, :8], "that an earlier version of gamesim began cannot be continued"),
         ("continue_kept", lambda a: a[:, :2], "continue_kept must be an array of int64 of shape"),
         ("continue_kept", lambda a: a * [1, 0, 1, 1] + [0, 10**9, 0, 0], "the trajectory in this record is not one"),
         ("continue_kept", lambda a: a * [1, 0, 1, 1] - [0, 10**9, 0, 0], "the trajectory in this record is not one"),

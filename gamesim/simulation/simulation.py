@@ -750,7 +750,7 @@ class Simulation(Generic[Number]):
         for name, width in self._lengths().items():
             shapes[f"continue_{name}"] = (self.replicas, width)
         shapes["continue_kept"] = self.replicas, len(track.kept.numbers)
-        if len(record.arrays["continue_strategies"][0]) == OLD_BLOCK:
+        if record.arrays.get("continue_strategies", np.zeros(0)).shape[1:2] == (OLD_BLOCK,):
             raise InputError(
                 "a run that an earlier version of gamesim began cannot be continued, because rounds were added up "
                 "differently; run it from the start"

@@ -142,7 +142,7 @@ def _manifest(random: Random, data: bytes) -> bytes:
         return json.dumps(trees.mutated(random, tree, known, [other])).encode()
     if random.random() < 0.3 and isinstance(tree, dict):
         return json.dumps({**tree, "rounds": values.number(random)}).encode()
-    return texts.mutated(random, data.decode(), known, ())
+    return texts.mutated(random, data.decode(errors="replace"), known, ())
 
 
 def use(given: Input, folder: Path) -> None:

@@ -49,8 +49,9 @@ def check_results(path: Path, console: Console) -> int:
             console.print(finding.verified, soft_wrap=True)
     unprotected = [name for name in (FIGURES_FOLDER, REPORT_FILE) if (path / name).exists()]
     if unprotected:
-        names = " and ".join(unprotected)
-        console.print(f"not covered: {names}; `gamesim figures {path}` draws them again", style="dim", soft_wrap=True)
+        is_run = (path / RECORD_FOLDER).is_dir()  # a comparison has no record to draw from
+        again = f"; `gamesim figures {path}` draws them again" if is_run else ""
+        console.print(f"not covered: {' and '.join(unprotected)}{again}", style="dim", soft_wrap=True)
     damages = [damage for finding in findings for damage in finding.damages]
     for damage in damages:
         console.print(damage, soft_wrap=True)

@@ -8,6 +8,7 @@ import numpy as np
 from gamesim.engine import checkpoints, trajectory
 from gamesim.engine.compiled import Vector
 from gamesim.engine.loop import SMALL_BLOCK, Track, block_length
+from gamesim.engine.matrices import ROWS, WIDTH, Work
 from gamesim.engine.sums import Sums, lengths
 
 
@@ -38,6 +39,7 @@ def allocate(
         sums=Sums.zeros(sizes, drawn, tabled, observed),
         left=np.zeros((SMALL_BLOCK, left)),
         right=np.zeros((SMALL_BLOCK, right)),
+        work=Work.allocated(block, max(left, *sizes)),
         kept=trajectory.allocate(sizes, every),
     )
 
@@ -46,7 +48,7 @@ def bytes_needed(sizes: Sequence[int], per_decade: int, drawn: bool, tabled: boo
     """Return approximately how many bytes one replica takes with its checkpoints."""
     numbers = checkpoints.checkpoint_numbers(sizes, drawn, tabled)
     rows = trajectory.rows(sizes) + 2 * block_length(sizes)
-    once = numbers + SMALL_BLOCK * sum(_halves_of_joint(sizes)) + rows * sum(sizes)
+    once = numbers + SMALL_BLOCK * sum(_halves_of_joint(sizes)) + rows * sum(sizes) + (ROWS + WIDTH) * block_length(sizes)
     return 8 * (once + numbers * (1 + checkpoints.DECADES * per_decade))
 
 

@@ -310,6 +310,25 @@ def _add_joint(setup: Setup, track: Track, rows: int, joint: Vector) -> None:
 
 
 @inlined
+def _distance(one: Vector, other: Vector) -> float:
+    """Return the sum of absolute differences, with eight independent accumulators."""
+    a = b = c = d = e = f = g = h = 0.0
+    whole = one.size & ~7
+    for i in range(0, whole, 8):
+        a += abs(one[i] - other[i])
+        b += abs(one[i + 1] - other[i + 1])
+        c += abs(one[i + 2] - other[i + 2])
+        d += abs(one[i + 3] - other[i + 3])
+        e += abs(one[i + 4] - other[i + 4])
+        f += abs(one[i + 5] - other[i + 5])
+        g += abs(one[i + 6] - other[i + 6])
+        h += abs(one[i + 7] - other[i + 7])
+    for i in range(whole, one.size):
+        a += abs(one[i] - other[i])
+    return ((a + e) + (b + f)) + ((c + g) + (d + h))
+
+
+@inlined
 def _add_steps(setup: Setup, track: Track, first: int, rows: int, path: Vector) -> None:
     """Add the distances between the strategies of consecutive rounds; the last row is the round before the block."""
     for player in range(setup.plan.shape[0]):
@@ -317,10 +336,7 @@ def _add_steps(setup: Setup, track: Track, first: int, rows: int, path: Vector) 
         for t in range(1 if first == 0 else 0, rows):
             now = row_part(track.strategies, t, start, end)
             before = row_part(track.strategies, t - 1 if t > 0 else setup.last_row + 1, start, end)
-            step = 0.0
-            for i in range(now.size):
-                step += abs(now[i] - before[i])
-            path[player] += step
+            path[player] += _distance(now, before)
 
 
 @kernel

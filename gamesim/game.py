@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gamesim.deprecated import Renamed
-from gamesim.engine.compiled import Integers, Vector, inlined, kernel, multiply_add, part
+from gamesim.engine.compiled import Integers, Vector, kernel, multiply_add, part
 from gamesim.engine.layout import IntegerLayout
 from gamesim.errors import InputError
 from gamesim.formatting import amount, memory, number, one_line
@@ -275,31 +275,11 @@ class Game:
         raise NotImplementedError
 
 
-FEW_ROWS = 16  # a shorter strategy is not searched for zeros
-
-
-@inlined
-def _row(table: Vector, row: int, length: int) -> Vector:
-    return part(table, row * length, (row + 1) * length)
+FEW_ROWS = 32  # a shorter strategy is not searched for zeros
 
 
 @kernel
-def _list_nonzero(strategy: Vector, listed: Vector) -> int:
-    """List the entries after the first that are not 0, and return their number, or -1 if most are not."""
-    zeros = 0
-    for row in range(1, strategy.size):
-        zeros += strategy[row] == 0.0
-    if 8 * zeros < strategy.size:
-        return -1
-    used = 0
-    for row in range(1, strategy.size):
-        listed[used] = row
-        used += strategy[row] != 0.0
-    return used
-
-
-@kernel
-def _contract(strategy: Vector, table: Vector, result: Vector, listed: Vector) -> None:
+def _contract(strategy: Vector, table: Vector, result: Vector) -> None:
     """Write the strategy-weighted sum of the table's rows; `result` may alias the table's first row.
 
     Rows are added in their order, each with one rounding, and the result starts at 0. So rows without weight can be
@@ -308,23 +288,61 @@ def _contract(strategy: Vector, table: Vector, result: Vector, listed: Vector) -
     length = result.size
     for k in range(length):
         result[k] = strategy[0] * table[k] + 0.0  # + 0.0 turns -0.0 into 0.0
-    used = _list_nonzero(strategy, listed) if strategy.size >= FEW_ROWS else -1
-    every, rows = used < 0, strategy.size - 1 if used < 0 else used
+    row = 1
+    while row + 8 <= strategy.size:  # eight rows at a time: the result is loaded and stored only once for them
+        a, b, c, d = strategy[row], strategy[row + 1], strategy[row + 2], strategy[row + 3]
+        e, f, g, h = strategy[row + 4], strategy[row + 5], strategy[row + 6], strategy[row + 7]
+        at = row * length
+        first, second = part(table, at, at + length), part(table, at + length, at + 2 * length)
+        third, fourth = part(table, at + 2 * length, at + 3 * length), part(table, at + 3 * length, at + 4 * length)
+        fifth, sixth = part(table, at + 4 * length, at + 5 * length), part(table, at + 5 * length, at + 6 * length)
+        seventh, last = part(table, at + 6 * length, at + 7 * length), part(table, at + 7 * length, at + 8 * length)
+        row += 8
+        for k in range(length):
+            two = multiply_add(b, second[k], multiply_add(a, first[k], result[k]))
+            four = multiply_add(d, fourth[k], multiply_add(c, third[k], two))
+            six = multiply_add(f, sixth[k], multiply_add(e, fifth[k], four))
+            result[k] = multiply_add(h, last[k], multiply_add(g, seventh[k], six))
+    while row < strategy.size:
+        weight, rest = strategy[row], part(table, row * length, (row + 1) * length)
+        for k in range(length):
+            result[k] = multiply_add(weight, rest[k], result[k])
+        row += 1
+
+
+@kernel
+def _has_zeros(strategy: Vector) -> bool:
+    """Return whether enough entries are 0 to make a list of the others worth its time."""
+    zeros = 0
+    if strategy.size >= FEW_ROWS:
+        for row in range(strategy.size):
+            zeros += strategy[row] == 0.0
+    return 8 * zeros > strategy.size
+
+
+@kernel
+def _contract_listed(strategy: Vector, table: Vector, result: Vector, listed: Vector) -> None:
+    """Do the same as `_contract`, with a list of the rows that have weight."""
+    used, length = 0, result.size
+    for k in range(length):
+        result[k] = strategy[0] * table[k] + 0.0
+    for row in range(1, strategy.size):
+        listed[used] = row
+        used += strategy[row] != 0.0
     at = 0
-    while at + 4 <= rows:  # four rows at a time: the result is loaded and stored only once for them
-        i, j = (at + 1, at + 2) if every else (int(listed[at]), int(listed[at + 1]))
-        m, n = (at + 3, at + 4) if every else (int(listed[at + 2]), int(listed[at + 3]))
-        at += 4
+    while at + 4 <= used:
+        i, j, m, n = int(listed[at]), int(listed[at + 1]), int(listed[at + 2]), int(listed[at + 3])
         a, b, c, d = strategy[i], strategy[j], strategy[m], strategy[n]
-        first, second = _row(table, i, length), _row(table, j, length)
-        third, fourth = _row(table, m, length), _row(table, n, length)
+        first, second = part(table, i * length, (i + 1) * length), part(table, j * length, (j + 1) * length)
+        third, fourth = part(table, m * length, (m + 1) * length), part(table, n * length, (n + 1) * length)
+        at += 4
         for k in range(length):
             two = multiply_add(b, second[k], multiply_add(a, first[k], result[k]))
             result[k] = multiply_add(d, fourth[k], multiply_add(c, third[k], two))
-    while at < rows:
-        i = at + 1 if every else int(listed[at])
+    while at < used:
+        row = int(listed[at])
+        weight, rest = strategy[row], part(table, row * length, (row + 1) * length)
         at += 1
-        weight, rest = strategy[i], _row(table, i, length)
         for k in range(length):
             result[k] = multiply_add(weight, rest[k], result[k])
 
@@ -359,8 +377,11 @@ def _table_losses(integers: Integers, data: Vector, scratch: Vector, profile: Ve
             if other != player:
                 length //= size
                 target = result if others == 1 else part(scratch, 0, length)
-                listed = part(scratch, scratch.size - size, scratch.size)
-                _contract(part(profile, at, at + size), table, target, listed)
+                strategy = part(profile, at, at + size)
+                if _has_zeros(strategy):
+                    _contract_listed(strategy, table, target, part(scratch, scratch.size - size, scratch.size))
+                else:
+                    _contract(strategy, table, target)
                 table = target
                 others -= 1
             at += size

@@ -20,6 +20,7 @@ from gamesim.engine.compiled import (
     call_game,
     call_learner,
     call_observer,
+    flat,
     inlined,
     kernel,
     lend,
@@ -174,13 +175,19 @@ def _inform(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
 
 
 @inlined
-def answer(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
-    """Compute the losses of this round; an informed learner observes its losses first and then plays."""
+def start(setup: Setup, track: Track, round: int) -> None:
+    """Write the given strategies of the first round."""
     if round == 0:
         strategies = row_of(setup, track.strategies, round)
         for i in range(strategies.size):
             if not np.isnan(track.starts[i]):
                 strategies[i] = track.starts[i]
+
+
+@inlined
+def answer(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
+    """Compute the losses of this round; an informed learner observes its losses first and then plays."""
+    start(setup, track, round)
     if setup.informed == 1:
         _inform(setup, track, round, uniforms)
     _ask(setup, track, round, uniforms)
@@ -261,13 +268,6 @@ def _move_in_turn(setup: Setup, track: Track, round: int) -> None:
 
 
 @inlined
-def _flat(matrix: NDArray[np.float64]) -> Vector:
-    """Return the entries of a matrix, row after row."""
-    entries: Vector = row_part(matrix, 0, 0, matrix.size)
-    return entries
-
-
-@inlined
 def _multiply_out(
     strategies: NDArray[np.float64],
     first: int,
@@ -297,8 +297,8 @@ def _add_joint(setup: Setup, track: Track, rows: int, joint: Vector) -> None:
     players = plan.shape[0]
     if players == 2:
         height, width = plan[0, ACTIONS_END], plan[1, ACTIONS_END] - plan[1, ACTIONS]
-        flat, actions = _flat(strategies), strategies.shape[1]
-        add_product(flat, 0, actions, flat, height, actions, rows, joint, 0, height, width, track.work)
+        entries, actions = flat(strategies), strategies.shape[1]
+        add_product(entries, 0, actions, entries, height, actions, rows, joint, 0, height, width, track.work)
         return
     left, right = track.left, track.right
     for first in range(0, rows, left.shape[0]):
@@ -306,7 +306,7 @@ def _add_joint(setup: Setup, track: Track, rows: int, joint: Vector) -> None:
         _multiply_out(strategies, first, count, plan, 0, players // 2, left)
         _multiply_out(strategies, first, count, plan, players // 2, players, right)
         height, width = left.shape[1], right.shape[1]
-        add_product(_flat(left), 0, height, _flat(right), 0, width, count, joint, 0, height, width, track.work)
+        add_product(flat(left), 0, height, flat(right), 0, width, count, joint, 0, height, width, track.work)
 
 
 @inlined
@@ -351,7 +351,7 @@ def add_block(setup: Setup, track: Track, first: int, rows: int, sums: Sums) -> 
         at = 0
         for player in range(plan.shape[0]):
             start, size = plan[player, ACTIONS], plan[player, ACTIONS_END] - plan[player, ACTIONS]
-            mine, lost, actions = _flat(strategies), _flat(losses), strategies.shape[1]
+            mine, lost, actions = flat(strategies), flat(losses), strategies.shape[1]
             add_product(mine, start, actions, lost, start, actions, rows, counterfactuals, at, size, size, track.work)
             at += size * size
     _add_steps(setup, track, first, rows, sums.path)

@@ -17,6 +17,8 @@ from gamesim.players._kernels.scalar import BLOCKS, CONTINUOUS, FULL, LIPSCHITZ,
 from gamesim.players._kernels.wavelet import HINTS, OPEN, OWN, SETTINGS, Own, more_state, observe, play
 from gamesim.validation import positive
 
+SPECTRAL = "spectral"  # the order that a simulation computes from payoffs
+
 
 @dataclass(frozen=True)
 class Wavelet(Learner):
@@ -24,9 +26,11 @@ class Wavelet(Learner):
 
     Parameters
     ----------
-    order : tuple of int, optional
+    order : tuple of int or "spectral", optional
         A permutation of the actions, numbered from 0. Neighbouring actions share features, so place
-        actions that call for the same modification next to each other. By default 0, 1, …, d - 1.
+        actions that call for the same modification next to each other. By default 0, 1, …, d - 1. With
+        "spectral", a simulation computes the order from the player's payoff table, such that actions
+        with similar payoffs are neighbours.
     clock : {"blocks", "continuous"}, default "blocks"
         How the scalar learners count time: "blocks" as in the paper, or "continuous", this project's
         variant, which the learner `wavelet-continuous` uses.
@@ -101,7 +105,7 @@ class Wavelet(Learner):
     [4096, 32768, 131072]
     """
 
-    order: tuple[int, ...] | None = None
+    order: tuple[int, ...] | str | None = None
     clock: Literal["blocks", "continuous"] = "blocks"
     scale: float = 1.0
 
@@ -114,27 +118,38 @@ class Wavelet(Learner):
         positive("scale", self.scale)
         if self.clock not in ("blocks", "continuous"):
             raise InputError(f'clock must be "blocks" or "continuous", got {self.clock!r}')
-        if self.order is not None:
+        if isinstance(self.order, str) and self.order != SPECTRAL:
+            raise InputError(f'order must be a permutation of the actions or "spectral", got {self.order!r}')
+        if self.order is not None and not isinstance(self.order, str):
             owners(len(self.order), self.order)
 
     def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
-        owner = owners(actions, self.order)
+        owner = self._owners(actions)
         columns = scales_of(self.scale, actions, owner).columns
         code, guard = self._clock()
         return SETTINGS.pack(clock=code, size=owner.size, scale=self.scale, guard=guard, columns=columns, owners=owner)
 
     def first_state(self, actions: int) -> Vector:  # noqa: D102
-        owner = owners(actions, self.order)
+        owner = self._owners(actions)
         size = owner.size
         own = OWN.pack(size, size.bit_length(), more=more_state(self._clock()[0], size))
         return first_reduction(1 / (actions * shares(owner)), own)
+
+    def _owners(self, actions: int) -> Integers:
+        """Return the action that owns each augmented index."""
+        if isinstance(self.order, str):
+            raise InputError(
+                'order = "spectral" is computed from the payoffs of a game: use the learner in a simulation, or give a '
+                "permutation of the actions"
+            )
+        return owners(actions, self.order)
 
     def _clock(self) -> tuple[int, float]:
         """Return the numeric code of the clock, and the κ of hints."""
         return (BLOCKS if self.clock == "blocks" else CONTINUOUS), 0.0
 
     def dimensions(self, actions: int) -> tuple[int, ...]:  # noqa: D102
-        return (owners(actions, self.order).size,)
+        return (self._owners(actions).size,)
 
     def own_parts(self, state: Vector, actions: int) -> Own:
         """Return the named parts of the matrix learner's state."""
@@ -183,7 +198,7 @@ class Wavelet(Learner):
             raise InputError(
                 f"phi has {actions} actions, but the state is that of a learner with another number of actions"
             )
-        owner = owners(actions, self.order)
+        owner = self._owners(actions)
         bounds = [
             self._certified(state, actions, np.append(_coefficients(augmented), identity), exact)
             for identity, augmented in (
@@ -199,9 +214,7 @@ class Wavelet(Learner):
         if exact:
             return float(self.own_parts(state, actions).worth.sum() - coefficients @ gradients)
         size, (code, _) = self.dimensions(actions)[0], self._clock()
-        scales = np.append(
-            np.tile(scales_of(self.scale, actions, owners(actions, self.order)).columns, size), self.scale
-        )
+        scales = np.append(np.tile(scales_of(self.scale, actions, self._owners(actions)).columns, size), self.scale)
         scales[:size] *= size
         return float(regret_bound(code, scales, times, coefficients).sum() + spent)
 
@@ -251,7 +264,7 @@ class Wavelet(Learner):
         if actions == 1:
             return np.zeros((2, 1))
         _, times, spent = self._observed(state, actions)
-        return self._steps() * certified(self.scale, times, actions, self.order) + spent
+        return self._steps() * certified(self.scale, times, actions, self._owners(actions)) + spent
 
     def improper_losses(self, state: Vector, actions: int) -> tuple[float, tuple[NDArray[np.float64], ...]]:
         """Return what the exact certificate against any deviation consists of.
@@ -283,7 +296,7 @@ class Wavelet(Learner):
         """
         gradients, _, _ = self._observed(state, actions)
         worth = float(self.own_parts(state, actions).worth.sum())
-        return worth, aggregated(gradients[:-1], owners(actions, self.order))
+        return worth, aggregated(gradients[:-1], self._owners(actions))
 
     def guarantee(self) -> Guarantee:
         """Return a bound on swap regret with all its constants, and smaller ones along the regret profile.
@@ -360,7 +373,7 @@ class WaveletContinuous(Wavelet):
 
     Parameters
     ----------
-    order : tuple of int, optional
+    order : tuple of int or "spectral", optional
         A permutation of the actions, numbered from 0, as in `wavelet`. By default 0, 1, …, d - 1.
     clock : {"blocks", "continuous"}, default "continuous"
         How the scalar learners count time, as in `wavelet`.

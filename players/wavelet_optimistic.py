@@ -21,7 +21,7 @@ class WaveletOptimistic(WaveletContinuous):
 
     Parameters
     ----------
-    order : tuple of int, optional
+    order : tuple of int or "spectral", optional
         A permutation of the actions, numbered from 0, as in `wavelet`. By default 0, 1, …, d - 1.
     clock : {"continuous"}, default "continuous"
         How the scalar learners count time, as in `wavelet`. Hints need the continuous clock.

@@ -1,17 +1,24 @@
 """The bounds of the wavelet learners for each kind of deviation, against brute force over all deviations."""
 
 from itertools import product
+from pathlib import Path
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+import gamesim
+from gamesim import games
+from gamesim.errors import InputError
+from gamesim.game import Table
 from gamesim.learner import PLAIN_REGRETS
 from gamesim.measure import regrets
-from gamesim.players import Wavelet, WaveletContinuous, WaveletOptimistic
-from gamesim.players._kernels.relabelling import owners, spread_evenly, spread_to_self
+from gamesim.players import Wavelet, WaveletContinuous, WaveletOptimistic, make
+from gamesim.players._kernels.relabelling import spread_evenly, spread_to_self
 from gamesim.players._kernels.scalar import regret_bound
 from gamesim.players.wavelet import _coefficients
+from gamesim.simulation import Simulation
+from gamesim.simulation.ordering import spectral_order
 
 Array = NDArray[np.float64]
 CLOCKS = (Wavelet, WaveletContinuous, WaveletOptimistic)
@@ -48,7 +55,7 @@ def maxima(maps: NDArray[np.int64], values: Array) -> Array:
 def certificates(player: Wavelet, state: Array, maps: NDArray[np.int64]) -> tuple[list[Array], list[Array]]:
     """Return the certificate of each map, and the exact one, for both ways to write it in features."""
     actions = maps.shape[1]
-    owner = owners(actions, player.order)
+    owner = player._owners(actions)
     gradients, times, spent = player._observed(state, actions)
     columns = [1 / (actions**2 * list(owner).count(one)) for one in owner]
     scales = player.scale * np.array([*(owner.size * one for one in columns), *columns * (owner.size - 1), 1.0])
@@ -137,3 +144,40 @@ def test_the_declared_bounds_interpolate() -> None:
         few, many = ([promise.bound_on(one, 10**10, d) or 0 for one in PLAIN_REGRETS] for d in (16, 256))
         assert few[0] < few[1] < few[2] / 3 and many[1] < many[2] / 12
         assert many[0] < 1.3 * few[0] and many[1] < 1.6 * few[1] and many[2] > 4 * few[2]
+
+
+def test_a_shuffled_line_is_put_in_order() -> None:
+    random = np.random.default_rng(3)
+    for size in (5, 16, 33):
+        places = np.sort(random.uniform(0, 1, size))
+        shuffled = random.permutation(size)
+        payoffs = np.cos(places[shuffled, np.newaxis] - np.array([0.0, 0.5, 1.0]))
+        found = shuffled[list(spectral_order(payoffs))]
+        assert found.tolist() in (list(range(size)), list(range(size))[::-1])
+    assert spectral_order(np.ones((4, 3))) == (0, 1, 2, 3)
+    assert spectral_order(np.eye(3)) == (0, 1, 2)  # no order is better: the given one
+
+
+def test_the_order_is_computed_from_the_payoffs_of_the_player_and_kept(tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    line = np.cos(np.linspace(0, 2, 6)[[3, 0, 5, 1, 4, 2], np.newaxis, np.newaxis] - random.uniform(0, 2, (1, 2, 3)))
+    noise = random.uniform(-1, 1, (6, 2, 3))
+    game = Table.from_payoffs(np.array([noise.transpose(1, 0, 2), line.transpose(1, 0, 2), noise.transpose(1, 0, 2)]))
+    spectral = make("wavelet-continuous", order="spectral")
+    record = gamesim.simulate(game, ["hedge", spectral, "hedge"], 60)
+    order = record.learners[1].order
+    assert order in ((1, 3, 5, 0, 4, 2), (2, 4, 0, 5, 3, 1))
+    given = gamesim.simulate(game, ["hedge", make("wavelet-continuous", order=order), "hedge"], 100)
+    again = Simulation.resume(gamesim.load(record.save(tmp_path / "record"))).run(40)
+    assert again.learners[1].order == order
+    assert again.joint is not None and (again.joint == given.joint).all()
+
+
+def test_an_order_needs_a_payoff_table() -> None:
+    network = games.make("polymatrix")
+    with pytest.raises(InputError, match='order = "spectral" needs a game with a payoff table, got'):
+        gamesim.simulate(network, "wavelet:order=spectral", 5)
+    with pytest.raises(InputError, match="use the learner in a simulation"):
+        make("wavelet", order="spectral").start(3)
+    with pytest.raises(InputError, match="a permutation of the actions or \"spectral\", got 'best'"):
+        make("wavelet", order="best")

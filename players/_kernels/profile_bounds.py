@@ -110,9 +110,8 @@ def declared(scale: float, extra: float, passed: float, actions: int, k: Integer
     return np.array([together, alone])
 
 
-def certified(scale: float, times: Vector, actions: int, order: tuple[int, ...] | None) -> Matrix:
+def certified(scale: float, times: Vector, actions: int, owner: Integers) -> Matrix:
     """Return the bounds from the times of the clocks, up to the constant factor: together and alone, for k = 1 … d."""
-    owner = owners(actions, order)
     size = owner.size
     scales = scales_of(scale, actions, owner)
     roots, identity = np.sqrt(times[:-1]).reshape(size, size), sqrt(times[-1])

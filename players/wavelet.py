@@ -299,7 +299,7 @@ class Wavelet(Learner):
         return worth, aggregated(gradients[:-1], self._owners(actions))
 
     def guarantee(self) -> Guarantee:
-        """Return a bound on swap regret with all its constants, and smaller ones along the regret profile.
+        """Return bounds on each kind of regret with all constants.
 
         Notes
         -----

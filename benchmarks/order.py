@@ -35,7 +35,7 @@ def game_of(family: str, seed: int) -> Table:
     if family == "random":
         return games.make("uniform", actions=16, seed=seed)
     if family == "rooms":
-        payoffs = scenario.read(scenario.find("ordered-well")).played_game.payoffs
+        payoffs = scenario.read(scenario.find("ordered-well")).played_game.arrays()["payoffs"]
     else:
         payoffs = games.make("ordered-action", actions=16, seed=seed).payoffs
     if family != "ordered":

@@ -28,13 +28,14 @@ CHECKED = {2: (1, 2, 7, 40, 250), 3: (1, 7, 40, 250), 4: (7, 250)}  # rounds, by
 def losses(which: int, t: int, p: Array, random: np.random.Generator) -> Array:
     """Return losses of five kinds: random, against the current strategy, signs, one bad action, and a slow drift."""
     d = len(p)
-    return [
+    kinds: list[Array] = [
         random.uniform(-1, 1, d),
         np.where(p >= p.max() - 1e-12, 1.0, -1.0),
         random.choice([-1.0, 1.0], d),
         np.eye(d)[t % d] * 2 - 1,
         np.cos(t / 20 + 2 * np.pi * np.arange(d) / d),
-    ][which]
+    ]
+    return kinds[which]
 
 
 def all_maps(actions: int) -> NDArray[np.int64]:

@@ -67,7 +67,7 @@ def scales_of(scale: float, actions: int, owner: Integers) -> Scales:
 class Level(NamedTuple):
     """What the intervals of one width contribute, apart from their clocks."""
 
-    count: int  # of these intervals
+    intervals: int
     base: float  # Σ_j ε_j
     together: float  # max_j (conjugate(ε_j, 1) - ε_j)
     alone: Vector  # 2 max_j (conjugate(ε_j, g / w) - ε_j), for each k
@@ -102,11 +102,11 @@ def declared(scale: float, extra: float, passed: float, actions: int, k: Integer
     together = np.full(k.size, root * (scale + constant.base + constant.together))
     alone = root * (_conjugate_of(scale) + constant.base + constant.alone * constant.weight)
     for one in levels:
-        base = one.base * sqrt(one.count * (one.count * extra + passed))
-        some = np.minimum(one.count, k - 1)
+        base = one.base * sqrt(one.intervals * (one.intervals * extra + passed))
+        some = np.minimum(one.intervals, k - 1)
         together += base + one.together * np.sqrt(some * (some * extra + passed))
         several = np.where(one.weight < 1, one.weight, np.sqrt(one.weight))
-        alone += base + one.alone * several * np.sqrt(np.minimum(one.count, k) * extra + passed)
+        alone += base + one.alone * several * np.sqrt(np.minimum(one.intervals, k) * extra + passed)
     return np.array([together, alone])
 
 
@@ -131,7 +131,8 @@ def certified(scale: float, times: Vector, actions: int, owner: Integers) -> Mat
         together += np.append(0.0, np.cumsum(np.sort(most)[::-1]))[np.minimum(len(rows), k - 1)]
         alone += _most(roots[rows], scales.columns, k, width, actions)
     alone[0] = identity * _conjugate_of(scale) + base + _replacements(roots, scales, owner).max()
-    return np.minimum([together, alone], min(together[-1], alone[-1]))
+    bounds: Matrix = np.minimum([together, alone], min(together[-1], alone[-1]))
+    return bounds
 
 
 @lru_cache(maxsize=64)

@@ -4,7 +4,7 @@ The nearest equilibrium q moves probability mass: q = joint - taken + added, wit
 taken and added. The distance is the minimum mass taken such that q satisfies the incentive constraints: a linear
 program. It has two variables per action profile and, for a CE, one constraint per pair of a player's actions. Near
 learned play only about a twentieth of the constraints bind and few probabilities change. `Search` finds those and
-solves a small program instead.
+solves a small program instead; if many matter, `central` solves the whole one.
 
 Every method returns certified bounds: multipliers prove a lower bound, whatever program they come from, and any
 equilibrium is an upper bound. They coincide if the program was solved, and bracket the distance if time ran out.

@@ -18,6 +18,7 @@ class Claim(Protocol):
 
     NAME: str
     TITLE: str
+    CRITERION: str  # fixed before the full run
     CAPTION: str
 
     def points(self, small: bool) -> list[Point]:
@@ -30,7 +31,10 @@ class Claim(Protocol):
         """Compare the flagship with its rivals, cell by cell."""
 
     def holds(self, results: Results) -> bool:
-        """Return whether the claim held, by a criterion that was fixed before the full run."""
+        """Return whether the criterion is met."""
+
+    def finding(self, results: Results) -> str:
+        """Summarise the claim in a clause, with generated numbers marked."""
 
     def paragraph(self, results: Results) -> str:
         """State what was found, with generated numbers marked."""

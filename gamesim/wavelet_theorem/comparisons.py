@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.stats import ttest_1samp
@@ -71,7 +71,7 @@ def compare(
     leave_out: Callable[[str, Labels], bool] = lambda _name, _cell: False,
 ) -> list[Comparison]:
     """Compare a learner with rivals in cells; all comparisons above noise are one family for Holm's procedure."""
-    found = []
+    found, p_values = list[Comparison](), list[float]()
     for cell in cells:
         if leave_out(learner, cell):
             continue
@@ -79,18 +79,19 @@ def compare(
         for rival in rivals:
             other = results.values(rival, **cell)
             seeds = [seed for seed in own if seed in other]
-            if len(seeds) < 2 or leave_out(rival, cell):
-                continue
-            pair = mean(own[seed] for seed in seeds), mean(other[seed] for seed in seeds)
             differences = [own[seed] - other[seed] for seed in seeds]
-            found.append((cell, rival, *pair, mean(differences), p_value(differences)))
-    above = [one for one in found if max(one[2].value, one[3].value) >= NOISE]
-    decided = dict(zip(map(id, above), holm([one[5] for one in above]), strict=True))
-    verdicts = (
-        BELOW if id(one) not in decided else TIED if not decided[id(one)] else WON if one[4].value < 0 else LOST
-        for one in found
-    )
-    return [Comparison(*one[:5], verdict) for one, verdict in zip(found, verdicts, strict=True)]
+            means = [mean(values) for values in ((own[s] for s in seeds), (other[s] for s in seeds), differences)]
+            if len(seeds) < 2 or leave_out(rival, cell) or any(one is None for one in means):
+                continue
+            first, second, difference = (one for one in means if one is not None)
+            verdict = TIED if max(first.value, second.value) >= NOISE else BELOW
+            found.append(Comparison(cell, rival, first, second, difference, verdict))
+            p_values.append(p_value(differences))
+    above = [at for at, one in enumerate(found) if one.verdict == TIED]
+    for at, rejected in zip(above, holm([p_values[at] for at in above]), strict=True):
+        if rejected:
+            found[at] = replace(found[at], verdict=WON if found[at].difference.value < 0 else LOST)
+    return found
 
 
 def count(comparisons: Sequence[Comparison], rival: str | None = None) -> Counter[str]:

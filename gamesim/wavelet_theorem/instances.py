@@ -22,6 +22,7 @@ PAPER, CONTINUOUS, OPTIMISTIC = WAVELETS = ("wavelet", "wavelet-continuous", "wa
 PREDICTIVE, BARRIER, ADAPTIVE = ROWS = ("BM predictive RM⁺", "BM log barrier", "BM AdaHedge")
 PRIOR, COPIES, AGGREGATE, SUBSEQUENCE = "prior-hedge", "comparator-adaptive BM", "aggregate", "subsequence-regret"
 EXTERNAL, UNIFORM = "AdaHedge", "uniform play"
+NORMAL, ADANORMAL, SQUINT = "NormalHedge", "AdaNormalHedge", "Squint"
 
 LEARNERS: dict[str, Callable[[], Learner]] = {
     PAPER: Wavelet,

@@ -14,16 +14,19 @@ from gamesim.figures.style import number
 from gamesim.study.results import Results
 from gamesim.study.statistics import ROUNDING, Mean, mean, slope
 from gamesim.wavelet_theorem.instances import (
+    ADANORMAL,
     ADAPTIVE,
     AGGREGATE,
     BARRIER,
     CONTINUOUS,
     COPIES,
     EXTERNAL,
+    NORMAL,
     OPTIMISTIC,
     PAPER,
     PREDICTIVE,
     PRIOR,
+    SQUINT,
     SUBSEQUENCE,
     UNIFORM,
 )
@@ -37,6 +40,11 @@ def said(value: float | Mean | None) -> str:
     """Return a generated number, marked: a mean with its interval, or a value."""
     text = mean_text(value) if isinstance(value, Mean) or value is None else number(value)
     return f"{OPEN}{text}{CLOSE}"
+
+
+def said_power(found: Mean | None) -> str:
+    """Return a generated exponent with its interval, marked, to two decimals."""
+    return said(None) if found is None else f"{OPEN}{found.value:.2f} ± {found.half:.2f}{CLOSE}".replace("-", "−")
 
 
 def mean_text(found: Mean | None) -> str:
@@ -98,7 +106,7 @@ def median_ratio(results: Results, learner: str, rivals: Sequence[str], cells: S
     return float(np.median(ratios)) if ratios else float("nan")
 
 
-# Lines differ in dashes and markers, so that they are distinguishable in grey; the wavelet learners have filled markers.
+# Lines differ in dashes and markers, so that they differ in grey, too; only wavelet learners have filled markers.
 LOOKS: dict[str, dict[str, Any]] = {
     OPTIMISTIC: {"color": "black", "marker": "o", "linewidth": 2.2},
     CONTINUOUS: {"color": "#0072B2", "marker": "s", "linestyle": "--"},
@@ -112,20 +120,23 @@ LOOKS: dict[str, dict[str, Any]] = {
     SUBSEQUENCE: {"color": "#5B5B5B", "marker": "X", "markerfacecolor": "white", "linestyle": "-."},
     EXTERNAL: {"color": "#8C6BB1", "marker": "<", "markerfacecolor": "white", "linestyle": ":"},
     UNIFORM: {"color": "#AAAAAA", "marker": "", "linewidth": 3},
+    NORMAL: {"color": "#8C6BB1", "marker": "1", "linestyle": "-", "markersize": 8},
+    ADANORMAL: {"color": "#8C6BB1", "marker": "2", "linestyle": "--", "markersize": 8},
+    SQUINT: {"color": "#8C6BB1", "marker": "x", "linestyle": "-."},
 }
 
 
-def draw_line(panel: Axes, x: Sequence[float], found: Sequence[Mean | None], name: str, **more: Any) -> None:
-    """Draw the positive means with their intervals; a learner looks the same in all figures."""
-    kept = [(a, one) for a, one in zip(x, found, strict=True) if one is not None and one.value > 0]
+def draw_line(panel: Axes, x: Sequence[float], found: Sequence[Mean | None], name: str, linear: bool = False) -> None:
+    """Draw means with their intervals, unless `linear` only positive ones; a learner looks the same in all figures."""
+    kept = [(a, one) for a, one in zip(x, found, strict=True) if one is not None and (linear or one.value > 0)]
     values = np.array([one.value for _, one in kept])
     halves = np.nan_to_num([one.half for _, one in kept])
     look = {"linewidth": 1.2, "markersize": 5, "capsize": 1.5, "elinewidth": 0.7, "label": name}
     panel.errorbar(
         [a for a, _ in kept],
         values,
-        yerr=[np.minimum(halves, 0.9 * values), halves],  # a logarithmic axis has no place for 0
-        **{**look, **LOOKS.get(name, {}), **more},
+        yerr=[halves if linear else np.minimum(halves, 0.9 * values), halves],  # a logarithmic axis has no place for 0
+        **{**look, **LOOKS[name]},
     )
 
 

@@ -21,47 +21,52 @@ from gamesim.study.results import Results
 from gamesim.wavelet_theorem.comparisons import Comparison, compare
 from gamesim.wavelet_theorem.drivers import play_game
 from gamesim.wavelet_theorem.instances import (
+    ADANORMAL,
     ADAPTIVE,
     AGGREGATE,
     EXTERNAL,
     LEARNERS,
+    NORMAL,
     OPTIMISTIC,
     PREDICTIVE,
     PRIOR,
     SEEDS,
     SMALL_SEEDS,
+    SQUINT,
     SUBSEQUENCE,
     WAVELETS,
     YARDSTICKS,
     seed_of,
 )
 from gamesim.wavelet_theorem.points import Labels, Point, Values
-from gamesim.wavelet_theorem.presentation import draw_line, legend_below, log_axes, median_ratio, said, table
+from gamesim.wavelet_theorem.presentation import draw_line, legend_below, listed, log_axes, median_ratio, said, table
 
 NAME = "quantile"
 TITLE = "Regret to the ε-quantile falls with ε"
+CRITERION = "regret falls with ε and never exceeds √(2 T ln(1 + 1/ε)), for all wavelet learners"
 SPECIALISTS: dict[str, Callable[[], Learner]] = {
     EXTERNAL: YARDSTICKS[EXTERNAL],
-    "NormalHedge": NormalHedge,
-    "AdaNormalHedge": AdaNormalHedge,
-    "Squint": Squint,
+    NORMAL: NormalHedge,
+    ADANORMAL: AdaNormalHedge,
+    SQUINT: Squint,
 }
 RIVALS = (PREDICTIVE, ADAPTIVE, PRIOR, AGGREGATE, SUBSEQUENCE, *SPECIALISTS)
 EVERYONE = {**LEARNERS, **SPECIALISTS}
 CHOSEN = (*WAVELETS, *RIVALS)
+GOOD = (1, 2, 8)  # numbers of good actions
 GAP = 0.1  # mean advantage of the good actions
-FULL = (32, 8192)  # actions, rounds
-SMALL = (16, 2048)
+ACTIONS = 16
+FULL, SMALL = 4096, 2048  # rounds
 HEDGE = sqrt(2)  # the constant of Hedge at ε = 1/d, for losses in [-1, 1]
 EXCESS_ROUNDS = 400
 
 
 def points(small: bool) -> list[Point]:
-    """Return the points for ε = 1/d, 4/d, 16/d …, 1/2 at most, and the run at ε = 1."""
-    d, rounds = SMALL if small else FULL
+    """Return the points for ε = 1/d, 2/d, 8/d, and the run at ε = 1."""
+    d, rounds = ACTIONS, SMALL if small else FULL
     return [Point(NAME, {"part": "slip"}, 0)] + [
-        Point(NAME, {"part": "quantile", "d": d, "T": rounds, "good": 2**k}, seed)
-        for k in range(0, d.bit_length() - 1, 2)
+        Point(NAME, {"part": "quantile", "d": d, "T": rounds, "good": good}, seed)
+        for good in GOOD
         for seed in (SMALL_SEEDS if small else SEEDS)
     ]
 
@@ -130,27 +135,32 @@ def holds(results: Results) -> bool:
     return all(constant(results, name) <= HEDGE for name in WAVELETS)
 
 
-def paragraph(results: Results) -> str:
-    """State what was found."""
-    d, rounds = results.labels("d")[0], results.labels("T")[0]
-    goods = sorted(results.labels("good", part="quantile"))
-    ends = [said(results.mean(OPTIMISTIC, part="quantile", good=good)) for good in (goods[0], goods[-1])]
-    best = {
-        good: min(RIVALS, key=lambda name: getattr(results.mean(name, part="quantile", good=good), "value", np.inf))
-        for good in (goods[0], goods[-1])
-    }
-    others = [f"{said(results.mean(name, part='quantile', good=good))} ({name})" for good, name in best.items()]
-    constants = ", ".join(said(constant(results, name)) for name in WAVELETS)
-    slip = {name: said(results.mean(name, part="slip")) for name in WAVELETS}
+def finding(results: Results) -> str:
+    """Summarise the claim in a clause."""
     ratio = median_ratio(results, OPTIMISTIC, RIVALS, cells(results))
     return (
-        f"Of d = {d} actions, a share ε is better by {GAP} on average (T = {rounds:,}, in the full game). From "
-        f"ε = 1/{d} to ε = 1/2, the regret of `{OPTIMISTIC}` to the ⌈εd⌉-th best action falls from {ends[0]} to "
-        f"{ends[1]}. The best rivals have {others[0]} and {others[1]}; the median ratio to the best rival is "
-        f"{said(ratio)}. In units of √(T ln(1 + 1/ε)), the largest regret of the three wavelet learners (in the order "
-        f"of the setting) is {constants}; Hedge guarantees {said(HEDGE)} at ε = 1/d. The paper prints log(1/ε), which is "
-        f"0 at ε = 1. That is a boundary slip: an adversary that sees p makes `{OPTIMISTIC}` lose {slip[OPTIMISTIC]} "
-        f"more than the worse of two actions within {EXCESS_ROUNDS} rounds, where the formula permits 0."
+        f"its regret to an ε-quantile of the actions is at most {said(constant(results, OPTIMISTIC))} "
+        f"√(T ln(1 + 1/ε)), {said(ratio)} times that of the best rival"
+    )
+
+
+def paragraph(results: Results) -> str:
+    """State what was found."""
+    d, rounds = results.labels("d")[0], results.labels("T", part="quantile")[0]
+    goods = sorted(results.labels("good", part="quantile"))
+    ends = [said(results.mean(OPTIMISTIC, part="quantile", good=good)) for good in (goods[0], goods[-1])]
+    first = {"part": "quantile", "good": goods[0]}
+    best = min(RIVALS, key=lambda name: getattr(results.mean(name, **first), "value", np.inf))
+    constants = listed([said(constant(results, name)) for name in WAVELETS])
+    over = [f"`{name}`" for name in WAVELETS if constant(results, name) > HEDGE]
+    return (
+        f"Of d = {d} actions, a share ε is better by {GAP} on average (T = {rounds:,}, full game). From ε = "
+        f"{goods[0]}/{d} to {goods[-1]}/{d}, the regret of `{OPTIMISTIC}` to the ⌈εd⌉-th best action falls from "
+        f"{ends[0]} to {ends[1]}. At ε = {goods[0]}/{d} the best rival, {best}, has "
+        f"{said(results.mean(best, **first))}. In units of √(T ln(1 + 1/ε)), the largest regrets of `wavelet`, "
+        f"`wavelet-continuous` and `{OPTIMISTIC}` are {constants}; above √2: {listed(over)}. The paper prints "
+        f"log(1/ε), which is 0 at ε = 1, a boundary slip: an adversary that sees p makes `{OPTIMISTIC}` lose "
+        f"{said(results.mean(OPTIMISTIC, part='slip'))} more than the worse of two actions in {EXCESS_ROUNDS} rounds."
     )
 
 
@@ -185,12 +195,9 @@ def draw(results: Results, folder: Path) -> None:
     shares = [cell["good"] / d for cell in cells(results)]
     guide = [sqrt(rounds * log(1 + 1 / share)) for share in shares]
     panel.plot(shares, guide, color="#BBBBBB", linewidth=5, alpha=0.6, label="√(T ln(1 + 1/ε))", zorder=0)
-    dashes = {"NormalHedge": "1", "AdaNormalHedge": "2", "Squint": "+"}
     for name in CHOSEN:
-        found = [results.mean(name, **cell) for cell in cells(results)]
-        more = {"color": "#8C6BB1", "marker": dashes[name], "linestyle": "-"} if name in dashes else {}
-        draw_line(panel, shares, found, name, **more)
-    log_axes(panel, ticks=shares, text=lambda share: f"{round(share * d)}/{d}")
+        draw_line(panel, shares, [results.mean(name, **cell) for cell in cells(results)], name, linear=True)
+    log_axes(panel, "x", ticks=shares, text=lambda share: f"{round(share * d)}/{d}")
     panel.set(xlabel="ε", ylabel="regret")
     legend_below(figure, panel)
     write(figure, folder / NAME)

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from gamesim import user_files
 from gamesim.engine import loop
-from gamesim.engine.compiled import GAME_KERNEL, LEARNER_KERNEL, OBSERVER_KERNEL, Vector, address
+from gamesim.engine.compiled import GAME_KERNEL, LEARNER_KERNEL, OBSERVER_KERNEL, STAGE_KERNEL, Vector, address
+from gamesim.engine.together import can_share
 from gamesim.errors import InputError
 from gamesim.game import Game
 from gamesim.learner import Learner
@@ -52,6 +53,7 @@ def compiled(
     for parts, at in ((settings, loop.SETTINGS), (states, loop.STATE)):
         part_ends = list(accumulate(map(len, parts)))
         plan[:, at], plan[:, at + 1] = [0, *part_ends[:-1]], part_ends
+    plan[:, loop.MATRIX] = [0, *accumulate(size * size for size in game.sizes[:-1])]
     plan[:, loop.FEEDBACK] = [FEEDBACK[one] for one in protocol.feedback]
     plan[:, loop.DRAWN] = [_wants_draw(*one) for one in zip(learners, states, game.sizes, plan, strict=True)]
     integers, data, scratch = game.kernel_arrays()
@@ -59,6 +61,7 @@ def compiled(
         plan=plan,
         settings=np.concatenate(settings),
         game=address(type(game).kernel, GAME_KERNEL),
+        stages=np.zeros(0, dtype=np.int64),
         integers=integers,
         data=data,
         feedback=FEEDBACK[protocol.of_run],
@@ -71,6 +74,9 @@ def compiled(
         last_row=loop.block_length(game.sizes) - 1,
         observers=_table(observers, totals),
     )
+    if can_share(setup, game.sizes):
+        stages = [address(one, STAGE_KERNEL) for one in type(game).stages]
+        setup = setup._replace(stages=np.array(stages, dtype=np.int64))
     return Compiled(setup, np.concatenate(states), scratch)
 
 

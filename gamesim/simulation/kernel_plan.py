@@ -36,15 +36,22 @@ def compiled(
     plan = np.zeros((len(learners), loop.COLUMNS), dtype=np.int64)
     settings: list[Vector] = []
     states: list[Vector] = []
+    made: dict[tuple[int, int], tuple[Vector, Vector, list[int]]] = {}  # thousands of players may share a learner
     ends = accumulate(game.sizes)
     for row, learner, actions, end in zip(plan, learners, game.sizes, ends, strict=True):
         row[loop.ACTIONS : loop.ACTIONS_END + 1] = end - actions, end
         if isinstance(learner, Learner):
             with _clearly(learner):
-                settings.append(learner.kernel_settings(actions))
-                states.append(learner.first_state(actions))
-                row[loop.PLAY] = address(learner.kernels[0], LEARNER_KERNEL)
-                row[loop.OBSERVE] = address(learner.kernels[1], LEARNER_KERNEL)
+                if (id(learner), actions) not in made:
+                    addresses = [address(one, LEARNER_KERNEL) for one in learner.kernels]
+                    made[id(learner), actions] = (
+                        learner.kernel_settings(actions),
+                        learner.first_state(actions),
+                        addresses,
+                    )
+                its_settings, its_state, row[[loop.PLAY, loop.OBSERVE]] = made[id(learner), actions]
+                settings.append(its_settings)
+                states.append(its_state)
             if learner.informed:
                 row[loop.INFORMED] = loop.SEES_DRAWS if learner.sees_draws else loop.SEES_STRATEGIES
         else:  # written in Python: runs between the phases of the loop

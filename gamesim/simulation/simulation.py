@@ -907,7 +907,7 @@ def _chosen_learners(game: Game, learners: Learners, protocol: Protocol, horizon
         raise InputError(
             f"learners must have one entry for each of the {count} players of {game.name}, got {len(chosen)}"
         )
-    found = [_as_learner(learner) for learner in chosen]
+    found = [_as_learner(learners)] * count if one_for_all else [_as_learner(learner) for learner in chosen]
     if horizon is not None:
         found = [one.with_horizon(horizon) if isinstance(one, Learner) else one for one in found]
     scales = zip(found, game.scale, strict=True)

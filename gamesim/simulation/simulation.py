@@ -32,6 +32,7 @@ from gamesim.record import Number, Record, python_state
 from gamesim.record_checks import check_shapes, restore_generator
 from gamesim.simulation.first_round import FirstRound
 from gamesim.simulation.kernel_plan import compiled
+from gamesim.simulation.ordering import with_order
 from gamesim.simulation.protocol import Order, Protocol
 from gamesim.simulation.python_phases import PythonPhases
 from gamesim.simulation.starts import Start, Starts
@@ -912,6 +913,7 @@ def _chosen_learners(game: Game, learners: Learners, protocol: Protocol, horizon
         found = [one.with_horizon(horizon) if isinstance(one, Learner) else one for one in found]
     scales = zip(found, game.scale, strict=True)
     found = [one.with_payoff_scale(float(scale)) if isinstance(one, Learner) else one for one, scale in scales]
+    found = [with_order(one, game, player) for player, one in enumerate(found)]
     protocol.refuse_misfits(game, found)
     if (clash := several_informed(found, game.players)) is not None:
         raise InputError(clash)

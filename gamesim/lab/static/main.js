@@ -348,6 +348,21 @@ for (const name of ["keys", "share"])
     byId(`${name}-button`).setAttribute("aria-expanded", String(!byId(name).hidden));
   });
 
+/** Show how others join: a QR code that opens the lesson, and links; or how to let them join. */
+function showJoin() {
+  const { lesson } = course;
+  const code = `code.svg${lesson && lesson.group ? `?lesson=${encodeURIComponent(lesson.name)}` : ""}`;
+  byId("join").replaceChildren(
+    ...(choices.links.length
+      ? [
+          h("img", { src: code, alt: "QR code of the link", width: 260, height: 260 }),
+          h("div", {}, h("p", {}, "Join with this code, or open"), choices.links.map((link) => h("p", {}, h("code", {}, link)))),
+        ]
+      : [h("p", { class: "about dim" }, "To let others join, start the lab with gamesim lab --allow-network.")]),
+  );
+}
+byId("share-button").addEventListener("click", showJoin);
+
 const details = byId("setup");
 const toggleSetup = () => (details.open = !details.open);
 byId("setup-button").addEventListener("click", toggleSetup);

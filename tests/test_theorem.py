@@ -102,7 +102,7 @@ def test_alone_the_wavelet_learner_is_algorithm_one_fed_the_context(player: Wave
     actions, rounds, seed = 8, 250, [7, 3]
     means = -0.7 * rule("unif", actions, 2, 1)
     contexts, points = drawn(actions, rounds, seed)
-    order_ = list(player.order or range(actions))
+    order_: list[int] = player._owners(actions).tolist()
     literal = AlgorithmOne(actions, [order_], player.clock)
     lost, rows = 0.0, list[Vector]()
     for t in range(rounds):

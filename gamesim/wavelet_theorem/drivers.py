@@ -19,7 +19,6 @@ from numpy.typing import NDArray
 from gamesim.engine.compiled import LEARNER_KERNEL, Integers, Vector, address, call_learner, kernel, part
 from gamesim.learner import Learner
 from gamesim.players._kernels.reduction import reduction
-from gamesim.players._kernels.relabelling import owners
 from gamesim.players.adahedge import AdaHedge
 from gamesim.players.hedge import Hedge
 from gamesim.players.wavelet import Wavelet
@@ -188,7 +187,7 @@ def _owner(player: Learner, actions: int) -> Integers:
     """Return the action of each row of the learner's φ, or an empty array if it has none."""
     if isinstance(player, Hedge | AdaHedge):
         return np.zeros(0, dtype=np.int64)
-    owner = owners(actions, player.order) if isinstance(player, Wavelet) else np.arange(actions)
+    owner = player._owners(actions) if isinstance(player, Wavelet) else np.arange(actions)
     if owner.size != actions:
         raise ValueError(f"the number of actions must be a power of two for one row per context, got {actions}")
     return owner

@@ -328,6 +328,7 @@ def test_the_whole_course_fits_on_the_screen(page: Page, lab: Lab, size: tuple[i
     names = [lesson.scenario for group in course() for lesson in group.lesson]
     if size != (1366, 768):
         return
+    page.run("WebSocket.prototype.send = () => {}")  # the lessons are read, not run
     for name in names:  # no step of any lesson is cut off
         page.run(f"document.querySelector('[data-lesson={name}]').click()")
         for step in range(5):

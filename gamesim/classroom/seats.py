@@ -1,0 +1,33 @@
+"""Who plays with whom: the groups of a round, with a student or a learner in every seat."""
+
+from typing import Literal, TypeAlias, get_args
+
+import numpy as np
+
+Matching: TypeAlias = Literal["learner", "groups", "reshuffled", "population"]
+MATCHINGS: tuple[Matching, ...] = get_args(Matching)
+LEARNER = -1  # in a seat without a student
+
+
+def groups(matching: Matching, students: int, players: int, round: int, seed: int) -> list[list[int]]:
+    """Return the groups of a round, each with the index of a student, or -1, for every player of the game.
+
+    A student has the same role in all rounds: roles are assigned in turn, in the order in which students join. With
+    "learner", every student plays against learners. With "groups", students play in groups in the order in which they
+    joined; "reshuffled" draws new groups in every round. In a "population" all play one game together.
+
+    >>> groups("learner", students=3, players=2, round=1, seed=0)
+    [[0, -1], [-1, 1], [2, -1]]
+    >>> groups("groups", students=3, players=2, round=1, seed=0)
+    [[0, 1], [2, -1]]
+    >>> groups("reshuffled", students=5, players=2, round=2, seed=0)
+    [[2, 1], [0, 3], [4, -1]]
+    """
+    if matching == "learner":
+        return [[one if role == one % players else LEARNER for role in range(players)] for one in range(students)]
+    random = np.random.default_rng([seed, round, 1])
+    by_role = []
+    for role in range(players):
+        some = list(range(role, students, players))
+        by_role.append([some[k] for k in random.permutation(len(some))] if matching == "reshuffled" else some)
+    return [[some[k] if k < len(some) else LEARNER for some in by_role] for k in range(len(by_role[0]))]

@@ -21,7 +21,7 @@ def groups(matching: Matching, students: int, players: int, round: int, seed: in
     >>> groups("groups", students=3, players=2, round=1, seed=0)
     [[0, 1], [2, -1]]
     >>> groups("reshuffled", students=5, players=2, round=2, seed=0)
-    [[2, 1], [0, 3], [4, -1]]
+    [[0, 3], [2, 1], [4, -1]]
     """
     if matching == "learner":
         return [[one if role == one % players else LEARNER for role in range(players)] for one in range(students)]

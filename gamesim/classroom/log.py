@@ -48,10 +48,16 @@ class Log:
     def _number(self, pragma: str) -> int:
         return int(self._file.execute(f"PRAGMA {pragma}").fetchone()[0])
 
-    def append(self, event: Event) -> None:
-        """Write an event to disk."""
-        text = json.dumps(event, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
-        self._file.execute("INSERT INTO events (event) VALUES (?)", (text,))
+    def append(self, *events: Event) -> None:
+        """Write events to disk, all or none."""
+        texts = [(json.dumps(one, ensure_ascii=False, allow_nan=False, separators=(",", ":")),) for one in events]
+        self._file.execute("BEGIN")
+        try:
+            self._file.executemany("INSERT INTO events (event) VALUES (?)", texts)
+            self._file.execute("COMMIT")
+        except BaseException:
+            self._file.execute("ROLLBACK")
+            raise
 
     def __iter__(self) -> Iterator[Event]:
         for number, text in self._file.execute("SELECT id, event FROM events ORDER BY id").fetchall():

@@ -14,7 +14,7 @@ import tempfile
 import threading
 import time
 import webbrowser
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -41,6 +41,7 @@ from gamesim.study.jobs import use_one_blas_thread
 
 STATIC = Path(__file__).parent / "static"
 PAGES = MOST_STUDENTS + 50
+DOES = ("join", "back", "teach", "command", "move")
 LONGEST_MESSAGE = 500  # characters
 RATE, BURST = 5.0, 20.0  # messages of a page per second, and at once
 WRONG_CODES = 1.0  # seconds that a page waits after a wrong code or secret
@@ -90,8 +91,8 @@ class Page:
             message = _parsed(text)
             answer = await self._do(message)
         except InputError as error:
-            about = message.get("do") if isinstance(message, dict) else None
-            answer = {"is": "refused", "about": str(about), "why": str(error)}
+            about = message["do"] if message is not None and message["do"] in DOES else ""
+            answer = {"is": "refused", "about": about, "why": str(error)}
         await self._socket.send_json(answer)
 
     async def _do(self, message: dict[str, Any]) -> dict[str, Any]:
@@ -162,13 +163,15 @@ def _parsed(text: str) -> dict[str, Any]:
     return message
 
 
-def application(session: Session, address: Address) -> Starlette:
-    """Return the class as an ASGI application."""
+def application(session: Session, address: Address, opened: Callable[[], None] | None = None) -> Starlette:
+    """Return the class as an ASGI application; it calls `opened` once it is serving."""
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         use_one_blas_thread()
         tasks = [asyncio.create_task(session.keep_log()), asyncio.create_task(session.keep_time())]
+        if opened is not None:
+            asyncio.get_running_loop().call_later(0.1, opened)
         try:
             yield
         finally:
@@ -272,13 +275,16 @@ def serve(game: Game, settings: Settings, log: Path, port: int, *, allow_network
             session = Session(game, settings, kept)
             address = Address(host, listener.getsockname()[1], session.code)
             link = f"http://{LOCAL[0]}:{address.port}/teach#{session.new_teacher()}"
-            print(f"Teacher: {link}  (press Ctrl-C to stop)")
-            print(f"Students: {address.links[0].partition('?')[0]}  code {session.code}")
-            print(address.code_text(sys.stdout.encoding))
-            print(f"Everything that is played is written to {log}", flush=True)
-            if browser:
-                threading.Thread(target=webbrowser.open, args=(link,), daemon=True).start()
+
+            def opened() -> None:
+                print(f"Teacher: {link}  (press Ctrl-C to stop)")
+                print(f"Students: {address.links[0].partition('?')[0]}  code {session.code}")
+                print(address.code_text(sys.stdout.encoding))
+                print(f"Everything that is played is written to {log}", flush=True)
+                if browser:
+                    threading.Thread(target=webbrowser.open, args=(link,), daemon=True).start()
+
             with suppress(KeyboardInterrupt):
-                uvicorn.Server(configuration(application(session, address))).run(sockets=[listener])
+                uvicorn.Server(configuration(application(session, address, opened))).run(sockets=[listener])
     finally:
         kept.close()

@@ -73,8 +73,8 @@ class Session:
             if kept != asdict(self.settings):
                 differ = [key for key, value in asdict(self.settings).items() if kept.get(key) != value]
                 raise InputError(
-                    f"{self._log.path} is a session with other settings ({', '.join(differ)}); continue it with the same "
-                    "ones, or start a new one with another --log"
+                    f"{self._log.path} is a session with other settings ({', '.join(differ)}); continue it with the "
+                    "same ones, or start a new one with another --log"
                 )
         elif event["event"] == "teacher":
             self._teachers.add(event["secret"])

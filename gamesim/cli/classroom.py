@@ -44,8 +44,8 @@ def add_class(commands: Commands) -> None:
     room.add_argument(
         "--device",
         choices=DEVICES,
-        help="draw recommendations from a correlated equilibrium with the highest or lowest total payoff or the highest "
-        "entropy, or from the uniform distribution, which may not be an equilibrium",
+        help="draw recommendations from a correlated equilibrium with the highest or lowest total payoff or the "
+        "highest entropy, or from the uniform distribution, which may not be an equilibrium",
     )
     room.add_argument("--log", metavar="FILE", help="log of the session (default: runs/class-GAME.sqlite)")
     room.add_argument("--port", type=whole_number, default=8766, metavar="N", help="port (default: 8766)")

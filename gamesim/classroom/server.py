@@ -35,8 +35,8 @@ from gamesim.classroom.session import SHOW, Session
 from gamesim.errors import InputError
 from gamesim.game import Game
 from gamesim.lab.address import ALL, LOCAL, Address
-from gamesim.lab.server import Guard, configuration, listening
 from gamesim.lab.server import STATIC as LAB_STATIC
+from gamesim.lab.server import Guard, configuration, listening
 from gamesim.study.jobs import use_one_blas_thread
 
 STATIC = Path(__file__).parent / "static"

@@ -333,6 +333,7 @@ def configuration(lab: Starlette) -> uvicorn.Config:
 
 
 def listening(host: str, port: int) -> socket.socket:
+    """Return a socket that listens on an address, or raise an InputError."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

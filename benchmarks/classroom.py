@@ -118,13 +118,10 @@ async def measured(server: "subprocess.Popen[str]", count: int, rounds: int, sec
     print(
         f"closed on every page after the end of a round: median {statistics.median(lags):.2f} s, most {max(lags):.2f} s"
     )
-    print(
-        f"moves acknowledged: median {1000 * taken[len(taken) // 2]:.0f} ms, 99 % {1000 * taken[int(0.99 * len(taken))]:.0f} ms"
-    )
+    middle, slow = (1000 * taken[int(share * (len(taken) - 1))] for share in (0.5, 0.99))
+    print(f"moves acknowledged: median {middle:.0f} ms, 99 % {slow:.0f} ms")
     third = len(used) // 3 or 1
-    print(
-        f"memory of the server: {used[third]:.0f} MB after a third, {used[-1]:.0f} MB at the end, most {max(used):.0f} MB"
-    )
+    print(f"memory of the server: {used[third]:.0f} MB after a third, {used[-1]:.0f} MB at the end")
 
 
 if __name__ == "__main__":

@@ -89,6 +89,7 @@ def build_parser() -> argparse.ArgumentParser:
     studies.add_study(commands)
     theorem.add_theorem(commands)
     lab.add_lab(commands)
+    classroom.add_play(commands)
     classroom.add_class(commands)
     return parser
 

@@ -678,6 +678,8 @@ class Simulation(Generic[Number]):
         >>> bool((Simulation.resume(first).run(40).joint == whole.joint).all())
         True
         """
+        if record.feedback == "observed":
+            raise InputError("observed play cannot be resumed; add the new plays to the file, and measure it again")
         for player in record.players_without_state:
             raise InputError(
                 f"cannot resume a run with {name_of(record.learners[player])}, a learner written in Python whose state "

@@ -316,4 +316,6 @@ def test_replicas_of_a_large_table_are_the_same_bytes_as_single_runs(
             for name, array in alone.record().arrays.items():
                 shared = name in ("checkpoints", "trajectory_rounds")
                 ours, theirs = record.arrays[name], array
-                assert np.array_equal(*((ours, theirs) if shared else (ours[replica], theirs[0])), equal_nan=True), name
+                if not shared:
+                    ours, theirs = ours[replica], theirs[0]
+                assert np.array_equal(ours, theirs, equal_nan=True), name

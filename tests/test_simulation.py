@@ -301,7 +301,7 @@ def test_replicas_of_a_large_table_are_the_same_bytes_as_single_runs(
     learner: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gamesim.simulation.simulation.cpu_count", lambda: 2)
-    game = games.make("uniform", actions=[53, 61], seed=2)
+    game = games.make("uniform", actions=[131, 139], seed=2)
     options: Any = {"perturb": 0.3, "observers": ["dynamic-regret"]}
     together = Simulation(game, learner, seed=4, replicas=9, **options)
     assert together._groups, "this game is large enough for replicas to advance together"

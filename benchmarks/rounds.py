@@ -111,7 +111,7 @@ def _regret_matching_plus(regret: Vector, strategy: Vector, loss: Vector, _: int
 
 def replicated(game: Table, learner: str, rounds: int, replicas: int | None) -> Timed:
     """Return a function that continues a simulation and returns the seconds per round of a replica."""
-    simulation: Simulation[Any] = Simulation(game, learner, perturb=0.5, replicas=replicas)  # type: ignore[arg-type]
+    simulation: Simulation[Any] = Simulation(game, learner, perturb=0.5, replicas=replicas)
     simulation.advance(WARM_UP)
 
     def run() -> float:

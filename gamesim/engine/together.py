@@ -31,7 +31,7 @@ from gamesim.engine.matrices import WIDTHS, Work, add_packed, contract_listed, c
 
 GROUP = 24  # replicas, at most, a multiple of the height of a tile
 TERMS = 128  # added at once, so that what a tile reads stays in the cache
-FEWEST_REPLICAS, FEWEST_ACTIONS = 4, 48  # below, the products do not dominate
+FEWEST_REPLICAS, FEWEST_ACTIONS = 4, 128  # below, the products do not dominate
 LARGEST_STATE = 2**15  # numbers of all replicas in a group, so that they stay in the cache between rounds
 
 

@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Sequence
 
-from gamesim.cli import classroom, compare, files, lab, listing, measure, run, studies, theorem
+from gamesim.cli import classroom, compare, files, lab, listing, literature, measure, run, studies, theorem
 from gamesim.cli.arguments import Parser, wrapped
 from gamesim.cli.exit_codes import BAD_INPUT, BROKEN_PIPE, INTERRUPTED
 from gamesim.errors import InputError, did_you_mean, readable, unknown
@@ -87,6 +87,7 @@ def build_parser() -> argparse.ArgumentParser:
     listing.add_show(commands)
     studies.add_sweep(commands)
     studies.add_study(commands)
+    literature.add_literature(commands)
     theorem.add_theorem(commands)
     lab.add_lab(commands)
     classroom.add_play(commands)

@@ -18,6 +18,8 @@ from gamesim.classroom.server import application
 from gamesim.classroom.session import Session
 from gamesim.lab.address import Address
 from gamesim.lab.server import configuration
+from websockets.typing import Origin
+
 from tests.chromium import wait
 
 
@@ -30,7 +32,7 @@ class Class:
 
     @contextmanager
     def client(self) -> Iterator["Client"]:
-        with connect(f"ws://127.0.0.1:{self.address.port}/live", origin=self.origin, max_size=None) as connection:  # type: ignore[arg-type]
+        with connect(f"ws://127.0.0.1:{self.address.port}/live", origin=Origin(self.origin), max_size=None) as connection:
             yield Client(connection)
 
 
@@ -67,7 +69,7 @@ class Client:
 def running_class(
     log: Path, game: str = "chicken", port: int = 0, alone: bool = False, **settings: Any
 ) -> Iterator[Class]:
-    chosen = {"matching": "groups", "rounds": 10, "seconds": 0.0, "learner": "uniform", "seed": 0} | settings
+    chosen: Any = {"matching": "groups", "rounds": 10, "seconds": 0.0, "learner": "uniform", "seed": 0} | settings
     kept = Log(log)
     with socket.create_server(("127.0.0.1", port)) as listener:
         session = Session(games.make(game), Settings(**chosen), kept, alone=alone)

@@ -1,6 +1,7 @@
 """Test linear programs over equilibria against HiGHS, and products of constraints against matrices."""
 
 from time import monotonic
+from typing import Any
 
 import numpy as np
 import pytest
@@ -37,7 +38,10 @@ def test_both_forms_of_the_newton_equations_have_one_solution(sizes: tuple[int, 
     constraints = Constraints(Incentives(random_game(sizes, 1), "ce"))
     cells, rows, random = constraints.cells.size, constraints.rows.size, np.random.default_rng(2)
     weights, ratio, alone, ahead = (random.random(count) + 0.1 for count in (cells, rows, cells, rows))
-    forms = [ByCells(constraints, weights, ratio), ByConstraints(constraints, weights, ratio, np.arange(0, rows, 2))]
+    forms: list[Any] = [
+        ByCells(constraints, weights, ratio),
+        ByConstraints(constraints, weights, ratio, np.arange(0, rows, 2)),
+    ]
     (dy, slope, level), (other, steeper, higher) = (form.solve(alone, ahead, 0.3, 1e-12, np.inf) for form in forms)
     assert dy == pytest.approx(other, abs=1e-8)
     assert slope == pytest.approx(steeper, abs=1e-8)
@@ -59,9 +63,9 @@ def test_distances_and_welfare_are_those_of_highs(
         assert found.distance == pytest.approx(total_variation.direct(incentives, joint).distance, abs=1e-8)
         assert found.nearest is not None and incentives.gains(found.nearest).max() <= 1e-9
         assert np.abs(found.nearest - joint).sum() / 2 == pytest.approx(found.distance, abs=1e-12)
-        total, system = game.payoffs.sum(axis=0).ravel(), incentives.system()
+        total, system = game.payoffs.sum(axis=0).ravel(), incentives.system().toarray()
         ends = [
-            sign * linprog(sign * total, system, np.zeros(system.shape[0]), np.ones((1, total.size)), [1.0]).fun
+            sign * float(linprog(sign * total, system, np.zeros(system.shape[0]), np.ones((1, total.size)), np.ones(1)).fun or 0.0)
             for sign in (1, -1)
         ]
         assert equilibrium.welfare_range(game, kind) == pytest.approx(ends, abs=1e-7 * float(np.abs(total).max()))

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gamesim.classroom.room import LEARNER, Room, Student
+from gamesim.classroom.room import Room, Student
+from gamesim.classroom.seats import LEARNER
 from gamesim.formatting import number
 from gamesim.measure import regrets
-from gamesim.observation.observed import observed
 from gamesim.observation.plays import NONE, Plays
+from gamesim.observation.recording import observed
 from gamesim.record import Record
 
 
@@ -58,7 +59,7 @@ def _deviation(student: Student, labels: Sequence[str]) -> str:
     """Return the most profitable replacement of one action by another, in words."""
     assert student.payoffs is not None and student.counts is not None
     gains = student.payoffs - np.diag(student.payoffs)[:, None]
-    played, instead = np.unravel_index(gains.argmax(), gains.shape)
+    played, instead = divmod(int(gains.argmax()), len(gains))
     if gains[played, instead] <= 1e-9:
         return "No other action would have paid more in place of any that you played."
     more = number(float(gains[played, instead] / student.counts[played]))

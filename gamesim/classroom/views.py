@@ -12,7 +12,8 @@ import numpy as np
 
 from gamesim import equilibrium
 from gamesim.classroom import results
-from gamesim.classroom.room import LEARNER, Room
+from gamesim.classroom.room import Room
+from gamesim.classroom.seats import LEARNER
 from gamesim.game import Table
 
 CELLS = 64  # largest payoff table that a page shows

@@ -36,6 +36,10 @@ class Work(NamedTuple):
         rows = min(height, ROWS)
         return cls(np.zeros(count * (rows + WIDTH)), np.zeros(rows, dtype=np.int64), np.zeros(rows, dtype=np.int64))
 
+    def copy(self) -> "Work":
+        """Return new arrays of the same sizes, for another thread."""
+        return Work(self.numbers.copy(), self.sources.copy(), self.rows.copy())
+
 
 def _generate_tile(context: Any, builder: Any, signature: Any, given: Any, height: int, width: int) -> None:
     """Generate code that adds all terms to a tile with this height and width."""

@@ -97,7 +97,8 @@ class Constraints:
             squared = table * table
             found = own @ squared.T - 2 * (own * table) @ table.T + (own * squared).sum(axis=1)[:, None]
             parts.append(found.ravel() if self.incentives.kind == "ce" else found.sum(axis=0))
-        return np.maximum(np.concatenate(parts), 0.0)
+        found_all: Vector = np.maximum(np.concatenate(parts), 0.0)
+        return found_all
 
     def products(self, weights: Vector, chosen: Integers) -> Matrix:
         """Return G D Gᵀ for some constraints, given the diagonal of D."""
@@ -164,8 +165,8 @@ class Constraints:
 
     def blocks(self, weights: Vector, added: Vector, left: NDArray[np.bool_]) -> list[Matrix]:
         """Return the inverses of the blocks of G D Gᵀ + diag(added) with one recommended action, without others."""
-        starts, inverses = self.incentives.starts, []
-        keep, diagonal = self.over_all(left), self.over_all(np.where(left, added, 1.0), 1.0)
+        starts, inverses = self.incentives.starts, list[Matrix]()
+        keep, diagonal = self.over_all(left.astype(np.float64)), self.over_all(np.where(left, added, 1.0), 1.0)
         for i, table in enumerate(self.incentives.tables):
             own, size = own_first(self.over_game(weights), i), len(table)
             part = slice(starts[i], starts[i + 1])
@@ -174,7 +175,7 @@ class Constraints:
                 rows = (table - table[action]) * kept[:, None]
                 block[action] = (rows * own[action]) @ rows.T
             block[:, np.arange(size), np.arange(size)] += diagonal[part].reshape(size, size)
-            inverses.append(np.linalg.inv(block))
+            inverses.append(np.asarray(np.linalg.inv(block), dtype=np.float64))
         return inverses
 
     def times(self, blocks: list[Matrix], y: Vector) -> Vector:
@@ -226,13 +227,14 @@ class Program:
 
     def total(self, amounts: Vector) -> Vector:
         """Return the sum of the amounts per live profile."""
-        return np.bincount(self.cells, amounts, self.constraints.cells.size)
+        return np.bincount(self.cells, amounts, self.constraints.cells.size).astype(np.float64)
 
     @property
     def q(self) -> Vector:
         """Return the joint distribution over the live profiles."""
         q = self.total(self.at.amounts)
-        return q / q.sum()
+        joint: Vector = q / q.sum()
+        return joint
 
     @property
     def centrality(self) -> float:
@@ -344,12 +346,14 @@ class ByCells:
     def _centred(self, dq: Vector) -> Vector:
         """Multiply, and leave out what only changes the level."""
         found = self._product(dq)
-        return found - found.mean()
+        centred: Vector = found - found.mean()
+        return centred
 
     def _balanced(self, right: Vector) -> Vector:
         """Solve with the sum 0."""
         t = self._solve(right)
-        return t - t.sum() * self._even
+        balanced: Vector = t - t.sum() * self._even
+        return balanced
 
     def solve(
         self, alone: Vector, ahead: Vector, missing: float, error: float, deadline: float

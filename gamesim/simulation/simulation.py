@@ -899,7 +899,7 @@ class Simulation(Generic[Number]):
 
         def advance(thread: int) -> None:
             began, scratch = thread_time(), np.zeros_like(track.scratch)
-            own = track._replace(work=Work(*map(np.zeros_like, track.work)))
+            own = track._replace(work=track.work.copy())
             shared_players.advance_players(self._setup, own, first, rounds, thread, threads, scratch, arrivals)
             if thread == 0:  # the strategies of all have been played, since all threads answered this round
                 track.sums.last[:] = track.strategies[last]

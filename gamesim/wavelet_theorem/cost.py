@@ -74,7 +74,7 @@ def run_rounds(
     d = strategy.size
     for first in range(0, losses.size, d):
         if forget:
-            _scratch(reduction(state, d).scratch, d).factored[0] = 0.0
+            _scratch(reduction(state, d).scratch, d).factored[0] = -1.0
         call_learner(play, settings, state, strategy)
         call_learner(observe, settings, state, part(losses, first, first + d))
 
@@ -85,7 +85,7 @@ def solve_all(matrices: Vector, default: Vector, strategy: Vector, scratch: Vect
     cells = default.size * default.size
     for first in range(0, matrices.size, cells):
         if anew:
-            _scratch(scratch, default.size).factored[0] = 0.0
+            _scratch(scratch, default.size).factored[0] = -1.0
         fixed_point(part(matrices, first, first + cells), default, strategy, scratch)
 
 

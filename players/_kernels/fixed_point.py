@@ -96,8 +96,9 @@ def fixed_point(matrix: Vector, default: Vector, strategy: Vector, scratch: Vect
     n = strategy.size
     factored, stays, start, last, exits, members, work, factors, panel = _view(scratch, n)
     first = _state(start[0], n)
-    easy = n > FEW and factored[0] >= 0 and _least_in_column(matrix, first, n) >= SURE
-    if easy and _iterate(matrix, first, last, strategy, work, members):
+    common = int(np.argmax(part(matrix, first * n, first * n + n)))  # `first` itself may have left the class
+    easy = n > FEW and factored[0] >= 0 and _least_in_column(matrix, common, n) >= SURE
+    if easy and _iterate(matrix, common, last, strategy, work, members):
         start[0] = np.argmax(strategy)
         copy(last, strategy)
         return

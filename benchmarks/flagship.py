@@ -9,8 +9,7 @@ to numpy.linalg.solve of a D × D system, in one process with one BLAS thread. T
 - zero-sum: self-play in random zero-sum games, where about half of the actions stay in play;
 - adversarial: losses ± 0.5 at random, and more for the actions that are played more, so that φ stays dense.
 
-All learners and the solve take turns in short pieces. A ratio is the median over the repetitions, with the second
-smallest and second largest (a 95 % confidence interval of the median for about ten repetitions).
+All learners and the solve take turns in short pieces; a ratio is the median over the repetitions with its interval.
 Further lines have the ratio of `wavelet-optimistic` to `wavelet-continuous`, the share of each stage of a round,
 measured with the processor's cycle counter (on a busy machine it counts other processes as well), and at d = 4 the time
 of a round of two Hedge learners in plain NumPy. At the end stands the exponent of the time as a power of d from 64
@@ -32,6 +31,7 @@ import numba.extending
 import numpy as np
 from numba import njit, types
 from numpy.typing import NDArray
+from results import Ratio
 
 from gamesim import players
 from gamesim.engine.compiled import LEARNER_KERNEL, Vector, address, call_learner
@@ -183,32 +183,26 @@ def plain_hedge(payoffs: NDArray[np.float64], rounds: int = 20_000) -> float:
     return (process_time() - start) / rounds
 
 
-def interval(values: Vector) -> str:
-    """Return the median, with the second smallest and second largest value."""
-    ordered = np.sort(values)
-    return f"{median(values):.2f} [{ordered[1]:.2f}, {ordered[-2]:.2f}]"
-
-
 def report(size: int) -> dict[str, Vector]:
     """Print the times of all learners at one size; return those of the worst family."""
     times, solves = measured(size)
     print(f"d = {size}: solve {median(solves) * 1e6:.1f} µs")
     worst: dict[str, Vector] = {}
     for learner in LEARNERS:
-        ratios = {family: times[learner, family] / solves for family in FAMILIES}
-        slowest = max(FAMILIES, key=lambda family, found=ratios: median(found[family]))
+        ratios = {family: Ratio.of(times[learner, family], solves) for family in FAMILIES}
+        slowest = max(FAMILIES, key=lambda family, found=ratios: found[family].median)
         worst[learner] = times[learner, slowest]
-        line = ", ".join(f"{family} {interval(ratios[family])}" for family in FAMILIES)
+        line = ", ".join(f"{family} {ratios[family]}" for family in FAMILIES)
         if size in AT_MOST:
-            met = median(ratios[slowest]) <= AT_MOST[size]
+            met = ratios[slowest].median <= AT_MOST[size]
             line += f"; at most {AT_MOST[size]}: {'met' if met else 'MISSED'}"
         print(f"  {learner:18} {line}", flush=True)
         rounds = max(ROUNDS[size] // 2, 20)
         parts = zip(shares(learner, size, payoffs_of(size, "zero-sum"), rounds), STAGES, strict=True)
         print("      zero-sum: " + ", ".join(f"{share:.0%} {stage}" for share, stage in parts))
-    slower = {family: times[OPTIMISTIC, family] / times[CONTINUOUS, family] for family in FAMILIES}
-    line = ", ".join(f"{family} {interval(found)}" for family, found in slower.items())
-    met = max(median(found) for found in slower.values()) <= NO_SLOWER
+    slower = {family: Ratio.of(times[OPTIMISTIC, family], times[CONTINUOUS, family]) for family in FAMILIES}
+    line = ", ".join(f"{family} {found}" for family, found in slower.items())
+    met = max(found.median for found in slower.values()) <= NO_SLOWER
     print(f"  {OPTIMISTIC} to {CONTINUOUS}: {line}; at most {NO_SLOWER}: {'met' if met else 'MISSED'}")
     if size == 4:
         hedge = plain_hedge(payoffs_of(size, "general-sum"))

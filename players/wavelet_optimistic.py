@@ -4,6 +4,10 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
+from gamesim.engine.compiled import Integers
 from gamesim.errors import InputError
 from gamesim.players._kernels.relabelling import owners
 from gamesim.players._kernels.scalar import LIPSCHITZ, OPTIMISTIC
@@ -17,7 +21,7 @@ class WaveletOptimistic(WaveletContinuous):
 
     Parameters
     ----------
-    order : tuple of int, optional
+    order : tuple of int or "spectral", optional
         A permutation of the actions, numbered from 0, as in `wavelet`. By default 0, 1, …, d - 1.
     clock : {"continuous"}, default "continuous"
         How the scalar learners count time, as in `wavelet`. Hints need the continuous clock.
@@ -77,8 +81,8 @@ class WaveletOptimistic(WaveletContinuous):
     def _formula(self) -> str:
         return super()._formula() + " + 2κ scale(√(T+1)(1 + D/d) + Σ_k √(2^k (2^k + T)) / d)"
 
-    def _bound(self, rounds: int, actions: int) -> float:
+    def _bound(self, rounds: int, actions: int, k: Integers) -> NDArray[np.float64]:
         size = owners(actions, None).size
-        intervals = [2**k for k in range(size.bit_length() - 1)]
+        intervals = [2**level for level in range(size.bit_length() - 1)]
         hints = sqrt(rounds + 1) * (1 + size / actions) + sum(sqrt(n * (n + rounds)) for n in intervals) / actions
-        return super()._bound(rounds, actions) + LIPSCHITZ * self.guard * self.scale * hints
+        return super()._bound(rounds, actions, k) + LIPSCHITZ * self.guard * self.scale * hints

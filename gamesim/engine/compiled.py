@@ -137,6 +137,53 @@ def lend(typing: Any, value: Any) -> Any:
     return value(value), generate
 
 
+def _row_type(kind: Any) -> Any:
+    """Return the type of a row of every array in a tuple."""
+    if isinstance(kind, types.Array):
+        return types.Array(kind.dtype, kind.ndim - 1, "C")
+    kinds = [_row_type(one) for one in kind]
+    same = all(one == kinds[0] for one in kinds)
+    made = (types.NamedUniTuple, kinds[0], len(kinds)) if same else (types.NamedTuple, kinds)
+    return made[0](*made[1:], kind.instance_class)
+
+
+def _row(context: Any, builder: Any, kind: Any, value: Any, index: Any) -> Any:
+    if isinstance(kind, types.Array):
+        whole, row = context.make_array(kind)(context, builder, value), _row_type(kind)
+        shape, strides = (
+            [builder.extract_value(one, k) for k in range(1, kind.ndim)] for one in (whole.shape, whole.strides)
+        )
+        before = index
+        for length in shape:
+            before = builder.mul(before, length)
+        view, data = context.make_array(row)(context, builder), builder.gep(whole.data, [before])
+        arrayobj.populate_array(view, data, shape, strides=strides, itemsize=whole.itemsize, meminfo=None)
+        return view._getvalue()
+    items = [_row(context, builder, one, builder.extract_value(value, k), index) for k, one in enumerate(kind)]
+    return context.make_tuple(builder, _row_type(kind), items)
+
+
+@instruction
+def row_of_each(typing: Any, arrays: Any, index: Any) -> Any:
+    """Return a row of every array in a tuple, as views without ownership; the caller keeps the arrays alive."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        return _row(context, builder, signature.args[0], given[0], given[1])
+
+    return _row_type(arrays)(arrays, types.int64), generate
+
+
+@instruction
+def flat(typing: Any, array: Any) -> Any:
+    """Return the entries of a contiguous array as a vector without ownership; the caller keeps the array alive."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        whole = context.make_array(signature.args[0])(context, builder, given[0])
+        return _lend(context, builder, _VECTOR, whole, context.get_constant(types.int64, 0), whole.nitems)
+
+    return _VECTOR(array), generate
+
+
 @instruction
 def multiply_add(typing: Any, x: Any, y: Any, z: Any) -> Any:
     """Return x·y + z, rounded once, with the same result on every processor."""

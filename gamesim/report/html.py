@@ -20,7 +20,7 @@ from gamesim.learner import PLAIN_REGRETS
 from gamesim.measure.incentives import EquilibriumKind, no_distance
 from gamesim.measure.trend_words import in_words
 from gamesim.record import Record
-from gamesim.report.summary import PLAYERS_SHOWN, RegretSummary, Summary
+from gamesim.report.summary import PLAYERS_SHOWN, PROFILE_NOTE, RegretSummary, Summary
 from gamesim.report.verdict import bound_in_words, draws_seen
 
 EQUILIBRIUM_HEADINGS: dict[EquilibriumKind, str] = {"ce": "correlated (CE)", "cce": "coarse correlated (CCE)"}
@@ -70,6 +70,7 @@ def report_html(
         [
             ("Largest regrets" if summary.varies else "How close play is to equilibrium", _gaps(summary)),
             ("Players", _players(summary)),
+            ("Bounds along the regret profile", _profiles(summary)),
             ("Most profitable deviations", _deviations(record)),
             ("Figures", _figures(figures, failed)),
             ("Scenario", f"<pre tabindex=0>{escape(scenario.strip())}</pre>" if scenario.strip() else ""),
@@ -213,16 +214,25 @@ def _players(summary: Summary) -> str:
 
 def _regret_cells(part: RegretSummary, rounds: int) -> list[str]:
     """Return one cell per kind of regret: the regret per round and its bounds."""
-    cells = []
-    for kind in PLAIN_REGRETS:
-        bound = part.bound[kind]
-        promised = "no bound" if bound is None else f"≤ {number(bound / rounds)}"
-        cell = f"{number(part.regret[kind] / rounds)}<br><small>{promised}</small>"
-        for word, proved in (("proved", part.certificate[kind]), ("improper", part.exact_certificate[kind])):
-            if proved is not None:
-                cell += f"<br><small>{word} {number(proved / rounds)}</small>"
-        cells.append(cell)
-    return cells
+    return [_cell(part.lines(kind, rounds)) for kind in PLAIN_REGRETS]
+
+
+def _cell(lines: Sequence[str]) -> str:
+    return lines[0] + "".join(f"<br><small>{line}</small>" for line in lines[1:])
+
+
+def _profiles(summary: Summary) -> str:
+    """Return the regret profiles of the players with certificates."""
+    ks, profiles = summary.profiles()
+    if not profiles:
+        return ""
+    rows = [
+        [escape(name), escape(family)]
+        + [_cell(profile.lines(k, summary.rounds)) if k <= len(profile.regret) else "–" for k in ks]
+        for name, family, profile in profiles
+    ]
+    table = _table(["player", "deviations", *(f"k = {k}" for k in ks)], rows, words=(0, 1))
+    return f"{table}\n{_note(PROFILE_NOTE)}"
 
 
 def _notes_on_players(summary: Summary) -> Iterator[str]:
@@ -233,8 +243,8 @@ def _notes_on_players(summary: Summary) -> Iterator[str]:
         for value in part.certificate.values()
     )
     also = (
-        "; proved is the bound that the gradients of this run certify, and improper the regret of the learner's "
-        "matrices before they are projected, another bound"
+        "; proved is the bound that the gradients of this run certify for all deviations of the kind, and improper the "
+        "largest regret of the learner's matrices before they are projected, another bound"
         if proves
         else ""
     )

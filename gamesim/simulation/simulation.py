@@ -4,7 +4,7 @@ from __future__ import annotations  # so that `help` shows the names of types
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
-from functools import cache
+from functools import cache, partial
 from os import cpu_count
 from time import perf_counter, thread_time
 from typing import Any, Generic, TypeAlias, TypedDict, Unpack, cast, overload
@@ -15,8 +15,9 @@ from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from gamesim import games, players, user_files, validation
 from gamesim.engine import checkpoints as grid
-from gamesim.engine import loop, tracks
+from gamesim.engine import loop, together, tracks
 from gamesim.engine.compiled import Vector
+from gamesim.engine.matrices import Work
 from gamesim.engine.sums import Sums, lengths
 from gamesim.engine.trajectory import COUNT, STRIDE
 from gamesim.errors import InputError
@@ -32,6 +33,7 @@ from gamesim.record import Number, Record, python_state
 from gamesim.record_checks import check_shapes, restore_generator
 from gamesim.simulation.first_round import FirstRound
 from gamesim.simulation.kernel_plan import compiled
+from gamesim.simulation.ordering import with_order
 from gamesim.simulation.protocol import Order, Protocol
 from gamesim.simulation.python_phases import PythonPhases
 from gamesim.simulation.starts import Start, Starts
@@ -315,7 +317,7 @@ class Simulation(Generic[Number]):
         self._setup, first_state, scratch = compiled(self.game, self.learners, self.protocol, self.observers, totals)
         self._refuse_beyond_memory(sum(map(len, totals)), first_state.size)
         self._spent = [0.0] * self.replicas
-        self._tracks = [self._allocate(first_state, scratch, totals) for _ in range(self.replicas)]
+        self._groups, self._tracks = self._allocate_all(first_state, scratch, totals)
         self._python: list[PythonPhases] = []
         first_round = FirstRound(self.game, self.learners, opening, perturb)
         starts = Starts(self.game, start, self.replicas)
@@ -776,6 +778,23 @@ class Simulation(Generic[Number]):
         track.sums.observed[:] = np.concatenate([np.zeros(0), *totals])
         return track
 
+    def _allocate_all(
+        self, first_state: Vector, scratch: int, totals: Sequence[Vector]
+    ) -> tuple[list[together.Group], list[loop.Track]]:
+        """Return the arrays of all replicas, and the groups of replicas that advance together, possibly none."""
+        size = 1
+        if isinstance(self.game, Table) and together.fits(self._setup):
+            size = together.group_size(self.replicas, cpu_count() or 1, self.game.sizes, first_state.size)
+        if size == 1:
+            return [], [self._allocate(first_state, scratch, totals) for _ in range(self.replicas)]
+        groups = []
+        panels = together.in_panels(cast(Table, self.game).own_last())
+        for first in range(0, self.replicas, size):
+            count = min(size, self.replicas - first)
+            repeated = tracks.repeated(self._allocate(first_state, scratch, totals), count)
+            groups.append(together.Group(first, repeated, panels, Work.allocated(max(self.game.sizes), count)))
+        return groups, [tracks.of_replica(one.tracks, k) for one in groups for k in range(len(one.tracks.state))]
+
     def _python_states(self) -> dict[str, NDArray[np.float64]]:
         """Return the states of the learners in Python that have one, one row per replica."""
         states = [in_python.states() for in_python in self._python]
@@ -810,12 +829,14 @@ class Simulation(Generic[Number]):
 
     def _advance_all(self, pool: ThreadPoolExecutor | None, rounds: int) -> None:
         at_checkpoint = self.rounds + rounds == grid.next_checkpoint(self.rounds, self._per_decade)
+        tasks = [partial(self._advance_together, one, rounds) for one in self._groups]
+        tasks = tasks or [partial(self._advance, replica, rounds) for replica in range(self.replicas)]
+        pieces = []
         if pool is None:
-            pieces = []
-            for replica in range(self.replicas):
-                self._advance(replica, rounds)
+            for task in tasks:
+                task()
         else:
-            pieces = [pool.submit(self._advance, replica, rounds) for replica in range(self.replicas)]
+            pieces = [pool.submit(task) for task in tasks]
         try:
             wait(pieces)
         finally:
@@ -848,6 +869,15 @@ class Simulation(Generic[Number]):
             loop.advance(self._setup, track, self.rounds, rounds, uniforms, noise)
         track.sums.last[:] = track.strategies[(self.rounds + rounds - 1) & self._setup.last_row]
         self._spent[replica] += thread_time() - began
+
+    def _advance_together(self, group: together.Group, rounds: int) -> None:
+        began = thread_time()
+        together.advance(self._setup, group.tracks, self.rounds, rounds, group.panels, group.work)
+        replicas = range(group.first, group.first + len(group.tracks.state))
+        for replica in replicas:
+            track = self._tracks[replica]
+            track.sums.last[:] = track.strategies[(self.rounds + rounds - 1) & self._setup.last_row]
+            self._spent[replica] += (thread_time() - began) / len(replicas)
 
     def _sums(self, track: loop.Track) -> Sums:
         """Return the sums so far including the incomplete block, without changing the track."""
@@ -883,6 +913,7 @@ def _chosen_learners(game: Game, learners: Learners, protocol: Protocol, horizon
         found = [one.with_horizon(horizon) if isinstance(one, Learner) else one for one in found]
     scales = zip(found, game.scale, strict=True)
     found = [one.with_payoff_scale(float(scale)) if isinstance(one, Learner) else one for one, scale in scales]
+    found = [with_order(one, game, player) for player, one in enumerate(found)]
     protocol.refuse_misfits(game, found)
     if (clash := several_informed(found, game.players)) is not None:
         raise InputError(clash)

@@ -48,7 +48,7 @@ LARGE = 1e50  # unnormalised entries above this are rescaled to prevent overflow
 class Scratch(NamedTuple):
     """Scratch of `fixed_point`, partly kept between calls; all 0 before the first call."""
 
-    factored: Vector  # 1 if `factors` are those of a whole matrix with a single closed class; -1 forces elimination
+    factored: Vector  # 1 if `factors` are those of a whole matrix with a single closed class
     stays: Vector  # the state that was not eliminated
     start: Vector  # where the next search for the closed class starts
     last: Vector  # the last fixed point
@@ -97,7 +97,7 @@ def fixed_point(matrix: Vector, default: Vector, strategy: Vector, scratch: Vect
     factored, stays, start, last, exits, members, work, factors, panel = _view(scratch, n)
     first = _state(start[0], n)
     common = int(np.argmax(part(matrix, first * n, first * n + n)))  # `first` itself may have left the class
-    easy = n > FEW and factored[0] >= 0 and _least_in_column(matrix, common, n) >= SURE
+    easy = n > FEW and _least_in_column(matrix, common, n) >= SURE
     if easy and _iterate(matrix, common, last, strategy, work, members):
         start[0] = np.argmax(strategy)
         copy(last, strategy)

@@ -67,6 +67,9 @@ class Game:
     actions: tuple[tuple[str, ...], ...]
 
     kernel: ClassVar[Callable[[Integers, Vector, Vector, Vector, Vector], None]]
+    # The kernel in stages for several threads: (first, end, integers, data, shared, own, profile, losses), each for the
+    # players first..end-1, with scratch space that threads share and their own. All finish one before the next begins.
+    stages: ClassVar[tuple[Callable[[int, int, Integers, Vector, Vector, Vector, Vector, Vector], None], ...]] = ()
     timed: ClassVar[bool] = False  # whether the kernel reads the round, from 0, in the first entry of its scratch
 
     def __repr__(self) -> str:

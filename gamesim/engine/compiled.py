@@ -20,6 +20,7 @@ __all__ = ["kernel"]  # the rest is for the simulation and for learners that com
 # Numba's type annotations differ between versions, so this file treats Numba as untyped.
 ir: Any = import_module("llvmlite.ir")
 numba: Any = import_module("numba")
+cgutils: Any = import_module("numba.core.cgutils")
 event: Any = import_module("numba.core.event")
 function_type: Any = import_module("numba.core.types.function_type")
 arrayobj: Any = import_module("numba.np.arrayobj")
@@ -35,6 +36,9 @@ _MATRIX = types.Array(types.float64, 2, "C")
 _INTEGERS = types.Array(types.int64, 1, "C")
 LEARNER_KERNEL = types.void(_VECTOR, _VECTOR, _VECTOR)  # (settings, state, strategy or loss)
 GAME_KERNEL = types.void(_INTEGERS, _VECTOR, _VECTOR, _VECTOR, _VECTOR)  # (integers, data, scratch, profile, losses)
+STAGE_KERNEL = types.void(  # (first, end, integers, data, shared and own scratch, profile, losses)
+    types.int64, types.int64, _INTEGERS, _VECTOR, _VECTOR, _VECTOR, _VECTOR, _VECTOR
+)
 OBSERVER_KERNEL = types.void(_VECTOR, types.int64, _VECTOR, _VECTOR)  # (total, round, strategies, losses)
 
 
@@ -195,6 +199,22 @@ def multiply_add(typing: Any, x: Any, y: Any, z: Any) -> Any:
 
 
 @instruction
+def prefetch(typing: Any, vector: Any, index: Any) -> Any:
+    """Load an entry into the processor's cache, for kernels that read large arrays in no particular order."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        data = context.make_array(_VECTOR)(context, builder, given[0]).data
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        load = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        place = builder.bitcast(builder.gep(data, [given[1]]), byte)
+        builder.call(load, [place, number(0), number(3), number(1)])  # for reading, into all levels, of data
+        return context.get_dummy_value()
+
+    return types.void(_VECTOR, types.int64), generate
+
+
+@instruction
 def part(typing: Any, array: Any, start: Any, end: Any) -> Any:
     """Return array[start:end] as a view without ownership; the caller keeps the array alive."""
 
@@ -265,3 +285,62 @@ def call_game(typing: Any, address: Any, integers: Any, data: Any, scratch: Any,
         return _call(context, builder, GAME_KERNEL, given[0], _lent(context, builder, GAME_KERNEL, given[1:]))
 
     return types.void(types.int64, *GAME_KERNEL.args), generate
+
+
+@instruction
+def call_stage(
+    typing: Any,
+    address: Any,
+    first: Any,
+    end: Any,
+    integers: Any,
+    data: Any,
+    shared: Any,
+    own: Any,
+    profile: Any,
+    losses: Any,
+) -> Any:
+    """Call one stage of a game's kernel by its address, in compiled code."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        lent = _lent(context, builder, types.void(*STAGE_KERNEL.args[2:]), given[3:])
+        return _call(context, builder, STAGE_KERNEL, given[0], [*given[1:3], *lent])
+
+    return types.void(types.int64, *STAGE_KERNEL.args), generate
+
+
+def _first_entry(context: Any, builder: Any, integers: Any) -> Any:
+    return context.make_array(_INTEGERS)(context, builder, integers).data
+
+
+@instruction
+def add_for_all_threads(typing: Any, integers: Any, amount: Any) -> Any:
+    """Add to the first entry of an array that threads share; what this thread wrote before is seen by all."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        return builder.atomic_rmw("add", _first_entry(context, builder, given[0]), given[1], "seq_cst")
+
+    return types.int64(_INTEGERS, types.int64), generate
+
+
+@instruction
+def read_from_all_threads(typing: Any, integers: Any) -> Any:
+    """Return the first entry of an array that threads share, and see what they wrote before they added to it."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        return builder.load_atomic(_first_entry(context, builder, given[0]), "seq_cst", 8)
+
+    return types.int64(_INTEGERS), generate
+
+
+@instruction
+def pause(typing: Any, microseconds: Any) -> Any:
+    """Sleep, so that other threads can run. Not on Windows."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        kind = ir.FunctionType(ir.IntType(32), [ir.IntType(32)])
+        sleep = cgutils.get_or_insert_function(builder.module, kind, "usleep")
+        builder.call(sleep, [builder.trunc(given[0], ir.IntType(32))])
+        return context.get_dummy_value()
+
+    return types.void(types.int64), generate

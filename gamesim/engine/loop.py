@@ -43,7 +43,8 @@ INFORMED = 8  # what the learner observes of a round before it plays: 0, or one 
 SEES_STRATEGIES, SEES_DRAWS = 1, 2
 FEEDBACK = 9
 DRAWN = 10  # where in all states the learner wants the action that was drawn for it, or -1
-COLUMNS = 11
+MATRIX = 11  # where the player's matrix begins in the counterfactual sums
+COLUMNS = 12
 
 # Columns of the table of observers: an address, and the part of all observers' totals.
 OBSERVER, TOTAL, TOTAL_END = 0, 1, 2
@@ -60,6 +61,7 @@ class Setup(NamedTuple):
     plan: NDArray[np.int64]
     settings: Vector
     game: int
+    stages: Integers  # addresses of the stages of the game's kernel, for several threads
     integers: Integers
     data: Vector
     feedback: int  # of all players; if they differ, one under which actions are drawn
@@ -93,7 +95,7 @@ class Track(NamedTuple):
 
 
 @inlined
-def _call(setup: Setup, track: Track, player: int, which: int, vector: Vector) -> None:
+def call_player(setup: Setup, track: Track, player: int, which: int, vector: Vector) -> None:
     """Call a player's kernel with its part of the settings, the state and a vector over all actions."""
     plan = setup.plan
     call_learner(
@@ -117,7 +119,7 @@ def play(setup: Setup, track: Track, round: int) -> None:
     strategies = row_of(setup, track.strategies, round)
     for player in range(setup.plan.shape[0]):
         if setup.plan[player, PLAY] != 0 and setup.plan[player, INFORMED] == 0:
-            _call(setup, track, player, PLAY, strategies)
+            call_player(setup, track, player, PLAY, strategies)
 
 
 @inlined
@@ -170,8 +172,8 @@ def _inform(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
                 _ask(setup, track, round, uniforms)
             else:
                 _evaluate(setup, track, round, strategies, losses)
-            _call(setup, track, player, OBSERVE, losses)
-            _call(setup, track, player, PLAY, strategies)
+            call_player(setup, track, player, OBSERVE, losses)
+            call_player(setup, track, player, PLAY, strategies)
 
 
 @inlined
@@ -245,7 +247,7 @@ def observe(setup: Setup, track: Track, round: int) -> None:
     losses = seen(setup, track, round)
     for player in range(setup.plan.shape[0]):
         if setup.plan[player, OBSERVE] != 0 and setup.plan[player, INFORMED] == 0:
-            _call(setup, track, player, OBSERVE, losses)
+            call_player(setup, track, player, OBSERVE, losses)
 
 
 @inlined
@@ -257,8 +259,8 @@ def move(setup: Setup, track: Track, round: int, player: int) -> None:
             track.profile[i] = strategies[i]
     _evaluate(setup, track, round, track.profile, track.seen)
     if setup.plan[player, OBSERVE] != 0:
-        _call(setup, track, player, OBSERVE, track.seen)
-        _call(setup, track, player, PLAY, track.profile)
+        call_player(setup, track, player, OBSERVE, track.seen)
+        call_player(setup, track, player, PLAY, track.profile)
 
 
 @kernel
@@ -329,9 +331,11 @@ def _distance(one: Vector, other: Vector) -> float:
 
 
 @inlined
-def _add_steps(setup: Setup, track: Track, first: int, rows: int, path: Vector) -> None:
+def _add_steps(
+    setup: Setup, track: Track, first: int, rows: int, path: Vector, first_player: int, end_player: int
+) -> None:
     """Add the distances between the strategies of consecutive rounds; the last row is the round before the block."""
-    for player in range(setup.plan.shape[0]):
+    for player in range(first_player, end_player):
         start, end = setup.plan[player, ACTIONS], setup.plan[player, ACTIONS_END]
         for t in range(1 if first == 0 else 0, rows):
             now = row_part(track.strategies, t, start, end)
@@ -340,28 +344,32 @@ def _add_steps(setup: Setup, track: Track, first: int, rows: int, path: Vector) 
 
 
 @kernel
+def add_block_of(setup: Setup, track: Track, first: int, rows: int, sums: Sums, player: int, end_player: int) -> None:
+    """Add the first rows of the block that begins with round `first` to the sums of strategies of some players."""
+    strategies, losses, plan = track.strategies, track.losses, setup.plan
+    counterfactuals = sums.counterfactuals if setup.feedback == EXPECTED else sums.strategy_counterfactuals
+    if counterfactuals.size > 0:
+        for one in range(player, end_player):
+            start, size = plan[one, ACTIONS], plan[one, ACTIONS_END] - plan[one, ACTIONS]
+            mine, lost, actions, at = flat(strategies), flat(losses), strategies.shape[1], plan[one, MATRIX]
+            add_product(mine, start, actions, lost, start, actions, rows, counterfactuals, at, size, size, track.work)
+    _add_steps(setup, track, first, rows, sums.path, player, end_player)
+    if setup.feedback == EXPECTED:
+        start, end = plan[player, ACTIONS], plan[end_player - 1, ACTIONS_END]
+        for t in range(rows):
+            row = row_part(strategies, t, 0, strategies.shape[1])
+            for i in range(start, end):
+                sums.average[i] += row[i]
+
+
+@kernel
 def add_block(setup: Setup, track: Track, first: int, rows: int, sums: Sums) -> None:
     """Add the first rows of the block that begins with round `first` to the sums of strategies.
 
     These are all sums, unless actions are drawn.
     """
-    strategies, losses, plan = track.strategies, track.losses, setup.plan
-    counterfactuals = sums.counterfactuals if setup.feedback == EXPECTED else sums.strategy_counterfactuals
-    if counterfactuals.size > 0:
-        at = 0
-        for player in range(plan.shape[0]):
-            start, size = plan[player, ACTIONS], plan[player, ACTIONS_END] - plan[player, ACTIONS]
-            mine, lost, actions = flat(strategies), flat(losses), strategies.shape[1]
-            add_product(mine, start, actions, lost, start, actions, rows, counterfactuals, at, size, size, track.work)
-            at += size * size
-    _add_steps(setup, track, first, rows, sums.path)
-    if setup.feedback != EXPECTED:
-        return
-    for t in range(rows):
-        row = row_part(strategies, t, 0, strategies.shape[1])
-        for i in range(row.size):
-            sums.average[i] += row[i]
-    if sums.joint.size > 0:
+    add_block_of(setup, track, first, rows, sums, 0, setup.plan.shape[0])
+    if setup.feedback == EXPECTED and sums.joint.size > 0:
         _add_joint(setup, track, rows, sums.joint)
 
 

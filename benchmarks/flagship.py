@@ -22,6 +22,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is imported
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from statistics import median
 from time import process_time
@@ -157,7 +158,7 @@ def measured(size: int) -> tuple[dict[tuple[str, str], Vector], Vector]:
     for _ in range(REPETITIONS):
         solves.append(timed(lambda: np.linalg.solve(matrix, right), max(3, 2_000_000 // size**2 // 8)))
         for key, (run, count) in running.items():
-            times[key].append(timed(lambda run=run: run(ROUNDS[size]), 1) / ROUNDS[size] / count)
+            times[key].append(timed(partial(run, ROUNDS[size]), 1) / ROUNDS[size] / count)
     return {key: np.array(taken) for key, taken in times.items()}, np.array(solves)
 
 
@@ -189,8 +190,8 @@ def report(size: int) -> dict[str, Vector]:
     print(f"d = {size}: solve {median(solves) * 1e6:.1f} µs")
     worst: dict[str, Vector] = {}
     for learner in LEARNERS:
-        ratios = {family: Ratio.of(times[learner, family], solves) for family in FAMILIES}
-        slowest = max(FAMILIES, key=lambda family, found=ratios: found[family].median)
+        ratios = {family: Ratio.of(times[learner, family].tolist(), solves.tolist()) for family in FAMILIES}
+        slowest = max(ratios, key=lambda family: ratios[family].median)
         worst[learner] = times[learner, slowest]
         line = ", ".join(f"{family} {ratios[family]}" for family in FAMILIES)
         if size in AT_MOST:
@@ -200,7 +201,9 @@ def report(size: int) -> dict[str, Vector]:
         rounds = max(ROUNDS[size] // 2, 20)
         parts = zip(shares(learner, size, payoffs_of(size, "zero-sum"), rounds), STAGES, strict=True)
         print("      zero-sum: " + ", ".join(f"{share:.0%} {stage}" for share, stage in parts))
-    slower = {family: Ratio.of(times[OPTIMISTIC, family], times[CONTINUOUS, family]) for family in FAMILIES}
+    slower = {
+        family: Ratio.of(times[OPTIMISTIC, family].tolist(), times[CONTINUOUS, family].tolist()) for family in FAMILIES
+    }
     line = ", ".join(f"{family} {found}" for family, found in slower.items())
     met = max(found.median for found in slower.values()) <= NO_SLOWER
     print(f"  {OPTIMISTIC} to {CONTINUOUS}: {line}; at most {NO_SLOWER}: {'met' if met else 'MISSED'}")

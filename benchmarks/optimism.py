@@ -79,7 +79,7 @@ def in_games(rounds: int, seeds: int, only: str = "") -> None:
         print(f"{title}: {described(ratios)}")
         for learner, gaps in found.items():
             print(f"    {learner:40} {mean(gaps)}", flush=True)
-    print(f"median over games: {described(np.nanmedian(medians, axis=0))}")
+    print(f"median over games: {described(np.nanmedian(medians, axis=0).tolist())}")
 
 
 def described(ratios: Sequence[float]) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 
 import uvicorn
 from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Origin
 
 from gamesim import games
 from gamesim.classroom.log import Log
@@ -18,8 +19,6 @@ from gamesim.classroom.server import application
 from gamesim.classroom.session import Session
 from gamesim.lab.address import Address
 from gamesim.lab.server import configuration
-from websockets.typing import Origin
-
 from tests.chromium import wait
 
 
@@ -32,7 +31,9 @@ class Class:
 
     @contextmanager
     def client(self) -> Iterator["Client"]:
-        with connect(f"ws://127.0.0.1:{self.address.port}/live", origin=Origin(self.origin), max_size=None) as connection:
+        with connect(
+            f"ws://127.0.0.1:{self.address.port}/live", origin=Origin(self.origin), max_size=None
+        ) as connection:
             yield Client(connection)
 
 

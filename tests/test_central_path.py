@@ -65,7 +65,11 @@ def test_distances_and_welfare_are_those_of_highs(
         assert np.abs(found.nearest - joint).sum() / 2 == pytest.approx(found.distance, abs=1e-12)
         total, system = game.payoffs.sum(axis=0).ravel(), incentives.system().toarray()
         ends = [
-            sign * float(linprog(sign * total, system, np.zeros(system.shape[0]), np.ones((1, total.size)), np.ones(1)).fun or 0.0)
+            sign
+            * float(
+                linprog(sign * total, system, np.zeros(system.shape[0]), np.ones((1, total.size)), np.ones(1)).fun
+                or 0.0
+            )
             for sign in (1, -1)
         ]
         assert equilibrium.welfare_range(game, kind) == pytest.approx(ends, abs=1e-7 * float(np.abs(total).max()))

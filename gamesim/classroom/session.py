@@ -71,7 +71,9 @@ class Session:
 
     def _apply(self, event: Event) -> None:
         if event["event"] == "created":
-            kept: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in event.items()}
+            kept: dict[str, Any] = {
+                key: tuple(value) if isinstance(value, list) else value for key, value in event.items()
+            }
             self.code = kept.pop("code")
             del kept["event"]
             if kept != asdict(self.settings):

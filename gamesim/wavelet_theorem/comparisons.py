@@ -3,7 +3,6 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-
 from typing import Literal, TypeAlias
 
 import numpy as np

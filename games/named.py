@@ -6,13 +6,15 @@ from typing import TYPE_CHECKING, Any, overload
 
 from gamesim.game import Game, Table
 from gamesim.games import catalogue, tables
+from gamesim.games.aggregative import Aggregative
+from gamesim.games.aggregative import factories as in_crowds
 from gamesim.games.networks import LocalPublicGoods, Polymatrix
 from gamesim.games.networks import factories as on_graphs
 from gamesim.games.routing import Routing
 from gamesim.games.routing import factories as on_roads
 
 if TYPE_CHECKING:
-    from gamesim.games.game_names import LocalPublicGoodsName, PolymatrixName, RoutingName, TableName
+    from gamesim.games.game_names import AggregativeName, LocalPublicGoodsName, PolymatrixName, RoutingName, TableName
 
 
 @cache
@@ -30,11 +32,13 @@ def available() -> dict[str, Callable[..., Game]]:
     array([[6., 2.],
            [7., 0.]])
     """
-    return catalogue.factories(Game, (*tables.MODULES, on_graphs, on_roads))
+    return catalogue.factories(Game, (*tables.MODULES, in_crowds, on_graphs, on_roads))
 
 
 @overload
 def make(name: "TableName", **settings: Any) -> Table: ...
+@overload
+def make(name: "AggregativeName", **settings: Any) -> Aggregative: ...
 @overload
 def make(name: "PolymatrixName", **settings: Any) -> Polymatrix: ...
 @overload

@@ -11,6 +11,7 @@ import gamesim
 from gamesim import Game, Learner, Table, games, players
 from gamesim.errors import InputError
 from gamesim.games import catalogue, dilemmas, tables
+from gamesim.games.aggregative import Aggregative
 from gamesim.games.networks import LocalPublicGoods, Polymatrix, polymatrix
 from gamesim.games.routing import Routing
 
@@ -19,6 +20,7 @@ ROOT = Path(__file__).parents[1]
 
 def test_a_type_checker_knows_what_a_name_makes() -> None:
     assert_type(games.make("chicken"), Table)
+    assert_type(games.make("el-farol-crowd"), Aggregative)
     assert_type(games.make("polymatrix"), Polymatrix)
     assert_type(games.make("local-public-goods"), LocalPublicGoods)
     assert_type(games.make("routing"), Routing)
@@ -31,6 +33,7 @@ def test_available_lists_games_with_and_without_tables_in_order() -> None:
     known = games.available()
     assert list(known) == sorted(known)
     assert set(known) - set(tables.available()) == {
+        "el-farol-crowd", "guess-two-thirds-crowd", "minority-crowd", "pigou-crowd",
         "local-public-goods", "network-coordination", "polymatrix", "routing",
     }  # fmt: skip
 
@@ -62,7 +65,7 @@ def test_networkx_is_imported_only_for_games_on_graphs(tmp_path: Path) -> None:
     assert {"chicken", "routing", "polymatrix"} <= set(listed.split())
 
 
-@pytest.mark.parametrize("name", ["polymatrix", "local-public-goods", "routing"])
+@pytest.mark.parametrize("name", ["polymatrix", "local-public-goods", "routing", "pigou-crowd"])
 def test_a_new_process_reads_network_games_without_importing_them(name: str, tmp_path: Path) -> None:
     game = games.make(name)
     games.save(game, tmp_path / "game.npz")

@@ -25,6 +25,7 @@ OTHERS = (  # that are not tables
     games.make("polymatrix", graph="path", graph_settings={"n": 3}),
     games.make("network-coordination", graph="cycle", graph_settings={"n": 4}),
     games.make("local-public-goods", graph="star", graph_settings={"n": 3}),
+    games.make("guess-two-thirds-crowd", players=3, top=2),
     games.make("routing", network="braess", players=3),
     games.make("routing", network="grid", players=2, routes=3),
     Varying.from_tables([[[[1, 2], [3, 4]]] * 2, [[[0, -1], [5, 4]]] * 2], every=2, change="drifting"),

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gamesim.game import Table as Table
     from gamesim.learner import Guarantee as Guarantee
     from gamesim.learner import Learner as Learner
+    from gamesim.observation import observed as observed
     from gamesim.record import Record as Record
     from gamesim.record import load as load
     from gamesim.scenario import Scenario as Scenario
@@ -43,6 +44,7 @@ _HOME = {
     "Table": "game",
     "Guarantee": "learner",
     "Learner": "learner",
+    "observed": "observation",
     "Record": "record",
     "load": "record",
     "Scenario": "scenario",

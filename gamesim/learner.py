@@ -38,6 +38,9 @@ RegretOf: TypeAlias = Literal["play", "strategies"]
 REGRETS_OF: tuple[RegretOf, ...] = get_args(RegretOf)
 
 Feedback: TypeAlias = Literal["expected", "sampled", "bandit"]
+RecordedFeedback: TypeAlias = Feedback | Literal["observed"]  # of play that was not simulated
+DRAWN: tuple[Feedback, ...] = ("sampled", "bandit")  # actions are drawn, so that regrets of play and strategies differ
+FEEDBACKS: tuple[RecordedFeedback, ...] = (*get_args(Feedback), "observed")
 
 
 class RunningLearner(Protocol):

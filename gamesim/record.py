@@ -22,7 +22,7 @@ from gamesim.engine.sums import Sums
 from gamesim.errors import InputError, unknown
 from gamesim.formatting import number, one_line
 from gamesim.game import Game
-from gamesim.learner import Feedback, Learner, PlainRegret, RegretKind, RegretOf
+from gamesim.learner import Learner, PlainRegret, RecordedFeedback, RegretKind, RegretOf
 from gamesim.measure import bounds, frames, regrets
 from gamesim.measure.bounds import DELTA, Holds
 from gamesim.measure.builtin import PROBABILITY, Deviations, gap_name, regret_options
@@ -73,8 +73,8 @@ class Record(Generic[Number]):
         The number of rounds played.
     seed : int
         The seed of the first replica.
-    feedback : {"expected", "sampled", "bandit"}
-        What the learners observed, see `simulate`.
+    feedback : {"expected", "sampled", "bandit", "observed"}
+        What the learners observed, see `simulate`; "observed" if the play itself was observed, see `observed`.
     started : tuple of bool
         For each player, whether its first strategy was given or perturbed.
     single : bool
@@ -100,7 +100,7 @@ class Record(Generic[Number]):
     learners: tuple[Any, ...]
     rounds: int
     seed: int
-    feedback: Feedback
+    feedback: RecordedFeedback
     started: tuple[bool, ...]
     single: bool
     arrays: dict[str, NDArray[Any]]
@@ -112,8 +112,9 @@ class Record(Generic[Number]):
 
     def _extent(self) -> list[str]:
         """Return the rounds, the replicas and the seed in words."""
-        replicas = [] if self.single else [f"{self.replicas} replicas"]
-        return [f"{self.rounds:,} rounds", *replicas, f"seed {self.seed}"]
+        observed = self.feedback == "observed"
+        replicas = [] if self.single else [f"{self.replicas} {'groups' if observed else 'replicas'}"]
+        return [f"{self.rounds:,} rounds", *replicas, *([] if observed else [f"seed {self.seed}"])]
 
     def _repr_html_(self) -> str:
         zero = gap_rounding(self.game, self.rounds)

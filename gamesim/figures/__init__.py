@@ -14,6 +14,7 @@ from gamesim.figures.animation import animate as animate
 from gamesim.figures.curves import compare as compare
 from gamesim.figures.curves import gaps as gaps
 from gamesim.figures.curves import regrets as regrets
+from gamesim.figures.frequencies import frequencies as frequencies
 from gamesim.figures.joint import joint as joint
 from gamesim.figures.nearest import nearest as nearest
 from gamesim.figures.network import network as network
@@ -34,6 +35,7 @@ _OF_A_RUN: tuple[Callable[[Record], Figure | None], ...] = (
     regrets,
     profile,
     strategies,
+    frequencies,
     triangles,
     tetrahedron,
     payoff_space,

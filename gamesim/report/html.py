@@ -21,6 +21,7 @@ from gamesim.measure.incentives import EquilibriumKind, no_distance
 from gamesim.measure.trend_words import in_words
 from gamesim.record import Record
 from gamesim.report.summary import PLAYERS_SHOWN, PROFILE_NOTE, RegretSummary, Summary
+from gamesim.report.terminal import how_played, interval_rows
 from gamesim.report.verdict import bound_in_words, draws_seen
 
 EQUILIBRIUM_HEADINGS: dict[EquilibriumKind, str] = {"ce": "correlated (CE)", "cce": "coarse correlated (CCE)"}
@@ -33,6 +34,7 @@ CAPTIONS = {
     "profile": "How much more each player would have earned in total by deviations that grow richer with k: at "
     "k = 1, one fixed action (solid) or one action replaced (dashed); at the largest k, any swap of actions.",
     "strategies": "The probabilities with which players play their actions, in the rounds that the record keeps.",
+    "frequencies": "How often players played their actions, in moving windows of a tenth of the rounds.",
     "triangles": "The mixed strategies of players with three actions as paths: each corner is an action, "
     "and the closer the path is to a corner, the more likely is that action.",
     "tetrahedron": "All joint distributions of two players with two actions each: every corner is an action profile, "
@@ -57,11 +59,9 @@ def report_html(
 
     `failed` holds the names of figures that could not be drawn, with the reasons.
     """
-    many = "" if summary.replicas is None else f" · mean of {len(summary.replicas)} replicas"
     facts = (
         f"{summary.game} · {len(summary.players):,} player{'' if len(summary.players) == 1 else 's'} · "
-        f"{summary.rounds:,} round{'' if summary.rounds == 1 else 's'} · seed {summary.seed} · "
-        f"{summary.feedback} feedback{many}"
+        f"{summary.rounds:,} round{'' if summary.rounds == 1 else 's'} · {how_played(summary)}"
     )
     return _page(
         summary.title or summary.game,
@@ -71,10 +71,13 @@ def report_html(
             ("Largest regrets" if summary.varies else "How close play is to equilibrium", _gaps(summary)),
             ("Players", _players(summary)),
             ("Bounds along the regret profile", _profiles(summary)),
+            ("Intervals", _intervals(summary)),
             ("Most profitable deviations", _deviations(record)),
             ("Figures", _figures(figures, failed)),
             ("Scenario", f"<pre tabindex=0>{escape(scenario.strip())}</pre>" if scenario.strip() else ""),
-            ("Reproducing this run", _repeat(summary)),
+            ("Versions", _versions(summary))
+            if summary.feedback == "observed"
+            else ("Reproducing this run", _repeat(summary)),
         ],
     )
 
@@ -264,6 +267,14 @@ def _notes_on_players(summary: Summary) -> Iterator[str]:
         yield f"For {more:,} more players, see summary.json."
 
 
+def _intervals(summary: Summary) -> str:
+    if (found := summary.intervals) is None:
+        return ""
+    rows = [[escape(cell) for cell in row] for row in interval_rows(summary, found)]
+    note = f"{100 * found.level:g} % bootstrap intervals per round, over {found.resampled}."
+    return _table(["measure", "player", "estimate", "from", "to"], rows, words=(0, 1)) + _note(note)
+
+
 def _deviations(record: Record) -> str:
     """List the most profitable deviations from the joint distribution, or explain why they are not listed."""
     if record.joint is None or no_distance(record.game) is not None:
@@ -337,4 +348,5 @@ def _repeat(summary: Summary) -> str:
 
 def _versions(summary: Summary) -> str:
     items = "".join(f"<dt>{escape(name)}</dt><dd>{escape(version)}</dd>" for name, version in summary.versions.items())
-    return f"<dl>{items}<dt>seed</dt><dd>{summary.seed}</dd></dl>"
+    seed = "" if summary.feedback == "observed" else f"<dt>seed</dt><dd>{summary.seed}</dd>"
+    return f"<dl>{items}{seed}</dl>"

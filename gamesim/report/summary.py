@@ -18,7 +18,7 @@ from gamesim.equilibrium import DistanceBounds
 from gamesim.errors import InputError
 from gamesim.formatting import number
 from gamesim.game import Game
-from gamesim.learner import PLAIN_REGRETS, Learner, RegretOf
+from gamesim.learner import DRAWN, PLAIN_REGRETS, Learner, RegretOf
 from gamesim.measure import Measure, find, numbers
 from gamesim.measure import distance as distances
 from gamesim.measure.bounds import Holds, seen_by
@@ -115,6 +115,15 @@ def _lines(regret: float, bound: float | None, proved: float | None, improper: f
 
 
 @dataclass(frozen=True)
+class Intervals:
+    """Bootstrap intervals per round, of each player or of all together, by measure; and what was resampled."""
+
+    level: float
+    resampled: str
+    by_measure: dict[str, list[tuple[float, float, float]]]  # estimate, low and high
+
+
+@dataclass(frozen=True)
 class Summary:
     """All measures of a run; with replicas, their means."""
 
@@ -142,6 +151,7 @@ class Summary:
     versions: dict[str, str]
     varies: bool  # whether the game varies over the rounds, so that play is an equilibrium of no single game
     verdict: str = ""
+    intervals: Intervals | None = None
 
     @property
     def trend(self) -> dict[str, str]:
@@ -190,7 +200,7 @@ class Summary:
     @property
     def drawn(self) -> bool:
         """Whether actions are drawn, so that regrets of play and of the strategies differ."""
-        return self.feedback != "expected"
+        return self.feedback in DRAWN
 
     @property
     def seers(self) -> dict[str, str]:
@@ -238,6 +248,7 @@ class Summary:
         """Return the object of summary.json: all measures."""
         everything = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "trends"}
         everything["players"] = [asdict(one) for one in self.players]
+        everything["intervals"] = None if self.intervals is None else asdict(self.intervals)
         everything |= {"trend": self.trend, "slope": self.slope, "lately": self.lately}
         return _finite_table(
             self.as_json() | {key: everything[key] for key in everything if everything[key] is not None}
@@ -380,7 +391,7 @@ def _players(record: Record) -> tuple[list[PlayerSummary], str | None]:
     of_play = _regrets(record, "play")
     of_strategies: Sequence[RegretSummary | None] = [None] * len(of_play)
     left_out = None
-    if record.feedback != "expected":
+    if record.feedback in DRAWN:
         try:
             of_strategies = _regrets(record, "strategies")
         except InputError as error:  # a record of an earlier version
@@ -404,7 +415,7 @@ def _players(record: Record) -> tuple[list[PlayerSummary], str | None]:
 def _regrets(record: Record, of: RegretOf) -> list[RegretSummary]:
     """Return the regrets of all players, of play or of the strategies."""
     regrets = {kind: _mean(record.regret(kind, of=of), record) for kind in PLAIN_REGRETS}
-    certified = of == "strategies" or record.feedback == "expected"  # draws are not certified
+    certified = of == "strategies" or record.feedback not in DRAWN  # draws are not certified
     profiles = [_profile(record, i) if certified else None for i in range(len(record.learners))]
     return [
         RegretSummary(

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
 
 import numpy as np
 from scipy.stats import ttest_1samp
@@ -35,7 +36,10 @@ class Comparison:
         return self.own.value / self.other.value if self.other.value > 0 else float("nan")
 
 
-def p_value(values: Sequence[float], null: float = 0.0, side: str = "two-sided") -> float:
+Side: TypeAlias = Literal["two-sided", "less", "greater"]
+
+
+def p_value(values: Sequence[float], null: float = 0.0, side: Side = "two-sided") -> float:
     """Return the p-value of Student's t test that the mean is `null`; values without spread decide exactly."""
     found = np.array(values) - null
     if len(found) < 2:

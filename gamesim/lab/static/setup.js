@@ -91,7 +91,9 @@ export class Setup {
         ...options,
       ),
       h("p", { class: "about" }, chosen ? chosen.about : "Enter payoffs and labels below."),
-      chosen?.teaches ? h("p", { class: "about dim" }, `Teaches: ${chosen.teaches}`) : null,
+      chosen?.teaches
+        ? h("details", { class: "about dim", id: "teaches" }, h("summary", {}, "What it teaches"), chosen.teaches)
+        : null,
       chosen?.settings.length
         ? this.fields.settings("game", chosen.settings, this.scenario.game.settings ?? {}, (settings) =>
             this.askGame({ name, ...(Object.keys(settings).length ? { settings } : {}) }),
@@ -104,6 +106,16 @@ export class Setup {
     this.fields.mistakes.clear();
     if (name === OWN) this.useTable(this.game.payoffs);
     else this.askGame({ name });
+  }
+
+  /** Give a learner to all players, if it supports the feedback. */
+  pickLearner(name) {
+    const chosen = this.learner(name);
+    if (!chosen.feedback.includes(this.feedback)) {
+      this.notify(`${shown(name)} ${needs(chosen)}: change the feedback first.`);
+      return;
+    }
+    this.change({ players: this.scenario.players.map((entry) => ({ ...withoutSettings(entry), learner: name })) });
   }
 
   /** Start a game given by its payoffs; the players keep their learners. */

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from gamesim.game import Table as Table
     from gamesim.learner import Guarantee as Guarantee
     from gamesim.learner import Learner as Learner
+    from gamesim.portraits import Portrait as Portrait
+    from gamesim.portraits import portrait as portrait
     from gamesim.record import Record as Record
     from gamesim.record import load as load
     from gamesim.scenario import Scenario as Scenario
@@ -43,6 +45,8 @@ _HOME = {
     "Table": "game",
     "Guarantee": "learner",
     "Learner": "learner",
+    "Portrait": "portraits",
+    "portrait": "portraits",
     "Record": "record",
     "load": "record",
     "Scenario": "scenario",

@@ -39,6 +39,9 @@ REGRETS_OF: tuple[RegretOf, ...] = get_args(RegretOf)
 
 Feedback: TypeAlias = Literal["expected", "sampled", "bandit"]
 
+# The regularisers of regularised leaders, in discrete time and in flows.
+Regulariser: TypeAlias = Literal["entropic", "euclidean", "log-barrier"]
+
 
 class RunningLearner(Protocol):
     """Define what the simulation needs of a running learner, compiled or in Python.
@@ -430,6 +433,22 @@ class Learner:
         external regret ≤ ln d / rate + rate T / 2
         >>> players.make("best-response").guarantee() is None
         True
+        """
+        return None
+
+    def limit(self) -> Regulariser | None:
+        """Return the regulariser of the flow that the learner follows in the limit of small rates.
+
+        Returns
+        -------
+        {"entropic", "euclidean", "log-barrier"} or None
+            The regulariser, see `gamesim.flow`, or None if no such limit is known.
+
+        Examples
+        --------
+        >>> from gamesim import players
+        >>> players.make("optimistic-hedge").limit(), players.make("regret-matching").limit()
+        ('entropic', None)
         """
         return None
 

@@ -18,6 +18,8 @@ from gamesim.figures.joint import joint as joint
 from gamesim.figures.nearest import nearest as nearest
 from gamesim.figures.network import network as network
 from gamesim.figures.payoff_space import payoff_space as payoff_space
+from gamesim.figures.portrait import phase_space as phase_space
+from gamesim.figures.portrait import portrait as portrait
 from gamesim.figures.profile import profile as profile
 from gamesim.figures.strategies import strategies as strategies
 from gamesim.figures.style import svg as svg
@@ -35,6 +37,7 @@ _OF_A_RUN: tuple[Callable[[Record], Figure | None], ...] = (
     profile,
     strategies,
     triangles,
+    phase_space,
     tetrahedron,
     payoff_space,
     joint,
@@ -47,6 +50,7 @@ __all__ = [  # noqa: PLE0604  # they are strings
     "compare",
     "draw_run",
     "figure_functions",
+    "portrait",
     "svg",
     "tetrahedra",
     "title_of",

@@ -25,9 +25,15 @@ def add_lab(commands: Commands) -> None:
         "--port", type=whole_number, default=8765, metavar="N", help="port (default: 8765; 0 chooses a free one)"
     )
     lab.add_argument("--no-browser", action="store_true", help="print the address without opening a browser")
-    lab.add_argument("--host", default="127.0.0.1", metavar="ADDRESS", help="address to listen on (default: 127.0.0.1)")
     lab.add_argument(
-        "--allow-network", action="store_true", help="accept connections from other machines; the link contains a token"
+        "--host",
+        metavar="ADDRESS",
+        help="address to listen on (default: 127.0.0.1, or with --allow-network all addresses of this machine)",
+    )
+    lab.add_argument(
+        "--allow-network",
+        action="store_true",
+        help="accept connections from other machines; prints links with a token, and a QR code",
     )
     lab.add_argument(
         "--allow-local-code",

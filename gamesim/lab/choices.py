@@ -7,9 +7,9 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from gamesim import games, players, user_learners
-from gamesim.errors import InputError
 from gamesim.game import Game, Table
-from gamesim.lab.limits import LIMITS, refuse_beyond
+from gamesim.lab.course import Group, course, glossary
+from gamesim.lab.limits import LIMITS
 from gamesim.learner import Feedback, Learner, default_guarantee
 from gamesim.scenario import Scenario, read, shipped
 from gamesim.scenario.settings import parameters
@@ -20,15 +20,19 @@ def choices(first: Scenario | None, own: Sequence[str] = ()) -> dict[str, Any]:
 
     `own` are references to user-defined learners that were allowed on the command line.
     """
-    lessons = [lesson for name, path in shipped().items() if (lesson := _lesson(name, read(path))) is not None]
-    opening = next(one for one in lessons if one["name"] == "chicken")
+    groups = course()
+    lessons = [_lesson(group, number) for group in groups for number in range(len(group.lesson))]
+    opening = lessons[0]
     if first is not None:
-        opening = _as_lesson("yours", first)
-        if opening["scenario"] not in [lesson["scenario"] for lesson in lessons]:
+        opening = next((one for one in lessons if one["scenario"] == as_data(first)), None) or _own_lesson(first)
+        if opening not in lessons:
             lessons.insert(0, opening)
     return {
         "scenario": opening["scenario"],
+        "lesson": opening["name"],
         "lessons": lessons,
+        "course": [{"title": one.title, "lessons": [lesson.scenario for lesson in one.lesson]} for one in groups],
+        "glossary": [entry.model_dump() for entry in glossary()],
         "learners": [*_learners(), *map(_user_defined, own)],
         "games": _games(),
         "limits": LIMITS,
@@ -64,18 +68,24 @@ def _lists(actions: tuple[tuple[str, ...], ...]) -> list[list[str]]:
     return [list(labels) for labels in actions]
 
 
-def _lesson(name: str, scenario: Scenario) -> dict[str, Any] | None:
-    """Return a shipped scenario as a lesson, or None if it is too large for the lab."""
-    try:
-        refuse_beyond(scenario.model_copy(update={"replicas": None}))
-    except InputError:
-        return None
-    return _as_lesson(name, scenario)
+def _lesson(group: Group, number: int) -> dict[str, Any]:
+    lesson = group.lesson[number]
+    scenario = read(shipped()[lesson.scenario])
+    place = {"name": lesson.scenario, "group": group.title, "number": number + 1}
+    return {**lesson.model_dump(), **place, "scenario": as_data(scenario)}
 
 
-def _as_lesson(name: str, scenario: Scenario) -> dict[str, Any]:
-    title = scenario.title or scenario.played_game.name
-    return {"name": name, "title": title, "look": " ".join(scenario.comment.split()), "scenario": as_data(scenario)}
+def _own_lesson(scenario: Scenario) -> dict[str, Any]:
+    """Return a scenario of the user as a lesson: its comment is what there is to reveal."""
+    return {
+        "name": "yours",
+        "title": scenario.title or scenario.played_game.name,
+        "scenario": as_data(scenario),
+        "views": [],
+        "speed": None,
+        "pause": {},
+        "reveal": " ".join(scenario.comment.split()),
+    }
 
 
 def _learners() -> list[dict[str, Any]]:

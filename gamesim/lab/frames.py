@@ -28,7 +28,7 @@ from gamesim.simulation import Simulation
 
 Numbers = NDArray[np.float32]
 
-PAUSED, PLAYING, DONE = 0, 1, 2
+PAUSED, PLAYING, DONE, SEEKING = 0, 1, 2, 3
 JOINT_CELLS = 16  # maximum for including the joint distribution in every curve row
 PATH_ACTIONS = 48  # maximum total number of actions for sending the strategies as a path
 BOUND_POINTS = 41

@@ -19,13 +19,10 @@ import webbrowser
 import zipfile
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from dataclasses import dataclass
-from functools import cached_property
 from http.cookies import CookieError, SimpleCookie
 from importlib.resources import files
-from ipaddress import ip_address
 from pathlib import Path
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs
 
 import uvicorn
 from anyio import to_thread
@@ -40,6 +37,7 @@ from starlette.websockets import WebSocket
 
 from gamesim.errors import InputError
 from gamesim.lab import connections
+from gamesim.lab.address import ALL, LOCAL, Address
 from gamesim.lab.choices import choices
 from gamesim.lab.limits import MESSAGE, PAGES, refuse_beyond
 from gamesim.lab.session import NO_SUCH_RUN, Run, Session
@@ -50,8 +48,6 @@ from gamesim.report.run_folder import write_run
 from gamesim.scenario import Scenario
 from gamesim.study.jobs import use_one_blas_thread
 
-HERE = "127.0.0.1"
-EVERYWHERE = ("0.0.0.0", "::")
 COOKIE = "gamesim-lab"
 REPORTS = 8  # maximum number of concurrent requests for reports and records
 FILES = 4  # maximum number of threads that read static files
@@ -63,43 +59,6 @@ PAGE_POLICY = (
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
 REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
-
-
-@dataclass(frozen=True)
-class Address:
-    """The address of the server, and the token required if other machines can reach it."""
-
-    host: str
-    port: int
-    token: str | None = None
-
-    @property
-    def link(self) -> str:
-        """The URL to open; a server on all interfaces uses the host name of the machine."""
-        host = socket.gethostname() if self.host in EVERYWHERE else self.host
-        shown = f"[{host}]" if ":" in host else host
-        return f"http://{shown}:{self.port}/" + (f"?token={self.token}" if self.token else "")
-
-    @cached_property
-    def _names(self) -> set[str]:
-        own = {socket.gethostname().lower()} if self.token else set()
-        return {"localhost", HERE, "::1", self.host.lower()} | own
-
-    def is_meant(self, host: str) -> bool:
-        """Whether a Host header, or the host of an Origin, names this server; guards against DNS rebinding."""
-        try:
-            parts = urlsplit(f"//{host}")
-            name, port = parts.hostname or "", parts.port or 80
-        except ValueError:
-            return False
-        if port != self.port:
-            return False
-        if self.token is not None:  # any IP address is accepted, but no foreign host name
-            try:
-                return bool(ip_address(name))
-            except ValueError:
-                pass
-        return name in self._names
 
 
 class Guard:
@@ -178,7 +137,9 @@ def application(
     own: Sequence[str] = (),
 ) -> Starlette:
     """Return the lab as an ASGI application; it calls `opened` once it is serving, and also offers own learners."""
-    offered = json.dumps(choices(first, own), ensure_ascii=False).encode()
+    offer_all = choices(first, own)
+    lessons = {lesson["name"] for lesson in offer_all["lessons"]}
+    offered = json.dumps(offer_all | {"links": address.links if address.token else []}, ensure_ascii=False).encode()
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
@@ -201,9 +162,17 @@ def application(
     async def offer(_: Request) -> Response:
         return Response(offered, media_type="application/json")
 
+    async def code(request: Request) -> Response:
+        lesson = request.query_params.get("lesson")
+        if not address.token or (lesson is not None and lesson not in lessons):
+            raise InputError("no such code; only a lab that other machines can reach has one, for every lesson")
+        drawn = await to_thread.run_sync(address.code_svg, lesson)
+        return Response(drawn, media_type="image/svg+xml")
+
     return Starlette(
         routes=[
             Route("/", page),
+            Route("/code.svg", code),
             Route("/choices.json", offer),
             Route("/runs/{session}/{run}/record.zip", _record),
             Route("/runs/{session}/{run}/report.html", _report),
@@ -305,13 +274,17 @@ def _reported(scenario: Scenario, record: Record) -> bytes:
 
 
 def serve(
-    first: Scenario | None, host: str, port: int, *, allow_network: bool, browser: bool, own: Sequence[str] = ()
+    first: Scenario | None, host: str | None, port: int, *, allow_network: bool, browser: bool, own: Sequence[str] = ()
 ) -> None:
-    """Serve the lab until Ctrl-C; `own` are references to user-defined learners."""
+    """Serve the lab until Ctrl-C; `own` are references to user-defined learners.
+
+    Without a host, other machines can reach the lab if and only if the network is allowed.
+    """
     if first is not None:
         first = first.model_copy(update={"replicas": None})
         refuse_beyond(first)
-    local = host in (HERE, "localhost", "::1")
+    host = host or (ALL[0] if allow_network else LOCAL[0])
+    local = host in LOCAL
     if not local and not allow_network:
         raise InputError(f"other machines can reach {host}; add --allow-network to permit this, or omit --host")
     if not 0 <= port <= 65535:
@@ -320,8 +293,11 @@ def serve(
         address = Address(host, listener.getsockname()[1], None if local else secrets.token_urlsafe(24))
 
         def opened() -> None:
-            print(f"The lab is running at {address.link}  (press Ctrl-C to stop)", flush=True)
+            print(f"The lab is running at {address.links[0]}  (press Ctrl-C to stop)", flush=True)
             if not local:
+                for link in address.links[1:]:
+                    print(f"                   or {link}")
+                print(address.code_text(sys.stdout.encoding), flush=True)
                 print(
                     "Warning: anyone who can reach this machine and has this link can use the lab. "
                     "The token changes at every start. The connection is not encrypted.",
@@ -329,7 +305,7 @@ def serve(
                     flush=True,
                 )
             if browser:
-                threading.Thread(target=webbrowser.open, args=(address.link,), daemon=True).start()
+                threading.Thread(target=webbrowser.open, args=(address.links[0],), daemon=True).start()
 
         server = uvicorn.Server(configuration(application(address, first, opened, own)))
         with suppress(KeyboardInterrupt):

@@ -5,6 +5,8 @@ a worker thread (see `workers`) and then, if a frame is due, encodes it in the e
 and its answer is sent before further frames: rounds that wait for a thread and frames that wait for those of other
 pages are withdrawn. Frames are not queued. A frame is encoded when the page has drawn all but the last two, and it
 shows the latest state: a slow page gets fewer frames, but costs no memory and does not slow down other pages.
+
+A page may go to any round. Rounds in the past are played again from the seed, which repeats the run exactly.
 """
 
 import asyncio
@@ -13,7 +15,6 @@ import logging
 import secrets
 from collections.abc import Callable
 from concurrent.futures import Future
-from dataclasses import dataclass
 from functools import partial
 from inspect import signature
 from time import monotonic, thread_time
@@ -27,6 +28,7 @@ from gamesim.errors import InputError, did_you_mean
 from gamesim.game import Game
 from gamesim.lab import equilibria, frames
 from gamesim.lab.choices import game_data
+from gamesim.lab.events import Watch
 from gamesim.lab.inbox import Inbox, Incoming
 from gamesim.lab.limits import asked_game, asked_scenario, read_message, simulated
 from gamesim.lab.workers import Workers
@@ -43,7 +45,8 @@ UNDRAWN = 2  # maximum number of frames sent but not yet drawn
 FIRST = 30.0  # seconds in which a page must send its first command
 POLICY = 1008  # WebSocket close code for a client that does not keep to the rules
 FASTEST = 10**9  # maximum speed in rounds per second
-MOST_STEP = 10**6
+GROWTH = 100.0  # maximum growth of the speed per round
+ON_THE_WAY = 0.5  # seconds between two frames on the way to a distant round
 SHORT = 2**14  # maximum length of a message that is parsed in the event loop; longer ones would block it
 NO_SUCH_RUN = "no such run; its page was closed or has started another run"
 FEW_CELLS = 256  # action profiles of a game whose scenario is written in the event loop
@@ -71,13 +74,16 @@ class Run:
         """The number of remaining rounds."""
         return self.scenario.rounds - self.simulation.rounds
 
-    def frame(self, playing: bool, speed: float) -> frames.Numbers:
+    def frame(self, status: int, speed: float) -> frames.Numbers:
         """Return this run's part of the next frame."""
         moments = self.simulation.moments() if self.simulation.rounds else None
         if moments is not None and (joint := moments[-1].joint) is not None:
             self.joint = self.simulation.rounds, joint
-        resting = frames.PLAYING if playing else frames.PAUSED
-        return self._feed.frame(self.simulation, moments, resting if self.left else frames.DONE, speed)
+        return self._feed.frame(self.simulation, moments, status if self.left else frames.DONE, speed)
+
+    def again(self) -> "Run":
+        """Return this run before its first round."""
+        return Run(self.scenario, self._feed.shape)
 
     def data(self) -> dict[str, Any]:
         """Return the description of a run sent before its first round."""
@@ -103,13 +109,6 @@ def _guarantee(learner: Any) -> str:
     return str((isinstance(learner, Learner) and learner.guarantee()) or "no guarantee")
 
 
-@dataclass
-class Steps:
-    """The rounds that a paused page still has to play."""
-
-    left: int
-
-
 class Session:
     """A page and its simulations: one, or two side by side with the same game and seed."""
 
@@ -121,11 +120,13 @@ class Session:
         self._inbox = Inbox(socket)
         self._shape = 0
         self._speed: float | None = None  # rounds per second; None means as fast as possible
-        self._steps: Steps | None = None
+        self._growth = 0.0  # of the speed, per round
+        self._target: int | None = None  # the round that the page goes to
+        self._watch: Watch | None = None  # for an event that pauses play
         self._pace, self._owed, self._measured_speed = SLOWEST, 0.0, 0.0  # rounds per second
         self._last = self._last_frame = monotonic()
         self._undrawn, self._changed, self._urgent = 0, False, False
-        self._turn: Future[float] | None = None  # the rounds that wait or are played in a thread
+        self._turn: Future[tuple[float, int]] | None = None  # the rounds that wait or are played in a thread
         self._slot: asyncio.Future[None] | None = None  # in which a frame is encoded
         self._records: list[tuple[Run, asyncio.Future[Record]]] = []  # to be made between two turns
         self._wake, self._news = asyncio.Event(), asyncio.Event()
@@ -232,39 +233,42 @@ class Session:
 
         runs, text = await self._build(make)
         await self._socket.send_text(text)  # before any frame of these runs
-        self.runs, self._shape, self.playing, self._steps = runs, shape, False, None
+        self.runs, self._shape, self.playing, self._target = runs, shape, False, None
         self._pace, self._measured_speed = SLOWEST, 0.0
         self._hurry()
         self._news.set()
 
-    async def _play(self, speed: Any = None) -> None:
+    async def _play(self, speed: Any = None, growth: Any = 0, until: Any = None) -> None:
+        """Play until the page pauses, the run ends, or an event happens."""
         self._require_runs()
-        await self._set_speed(speed)
-        self.playing, self._steps, self._owed, self._last = True, None, 1.0, monotonic()
+        watch = Watch.asked(until)
+        await self._set_speed(speed, growth)
+        self.playing, self._watch, self._owed, self._last = True, watch, 1.0, monotonic()
         self._hurry()
 
-    async def _set_speed(self, speed: Any = None) -> None:
-        if speed is not None and (
-            isinstance(speed, bool) or not isinstance(speed, int | float) or not 0 < speed <= FASTEST
-        ):
+    async def _set_speed(self, speed: Any = None, growth: Any = 0) -> None:
+        """Play this many rounds per second, and `growth` more for every round played."""
+        if speed is not None and not (_is_real(speed) and 0 < speed <= FASTEST):
             raise InputError(
                 f"speed must be positive and at most {FASTEST:,} rounds per second, or null, got {speed!r:.60}"
             )
-        self._speed = speed
+        if not (_is_real(growth) and 0 <= growth <= GROWTH):
+            raise InputError(f"growth must be a number from 0 to {GROWTH:g}, got {growth!r:.60}")
+        self._speed, self._growth = speed, growth
         self._wake.set()
 
     async def _stop(self) -> None:
-        self.playing, self._steps = False, None
+        self.playing, self._target = False, None
         self._hurry()
 
-    async def _step(self, rounds: Any = 1) -> None:
+    async def _seek(self, round: Any = None) -> None:
+        """Go to a round, in the past or the future, as fast as possible."""
         self._require_runs()
-        if isinstance(rounds, bool) or not isinstance(rounds, int) or not 1 <= rounds <= MOST_STEP:
-            raise InputError(f"rounds must be an integer from 1 to {MOST_STEP:,}, got {rounds!r:.60}")
-        self.playing = False
-        if self._steps is None:
-            self._steps = Steps(0)
-        self._steps.left += rounds
+        last = self.runs[0].scenario.rounds
+        if isinstance(round, bool) or not isinstance(round, int) or not 0 <= round <= last:
+            raise InputError(f"round must be an integer from 0 to {last:,}, got {round!r:.60}")
+        await self._send("seek", shape=self._shape, round=round)
+        self.playing, self._target = False, round
         self._hurry()
 
     async def _toml(self) -> None:
@@ -319,50 +323,77 @@ class Session:
 
     def _pause(self) -> float | None:
         """Return the seconds until rounds or a frame are due; None means that neither is."""
-        if self._urgent or self._steps or (self.playing and self._speed is None):
+        if self._urgent or self._target is not None or (self.playing and self._speed is None):
             return 0.0
         now, interval = monotonic(), self._workers.frame_interval()
         due = []
         if self._changed and self._undrawn < UNDRAWN:
             due.append(self._last_frame + interval - now)
         if self.playing and self._speed is not None:  # no more than one turn per frame
-            due.append(self._last + max((1 - self._owed) / self._speed, interval) - now)
+            due.append(self._last + max((1 - self._owed) / self._rate(), interval) - now)
         return min(due, default=None)
 
     async def _take_turn(self) -> None:
         """Play the rounds that are due, up to one slice, and send a frame if one is due."""
         now, urgent, interval = monotonic(), self._urgent, self._workers.frame_interval()
         self._urgent = False
-        if self._steps is not None or not urgent:  # a command that plays no rounds is answered without any
+        if self._target is not None and not await self._rewind(self._target):
+            return
+        if self._target is not None or not urgent:  # a command that plays no rounds is answered without any
             rounds = self._rounds_due(now, interval)
             if rounds and not await self._play_rounds(rounds, urgent):
                 return
-        is_due = urgent or self._last_frame + interval <= monotonic()
+            urgent = self._arrived(urgent)
+        is_due = urgent or self._last_frame + (interval if self._target is None else ON_THE_WAY) <= monotonic()
         if self._changed and self._undrawn < UNDRAWN and is_due and (urgent or await self._may_encode()):
             self._changed, self._last_frame = False, now
             await self._show()
+
+    async def _rewind(self, target: int) -> bool:
+        """Replace the runs by new ones if the target is in the past; return False if others have taken their place."""
+        runs = self.runs
+        if runs[0].simulation.rounds > target:
+            fresh = await self._build(lambda: [run.again() for run in runs])
+            if runs is not self.runs:
+                return False
+            self.runs = fresh
+        return True
+
+    def _arrived(self, urgent: bool) -> bool:
+        """Return whether the frame after a turn is urgent: at the target, and for a command, but not on the way."""
+        if self._target is None:
+            return urgent
+        if self.runs[0].simulation.rounds == self._target:
+            self._target, self._last = None, monotonic()
+        return self._target is None
 
     def _rounds_due(self, now: float, interval: float) -> int:
         """Return the number of rounds to play now, up to one slice; rest if none are left."""
         rounds = min(max(1, int(self._pace * self._workers.slice_seconds())), *(run.left for run in self.runs))
         before, self._last = self._last, now
+        if self._target is not None:
+            return min(rounds, self._target - self.runs[0].simulation.rounds)
         if not rounds:
-            self.playing, self._steps = False, None
-        if self._steps is not None:
-            return min(rounds, self._steps.left)
+            self.playing = False
         if not self.playing:
             return 0
         if self._speed is not None:
-            backlog = max(1.0, self._speed * max(CATCH_UP, 2 * interval))
-            self._owed = min(self._owed + self._speed * (now - before), backlog)
+            backlog = max(1.0, self._rate() * max(CATCH_UP, 2 * interval))
+            self._owed = min(self._owed + self._rate() * (now - before), backlog)
             rounds = min(rounds, int(self._owed))
             self._owed -= rounds
         return rounds
 
+    def _rate(self) -> float:
+        """Return the speed now, in rounds per second."""
+        if self._speed is None:
+            return self._measured_speed
+        return min(FASTEST, self._speed + self._growth * self.runs[0].simulation.rounds)
+
     async def _play_rounds(self, rounds: int, urgent: bool) -> bool:
         """Play rounds in a thread; return False if they are withdrawn for a command, fail, or are no longer shown."""
-        runs, steps = self.runs, self._steps
-        self._turn = (self._workers.commands if urgent else self._workers.turns).submit(_advance, runs, rounds)
+        runs, watch = self.runs, self._watch if self._target is None else None
+        self._turn = (self._workers.commands if urgent else self._workers.turns).submit(_advance, runs, rounds, watch)
         waiting = asyncio.wrap_future(self._turn)
         try:
             await asyncio.wait([waiting])
@@ -377,20 +408,19 @@ class Session:
             await self._stop()
             await self._send("error", about="play", message=str(error))
             return False
-        self._account(rounds, steps, waiting.result())
+        self._account(*waiting.result())
+        if watch is not None and watch.found and watch is self._watch:
+            self.playing, self._watch, self._urgent = False, None, True
+            await self._send("paused", shape=self._shape, event=watch.event, round=runs[0].simulation.rounds)
         return True
 
-    def _account(self, rounds: int, steps: Steps | None, seconds: float) -> None:
-        """Update what is left to play, and the estimates of the speed."""
+    def _account(self, seconds: float, rounds: int) -> None:
+        """Update the estimates of the speed."""
         self._changed = True
         self._pace = min(max(rounds / max(seconds, 1e-9), self._pace / 2), self._pace * 8)
         if self.playing and self._speed is None:
             elapsed = max(monotonic() - self._last, 1e-9)
             self._measured_speed += 0.2 * (rounds / elapsed - self._measured_speed)
-        if steps is not None:
-            steps.left -= rounds
-            if self._steps is steps and steps.left == 0:
-                self._steps = None
 
     async def _may_encode(self) -> bool:
         """Wait until no other page encodes a frame; return False if a command comes first."""
@@ -404,8 +434,8 @@ class Session:
     async def _show(self) -> None:
         """Send a frame with the latest state."""
         began = thread_time()
-        speed = self._measured_speed if self._speed is None else self._speed
-        frame = np.concatenate([run.frame(self.playing, speed) for run in self.runs]).astype("<f4", copy=False)
+        status = frames.SEEKING if self._target is not None else frames.PLAYING if self.playing else frames.PAUSED
+        frame = np.concatenate([run.frame(status, self._rate()) for run in self.runs]).astype("<f4", copy=False)
         self._workers.frames.spend(thread_time() - began)
         self._undrawn += 1
         self._news.set()
@@ -448,12 +478,24 @@ class Session:
         return seconds
 
 
-def _advance(runs: list[Run], rounds: int) -> float:
-    """Play rounds of all runs; return the processor time it took, in seconds."""
-    began = thread_time()
-    for run in runs:
-        run.simulation.advance(rounds)
-    return thread_time() - began
+def _advance(runs: list[Run], rounds: int, watch: Watch | None) -> tuple[float, int]:
+    """Play rounds of all runs, up to an event; return the processor time it took, in seconds, and their number."""
+    began, played = thread_time(), 0
+    simulations = [run.simulation for run in runs]
+    if watch is not None:
+        watch.look(simulations)
+    while played < rounds and not (watch is not None and watch.found):
+        stretch = rounds - played if watch is None else min(rounds - played, watch.stretch(simulations[0].rounds))
+        for simulation in simulations:
+            simulation.advance(stretch)
+        played += stretch
+        if watch is not None:
+            watch.look(simulations)
+    return thread_time() - began, played
+
+
+def _is_real(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _text(kind: str, **content: Any) -> str:
@@ -501,7 +543,7 @@ _COMMANDS: dict[str, Callable[..., Any]] = {
     "play": Session._play,
     "speed": Session._set_speed,
     "pause": Session._stop,
-    "step": Session._step,
+    "seek": Session._seek,
     "toml": Session._toml,
     "drawn": Session._drawn,
 }

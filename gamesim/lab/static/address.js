@@ -5,7 +5,8 @@ export function readAddress() {
   if (!text) return null;
   try {
     const state = JSON.parse(decodeURIComponent(text));
-    return state !== null && typeof state === "object" && typeof state.scenario === "object" ? state : null;
+    if (state === null || typeof state !== "object") return null;
+    return isTable(state.scenario) || (state.scenario === undefined && typeof state.lesson === "string") ? state : null;
   } catch {
     return null;
   }
@@ -15,3 +16,5 @@ export function writeAddress(state) {
   const hash = `#${encodeURIComponent(JSON.stringify(state))}`;
   if (hash !== location.hash) history.replaceState(null, "", location.pathname + location.search + hash);
 }
+
+const isTable = (value) => value !== null && typeof value === "object";

@@ -14,3 +14,16 @@ export function h(tag, attributes = {}, ...children) {
 }
 
 export const byId = (id) => document.getElementById(id);
+
+/** Set the text of an element, if it changes. */
+export function put(id, words) {
+  const element = byId(id);
+  if (element && element.textContent !== words) element.textContent = words;
+}
+
+/** Save data as a file. */
+export function download(blob, name) {
+  const address = URL.createObjectURL(blob);
+  h("a", { href: address, download: name }).click();
+  setTimeout(() => URL.revokeObjectURL(address), 10000);
+}

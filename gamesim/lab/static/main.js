@@ -1,46 +1,31 @@
-// The page: simulation controls, numbers and views. The server holds the state; the page draws it.
+// The page: what the server sends, what the page shows, and what it remembers. The server holds the simulation; the page
+// keeps what it has received, and all views draw the round that is shown.
 
-import { byId, h } from "./dom.js";
+import { byId, download, h, put } from "./dom.js";
 import { readAddress, writeAddress } from "./address.js";
-import { Connection, DONE, Feed, PLAYING, takeFrame } from "./connection.js";
-import { shown, short, whole } from "./numbers.js";
+import { Connection } from "./connection.js";
+import { makeDials, payoffRange, showDials } from "./dials.js";
+import { Feed, PLAYING, takeFrame } from "./feed.js";
+import { makeFind } from "./find.js";
+import { Glossary } from "./glossary.js";
+import { listen } from "./keys.js";
+import { Course } from "./lesson.js";
+import { shown, whole } from "./numbers.js";
 import { Setup, inALine } from "./setup.js";
+import { EVENTS, FASTEST, Transport } from "./transport.js";
 import { Cards, FIRST, VIEWS } from "./views/cards.js";
 import { forgetTheme } from "./views/canvas.js";
 
-const FASTEST = 61; // the last position of the slider: as fast as possible
 const STILL = 10; // rounds after which play that has not moved is reported as stationary
 const PUSH = 0.1; // perturbation of the initial strategies that makes such play move
-const DIALS = [
-  ["gap_ce", "CE gap"],
-  ["gap_cce", "CCE gap"],
-  ["gap_nash", "Nash gap"],
-  ["ce", "distance to CE"],
-  ["cce", "distance to CCE"],
-];
-const HELP = {
-  gap_ce:
-    "The most that any player could gain per round by swapping actions in hindsight; 0 exactly at a correlated equilibrium",
-  gap_cce:
-    "The most that any player could gain per round by a single fixed action; 0 exactly at a coarse correlated equilibrium",
-  gap_nash:
-    "The most that any player could gain by deviating from the average strategies; 0 exactly at a Nash equilibrium",
-  ce: "Total variation distance from the joint distribution of play to the nearest correlated equilibrium",
-  cce: "Total variation distance from the joint distribution of play to the nearest coarse correlated equilibrium",
-};
 
 const page = {
-  choices: null,
   session: null,
   scenario: null,
   beside: null,
-  speed: 30,
-  views: FIRST, // the state in the URL
   wanted: [], // scenarios sent but not yet answered, in order
   shape: null,
   feeds: [],
-  sets: null,
-  playing: false,
   dirty: false,
   undrawn: 0,
   patience: 0, // timer that explains a slow answer
@@ -48,9 +33,7 @@ const page = {
 };
 
 const choices = await (await fetch("choices.json")).json();
-page.choices = choices;
-
-// Messages from and to the server.
+const { marked } = new Glossary(choices.glossary);
 
 const connection = new Connection({
   hello({ session }) {
@@ -60,13 +43,14 @@ const connection = new Connection({
     begin(page.scenario, page.beside);
   },
   closed() {
-    page.playing = false;
+    transport.playing = false;
     clearTimeout(page.patience);
-    showTransport();
+    redraw();
     showStatus("connection lost, reconnecting");
   },
   error({ message, about }) {
     notify(message, true);
+    if (about === "seek") transport.target = null;
     if (about !== "begin") return;
     page.wanted.shift();
     answered();
@@ -80,17 +64,20 @@ const connection = new Connection({
     begin({ ...scenario, title: "", game: asked, players: fit(scenario.players) }, fit(beside));
   },
   shape(message) {
-    Object.assign(page, page.wanted.shift(), { shape: message, sets: null, playing: false });
+    Object.assign(page, page.wanted.shift(), { shape: message });
     page.feeds = message.runs.map((run) => new Feed(message, run));
+    transport.shape(page.feeds, message.rounds);
     answered();
     cards.shape(message);
-    showDials();
+    makeDials(message, marked);
     if (!page.wanted.length) setup.show(page.scenario, page.beside, message.game);
     byId("setup-line").textContent = inALine(page.scenario, page.beside, message.game);
-    showLesson();
+    course.compare(page.scenario, page.beside);
     showKeep();
     remember();
     if (byId("notice").classList.contains("wrong")) notify("");
+    if (page.playWhenReady) transport.play();
+    page.playWhenReady = false;
   },
   frame(numbers) {
     if (!takeFrame(numbers, page.feeds)) {
@@ -98,24 +85,34 @@ const connection = new Connection({
       return;
     }
     const playing = page.feeds.some((feed) => feed.status === PLAYING);
-    if (page.playing && !playing) announceResult();
-    if (!playing || page.feeds[0].state.rounds) answered();
-    page.playing = playing;
+    if (transport.playing && !playing) announceResult();
+    if (!playing || page.feeds[0].rounds) answered();
+    transport.frame(playing);
     page.undrawn += 1;
     redraw();
   },
-  sets(message) {
-    if (message.shape !== page.shape?.shape) return;
-    for (const feed of page.feeds) feed.sets = message;
-    redraw();
+  seek({ shape, round }) {
+    if (shape === page.shape?.shape) transport.seeking = round;
+  },
+  paused({ event, round }) {
+    notify(`Paused after round ${whole(round)}: ${reason(event)}.`);
   },
   nearest(message) {
     if (message.shape !== page.shape?.shape) return;
-    page.feeds[message.run].nearest = message;
+    page.feeds[message.run].takeNearest(message);
     redraw();
   },
   toml({ texts }) {
-    texts.forEach((text, k) => download(text, `${fileName()}${texts.length > 1 ? `-${k + 1}` : ""}.toml`));
+    texts.forEach((text, k) =>
+      download(new Blob([text], { type: "application/toml" }), `${fileName()}${texts.length > 1 ? `-${k + 1}` : ""}.toml`),
+    );
+  },
+  /** Everything else that the server sends about this game, for the views that need it. */
+  other(message) {
+    if (message.shape !== page.shape?.shape) return;
+    const runs = message.run === undefined ? page.feeds : [page.feeds[message.run]];
+    for (const feed of runs) feed.given[message.is] = message;
+    redraw();
   },
 });
 
@@ -139,46 +136,60 @@ function answered() {
 /** The scenario requested last, answered or not. */
 const latest = () => page.wanted.at(-1) ?? page;
 
-function beginAgain() {
-  const { scenario, beside } = latest();
-  begin(scenario, beside);
-}
-
 const withoutStart = ({ start: _, name: __, ...entry }) => entry;
-const roundsPerSecond = () => (page.speed >= FASTEST ? null : Math.round(10 ** (page.speed / 10)));
 
-function play() {
-  if (!page.shape) return;
-  if (page.playing) {
-    connection.send({ do: "pause" });
-    return;
-  }
-  if (page.feeds[0]?.status === DONE) beginAgain();
-  connection.send({ do: "play", speed: roundsPerSecond() });
-  awaitAnswer();
-}
+// The parts of the page.
 
-function setSpeed(place) {
-  page.speed = Math.max(0, Math.min(FASTEST, place));
-  connection.send({ do: "speed", speed: roundsPerSecond() });
-  showSpeed();
-  remember();
-}
-
-// Display.
-
+const send = (message) => connection.send(message);
+const transport = new Transport({
+  send(message) {
+    send(message);
+    if (message.do === "play") awaitAnswer();
+  },
+  changed: remember,
+  redraw,
+  notify,
+});
 const cards = new Cards(byId("views"), byId("view-switches"), {
   redraw,
-  changed(names) {
-    page.views = names;
-    remember();
-  },
+  changed: remember,
+  opened: remember,
+  marked,
+  download: (blob, name) => download(blob, `${fileName()}-${name}`),
+  ask: (kind) => send({ do: kind }),
+  show: (round) => transport.goTo(round),
+  start: (strategies) => startAt(strategies),
 });
 const setup = new Setup(byId("setup-content"), choices, {
   begin,
   notify,
-  askGame: (game) => connection.send({ do: "game", game }),
+  askGame: (game) => send({ do: "game", game }),
 });
+const course = new Course(choices, {
+  begin: beginLesson,
+  play: () => transport.playing || transport.play(),
+  changed: remember,
+  marked,
+});
+
+/** Start a lesson: its scenario, its views and its speed. */
+function beginLesson(lesson) {
+  if (lesson.views.length) cards.setOpen(lesson.views);
+  if (lesson.speed !== null) Object.assign(transport, { speed: lesson.speed, accelerate: lesson.accelerate });
+  Object.assign(transport, { until: lesson.pause.event ?? "end", value: String(lesson.pause.value ?? "") });
+  transport.showChoices();
+  begin(lesson.scenario, null);
+}
+
+/** Begin again, with the learners starting at these strategies, one per player. */
+function startAt(strategies) {
+  const { scenario, beside } = latest();
+  const start = (entries) =>
+    entries && entries.map(({ perturb: _, opening: __, ...entry }, i) => ({ ...entry, start: strategies[i] }));
+  begin({ ...scenario, players: start(scenario.players) }, start(beside));
+}
+
+// Display.
 
 /** Schedule drawing: views on screen, and while paused also the others. */
 function redraw() {
@@ -188,101 +199,40 @@ function redraw() {
     page.dirty = false;
     const now = performance.now();
     if (page.undrawn) page.frames = [...page.frames.filter((time) => time > now - 1000), now];
-    cards.draw(page.feeds, !page.playing);
-    showTransport();
-    showRest();
-    showNumbers();
+    const feeds = page.feeds.map((feed) => feed.at(transport.round));
+    cards.draw(feeds, !transport.playing);
+    transport.show(page.frames.length);
+    if (feeds.length) showDials(feeds);
+    showRest(feeds);
+    showKeep();
     while (page.undrawn) {
       page.undrawn -= 1;
-      connection.send({ do: "drawn" });
+      send({ do: "drawn" });
     }
   });
 }
 
-function put(id, words) {
-  const element = byId(id);
-  if (element && element.textContent !== words) element.textContent = words;
-}
-
-function showTransport() {
-  const [feed] = page.feeds;
-  const done = feed?.status === DONE;
-  put("play-word", page.playing ? "Pause" : done ? "Again" : "Play");
-  put("play-sign", page.playing ? "❚❚" : done ? "↻" : "▶");
-  for (const id of ["play", "reset", "save", "copy"]) byId(id).disabled = !page.shape;
-  byId("step").disabled = !page.shape || done;
-  if (!feed?.state) return;
-  put("round", whole(feed.state.rounds));
-  put("rounds", whole(page.shape.rounds));
-  byId("progress").value = feed.state.rounds / page.shape.rounds;
-  put("rate", page.playing ? `· ${short(feed.state.speed[0])} rounds/s · ${page.frames.length} frames/s` : "");
-}
-
 /** Explain play that does not move: unperturbed play that starts at an equilibrium looks like a broken page. */
-function showRest() {
-  const still = page.feeds.length > 0 && page.feeds.every(rests);
+function showRest(feeds) {
+  const still = feeds.length > 0 && feeds.every(rests);
   const pushed = still && [...page.scenario.players, ...(page.beside ?? [])].some((entry) => entry.perturb > 0);
   byId("rest").hidden = !still || pushed;
 }
 
 /** Whether no strategy has moved in any round and no player gains by deviating, up to rounding. */
-function rests({ state, actions }) {
+function rests({ state, actions, shape }) {
   if (!(state?.rounds >= STILL)) return false;
   const rounding = Number.EPSILON * (state.rounds + actions);
-  return state.gap_ce <= rounding * payoffRange() && Math.max(...state.moved) <= rounding * actions;
+  return state.gap_ce <= rounding * payoffRange(shape.game) && Math.max(...state.moved) <= rounding * actions;
 }
 
-function showSpeed() {
-  const speed = roundsPerSecond();
-  byId("speed").value = page.speed;
-  const words = speed === null ? "as fast as possible" : `${whole(speed)} round${speed === 1 ? "" : "s"}/s`;
-  put("speed-shown", words);
-  byId("speed").setAttribute("aria-valuetext", words);
-}
-
-function showDials() {
-  const captions = page.shape.runs.map((run) => [...new Set(run.learners)].join(", "));
-  const dial = ([name, label], k) =>
-    h(
-      "div",
-      { class: `dial ${name}`, title: HELP[name] },
-      h("span", { class: "dial-label" }, label),
-      h("output", { id: `${name}-${k}` }, "–"),
-      h("span", { class: "meter", "aria-hidden": "true" }, h("span", { id: `${name}-${k}-meter` })),
-    );
-  const rows = captions.flatMap((words, k) => [
-    ...(captions.length > 1 ? [h("p", { class: "dial-run" }, words)] : []),
-    h(
-      "div",
-      { class: "dial-row" },
-      DIALS.map((one) => dial(one, k)),
-    ),
-  ]);
-  byId("dials").replaceChildren(...rows);
-  showNumbers();
-}
-
-function payoffRange() {
-  const { high, low } = page.shape.game;
-  return Math.max(...high.map((most, i) => most - low[i])) || 1;
-}
-
-function showNumbers() {
-  page.feeds.forEach((feed, k) => {
-    const range = payoffRange();
-    for (const [name] of DIALS) {
-      const distance = name === "ce" || name === "cce";
-      const value = distance ? feed.nearest?.distance[name] : feed.state?.[name];
-      put(`${name}-${k}`, shown(value ?? NaN));
-      const share = value > 0 ? Math.max(0, Math.min(1, 1 + Math.log10(value / (distance ? 1 : range)) / 5)) : 0;
-      byId(`${name}-${k}-meter`).style.transform = `scaleX(${share.toFixed(3)})`;
-    }
-  });
-  showKeep();
+function reason(event) {
+  const [words, value] = EVENTS[event];
+  return `${words}${value === null ? "" : ` ${transport.value}`}`;
 }
 
 function showKeep() {
-  const ready = page.feeds.some((feed) => feed.state?.rounds > 0);
+  const ready = page.feeds.some((feed) => feed.rounds > 0);
   const key = `${page.session} ${page.feeds.length} ${ready}`;
   const place = byId("keep-runs");
   if (place.dataset.key === key) return;
@@ -302,23 +252,6 @@ function showKeep() {
   );
 }
 
-function showLesson() {
-  const same = (lesson) => JSON.stringify(lesson.scenario) === JSON.stringify(page.scenario) && !page.beside;
-  const lesson = choices.lessons.find(same);
-  for (const button of byId("lessons").querySelectorAll("button")) {
-    const current = button.dataset.name === lesson?.name;
-    button.toggleAttribute("aria-current", current);
-    const row = byId("lessons").parentElement;
-    if (current) row.scrollTo({ left: button.offsetLeft - (row.clientWidth - button.offsetWidth) / 2 });
-  }
-  const about = choices.games.find((one) => one.name === page.scenario.game?.name);
-  byId("look-text").textContent =
-    lesson?.look ??
-    (about?.teaches
-      ? `${about.about} ${about.teaches[0].toUpperCase()}${about.teaches.slice(1)}`
-      : "Press Play and watch which regrets fall and which do not.");
-}
-
 function showStatus(words) {
   byId("status").textContent = words;
 }
@@ -334,28 +267,51 @@ function notify(words, wrong = false) {
 
 /** Announce the result to screen readers when a run stops. */
 function announceResult() {
-  byId("spoken").textContent = page.feeds
-    .map(
-      (feed, k) =>
-        `${page.feeds.length > 1 ? `Run ${k + 1}: ` : ""}After ${whole(feed.state.rounds)} rounds, the CE gap is ${shown(feed.state.gap_ce)} and the CCE gap is ${shown(feed.state.gap_cce)}.`,
-    )
-    .join(" ");
+  const results = page.feeds.map((feed, k) => {
+    const { rounds, gap_ce: ce, gap_cce: cce } = feed.at(feed.rounds).state;
+    const run = page.feeds.length > 1 ? `Run ${k + 1}: ` : "";
+    return `${run}After ${whole(rounds)} rounds, the CE gap is ${shown(ce)} and the CCE gap is ${shown(cce)}.`;
+  });
+  byId("spoken").textContent = results.join(" ");
 }
 
+// The address: everything that a reload or a copied link restores.
+
 function remember() {
-  const { scenario, beside, speed, views } = page;
-  writeAddress({ scenario, ...(beside ? { beside } : {}), speed, views });
+  if (!page.scenario) return;
+  const { scenario, beside } = page;
+  const { speed, accelerate, until, value } = transport;
+  const { lesson, step } = course;
+  const settings = cards.settings;
+  writeAddress({
+    scenario,
+    ...(beside ? { beside } : {}),
+    speed,
+    ...(accelerate ? { accelerate } : {}),
+    ...(until === "end" ? {} : { until, value }),
+    views: [...cards.open],
+    ...(cards.filling ? { filling: cards.filling } : {}),
+    ...(Object.keys(settings).length ? { settings } : {}),
+    ...(lesson ? { lesson: lesson.name, step } : {}),
+  });
 }
 
 function recall() {
   const state = readAddress();
-  page.scenario = state?.scenario ?? choices.scenario;
+  const lesson = course.find(state ? state.lesson : choices.lesson);
+  page.scenario = state?.scenario ?? lesson?.scenario ?? choices.scenario;
   page.beside = Array.isArray(state?.beside) ? state.beside : null;
-  page.speed = Number.isInteger(state?.speed) ? Math.max(0, Math.min(FASTEST, state.speed)) : 30;
-  page.views = Array.isArray(state?.views) ? state.views.filter((name) => name in VIEWS) : FIRST;
-  cards.setOpen(page.views);
-  showSpeed();
-  showLesson();
+  const plain = lesson && !state?.scenario ? lesson : null; // a link to a lesson as it is
+  transport.speed = Number.isInteger(state?.speed) ? Math.max(0, Math.min(FASTEST, state.speed)) : (plain?.speed ?? 30);
+  transport.accelerate = state?.accelerate === true || (plain?.accelerate ?? false);
+  const until = state?.until ?? plain?.pause.event;
+  transport.until = Object.hasOwn(EVENTS, until ?? "") ? until : "end";
+  transport.value = String(state?.value ?? plain?.pause.value ?? EVENTS[transport.until][1] ?? "").slice(0, 20);
+  cards.setSettings(state?.settings);
+  const views = Array.isArray(state?.views) ? state.views : plain?.views.length ? plain.views : FIRST;
+  cards.setOpen(views, typeof state?.filling === "string" ? state.filling : null);
+  course.show(lesson, Number.isInteger(state?.step) ? state.step : 0);
+  transport.showChoices();
 }
 
 function fileName() {
@@ -368,25 +324,14 @@ function fileName() {
   );
 }
 
-function download(text, name) {
-  const address = URL.createObjectURL(new Blob([text], { type: "application/toml" }));
-  h("a", { href: address, download: name }).click();
-  setTimeout(() => URL.revokeObjectURL(address), 10000);
-}
-
 // Controls.
 
-byId("play").addEventListener("click", play);
-byId("step").addEventListener("click", () => connection.send({ do: "step" }));
-byId("reset").addEventListener("click", beginAgain);
 byId("push").append(`perturb all players by ${PUSH} and play`);
 byId("push").addEventListener("click", () => {
+  page.playWhenReady = true;
   setup.perturbEveryone(PUSH);
-  connection.send({ do: "play", speed: roundsPerSecond() });
-  awaitAnswer();
 });
-byId("speed").addEventListener("input", (event) => setSpeed(Number(event.target.value)));
-byId("save").addEventListener("click", () => connection.send({ do: "toml" }));
+byId("save").addEventListener("click", () => send({ do: "toml" }));
 byId("copy").addEventListener("click", async () => {
   try {
     await navigator.clipboard.writeText(location.href);
@@ -396,37 +341,56 @@ byId("copy").addEventListener("click", async () => {
   }
 });
 byId("notice-close").addEventListener("click", () => notify(""));
-byId("keys-button").addEventListener("click", () => {
-  byId("keys").hidden = !byId("keys").hidden;
-  byId("keys-button").setAttribute("aria-expanded", String(!byId("keys").hidden));
+byId("course-button").addEventListener("click", () => course.toggle());
+for (const name of ["keys", "share"])
+  byId(`${name}-button`).addEventListener("click", () => {
+    byId(name).hidden = !byId(name).hidden;
+    byId(`${name}-button`).setAttribute("aria-expanded", String(!byId(name).hidden));
+  });
+
+/** Show how others join: a QR code that opens the lesson, and links; or how to let them join. */
+function showJoin() {
+  const { lesson } = course;
+  const code = `code.svg${lesson && lesson.group ? `?lesson=${encodeURIComponent(lesson.name)}` : ""}`;
+  byId("join").replaceChildren(
+    ...(choices.links.length
+      ? [
+          h("img", { src: code, alt: "QR code of the link", width: 260, height: 260 }),
+          h("div", {}, h("p", {}, "Join with this code, or open"), choices.links.map((link) => h("p", {}, h("code", {}, link)))),
+        ]
+      : [h("p", { class: "about dim" }, "To let others join, start the lab with gamesim lab --allow-network.")]),
+  );
+}
+byId("share-button").addEventListener("click", showJoin);
+
+const details = byId("setup");
+const toggleSetup = () => (details.open = !details.open);
+byId("setup-button").addEventListener("click", toggleSetup);
+details.addEventListener("toggle", () => {
+  byId("setup-button").setAttribute("aria-pressed", String(details.open));
+  localStorage.setItem("gamesim-setup", details.open ? "open" : "closed");
+  redraw();
 });
 
-byId("lessons").append(
-  ...choices.lessons.map((lesson) =>
-    h(
-      "li",
-      {},
-      h(
-        "button",
-        { type: "button", "data-name": lesson.name, title: lesson.look, onclick: () => begin(lesson.scenario, null) },
-        lesson.title,
-      ),
-    ),
-  ),
-);
-
-function nextLesson() {
-  const buttons = [...byId("lessons").querySelectorAll("button")];
-  const at = buttons.findIndex((button) => button.hasAttribute("aria-current"));
-  const next = buttons[(at + 1) % buttons.length];
-  next.click();
-}
+makeFind([
+  ...choices.lessons.map((lesson) => ({
+    kind: "lesson",
+    name: lesson.title,
+    about: lesson.group ?? "your scenario",
+    pick: () => course.open(lesson),
+  })),
+  ...choices.games.map(({ name, about }) => ({ kind: "game", name, about, pick: () => setup.pickGame(name) })),
+  ...choices.learners.map(({ name, about }) => ({ kind: "learner", name, about, pick: () => setup.pickLearner(name) })),
+]);
 
 const THEMES = ["system", "light", "dark"];
 /** Redraw all views, on screen or not, in the current colours and sizes. */
 function repaint() {
   forgetTheme();
-  cards.draw(page.feeds, true);
+  cards.draw(
+    page.feeds.map((feed) => feed.at(transport.round)),
+    true,
+  );
 }
 function setTheme(name) {
   document.documentElement.dataset.theme = name;
@@ -452,30 +416,50 @@ addEventListener("beforeprint", () => {
 addEventListener("afterprint", () => setTheme(byId("theme-name").textContent));
 addEventListener("resize", redraw);
 
-const KEYS = {
-  " ": play,
-  ArrowRight: () => connection.send({ do: "step" }),
-  ".": () => connection.send({ do: "step" }),
-  r: beginAgain,
-  "+": () => setSpeed(page.speed + 5),
-  "=": () => setSpeed(page.speed + 5),
-  "-": () => setSpeed(page.speed - 5),
-  n: nextLesson,
-  p: toggleProjector,
-  t: nextTheme,
-  s: () => connection.send({ do: "toml" }),
-  ...Object.fromEntries(Object.keys(VIEWS).map((name, k) => [String(k + 1), () => cards.toggle(name)])),
-};
-addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
-  const { target } = event;
-  if (target.closest("input, select, textarea") && target.type !== "checkbox") return;
-  if (event.key === " " && target.closest("button, a, summary, [type=checkbox]")) return;
-  const act = KEYS[event.key.length === 1 ? event.key.toLowerCase() : event.key];
-  if (!act) return;
-  event.preventDefault();
-  act();
+/** Tell the style sheet where the pictures begin, so that the first ones fit on the screen. */
+const measure = new ResizeObserver(() => {
+  const above = byId("views").getBoundingClientRect().top + scrollY;
+  document.documentElement.style.setProperty("--above", `${Math.round(above)}px`);
+  redraw();
 });
+for (const part of [document.querySelector(".top"), document.querySelector(".transport"), byId("dials"), byId("rest")])
+  measure.observe(part);
+
+/** Close whatever is open over the page. */
+function leave() {
+  byId("term").hidePopover();
+  if (!byId("course").hidden) course.toggle();
+  else if (cards.filling) cards.fill(null);
+}
+
+listen(
+  {
+    " ": () => transport.toggle(),
+    ArrowRight: () => transport.step(1),
+    ArrowLeft: () => transport.step(-1),
+    ".": () => transport.step(1),
+    ",": () => transport.step(-1),
+    r: () => transport.goTo(0),
+    "+": () => transport.setSpeed(transport.speed + 5),
+    "=": () => transport.setSpeed(transport.speed + 5),
+    "-": () => transport.setSpeed(transport.speed - 5),
+    a: () => transport.setAccelerate(!transport.accelerate),
+    n: () => course.move(1),
+    b: () => course.move(-1),
+    PageDown: () => course.move(1),
+    PageUp: () => course.move(-1),
+    f: () => cards.fillNext(),
+    Escape: leave,
+    c: () => course.toggle(),
+    g: toggleSetup,
+    "/": () => byId("find").focus(),
+    p: toggleProjector,
+    t: nextTheme,
+    s: () => send({ do: "toml" }),
+    ...Object.fromEntries(Object.keys(VIEWS).map((name, k) => [String(k + 1), () => cards.toggle(name)])),
+  },
+  { ArrowRight: () => transport.jump(1), ArrowLeft: () => transport.jump(-1) },
+);
 addEventListener("hashchange", () => {
   recall();
   begin(page.scenario, page.beside);
@@ -483,5 +467,6 @@ addEventListener("hashchange", () => {
 
 setTheme(THEMES.includes(localStorage.getItem("gamesim-theme")) ? localStorage.getItem("gamesim-theme") : "system");
 setProjector(localStorage.getItem("gamesim-projector") === "on");
-byId("setup").open = matchMedia("(min-width: 68rem)").matches;
 recall();
+details.open = localStorage.getItem("gamesim-setup") === "open" || (!course.lesson && innerWidth >= 1100);
+document.body.classList.add("ready");

@@ -106,6 +106,16 @@ export class Setup {
     else this.askGame({ name });
   }
 
+  /** Give a learner to all players, if it supports the feedback. */
+  pickLearner(name) {
+    const chosen = this.learner(name);
+    if (!chosen.feedback.includes(this.feedback)) {
+      this.notify(`${shown(name)} ${needs(chosen)}: change the feedback first.`);
+      return;
+    }
+    this.change({ players: this.scenario.players.map((entry) => ({ ...withoutSettings(entry), learner: name })) });
+  }
+
   /** Start a game given by its payoffs; the players keep their learners. */
   useTable(payoffs, actions = this.game.actions, players = this.game.players) {
     const { name } = this.scenario.game;

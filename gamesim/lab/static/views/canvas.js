@@ -30,7 +30,7 @@ export function forgetTheme() {
 
 /** Resize and clear the canvas; return its context and its size in CSS pixels. */
 export function begin(canvas) {
-  const ratio = Math.min(window.devicePixelRatio || 1, 2);
+  const ratio = canvas.ratio ?? Math.min(window.devicePixelRatio || 1, 2);
   const [width, height] = [canvas.clientWidth, canvas.clientHeight];
   const [wide, high] = [Math.round(width * ratio), Math.round(height * ratio)];
   if (canvas.width !== wide || canvas.height !== high) Object.assign(canvas, { width: wide, height: high });

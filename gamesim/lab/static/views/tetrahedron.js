@@ -37,8 +37,8 @@ const inSpace = (joint) =>
   [0, 1, 2].map((axis) => CORNERS.reduce((sum, corner, k) => sum + joint[k] * corner[axis], 0));
 const independent = (p, q) => inSpace([p * q, p * (1 - q), (1 - p) * q, (1 - p) * (1 - q)]);
 
-/** Make a canvas rotatable; `redraw` is called after each rotation. All runs rotate together. */
-export function attach(canvas, redraw) {
+/** Make a canvas rotatable. All runs rotate together. */
+export function attach(canvas, { redraw }) {
   const below = h("canvas", { class: "below", "aria-hidden": "true" });
   canvas.before(below);
   renderers.set(canvas, webgl(below));
@@ -50,6 +50,7 @@ export function attach(canvas, redraw) {
     redraw();
   };
   let from = null;
+  canvas.addEventListener("mousedown", (event) => event.preventDefault()); // leave the focus: arrows keep moving the round
   canvas.addEventListener("pointerdown", (event) => {
     from = [event.clientX, event.clientY];
     canvas.setPointerCapture(event.pointerId);
@@ -74,7 +75,7 @@ export function detach(canvas) {
 }
 
 /** Return a button for continuous rotation, disabled if the user prefers reduced motion. */
-export function controls(redraw) {
+export function controls({ redraw }) {
   const still = matchMedia("(prefers-reduced-motion: reduce)");
   const button = h("button", { type: "button", class: "small", "aria-pressed": "false" }, "rotate");
   const step = () => {

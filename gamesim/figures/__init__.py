@@ -17,6 +17,7 @@ from gamesim.figures.curves import regrets as regrets
 from gamesim.figures.joint import joint as joint
 from gamesim.figures.nearest import nearest as nearest
 from gamesim.figures.network import network as network
+from gamesim.figures.obedience import obedience as obedience
 from gamesim.figures.payoff_space import payoff_space as payoff_space
 from gamesim.figures.portrait import phase_space as phase_space
 from gamesim.figures.portrait import portrait as portrait
@@ -50,6 +51,7 @@ __all__ = [  # noqa: PLE0604  # they are strings
     "compare",
     "draw_run",
     "figure_functions",
+    "obedience",
     "portrait",
     "svg",
     "tetrahedra",

@@ -71,8 +71,8 @@ def portrait(shown: Portrait, *, ax: Axes | None = None, fig: Figure | SubFigure
     --------
     >>> import gamesim
     >>> from gamesim import figures
-    >>> figures.title_of(figures.portrait(gamesim.portrait("chicken", "replicator", rounds=5000)))
-    'replicator in chicken: 48% of starts end at (dare, chicken out), 48% at (chicken out, dare), 5% elsewhere'
+    >>> figures.title_of(figures.portrait(gamesim.portrait("zeeman", "replicator", rounds=5000, lines=10)))
+    'replicator in zeeman: 64% of starts end at the mixture (33%, 33%, 33%), 36% at action 1'
     """
     drawing = surface(_title(shown), size=(WIDTH, 6.6), ax=ax, fig=fig)
     panel = drawing.panels[0]
@@ -113,7 +113,7 @@ def phase_space(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigu
     >>> from gamesim import figures
     >>> record = gamesim.simulate("chicken", "hedge", rounds=1000, replicas=20, start="random")
     >>> figures.title_of(figures.phase_space(record))
-    'Of 20 runs of chicken, 10 end at (dare, chicken out) and 10 at (chicken out, dare)'
+    'Of 20 runs of chicken, 12 end at (chicken out, dare) and 8 at (dare, chicken out)'
     """
     if not isinstance(record.game, Table) or record.feedback != "expected":
         return None

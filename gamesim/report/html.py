@@ -35,6 +35,8 @@ CAPTIONS = {
     "strategies": "The probabilities with which players play their actions, in the rounds that the record keeps.",
     "triangles": "The mixed strategies of players with three actions as paths: each corner is an action, "
     "and the closer the path is to a corner, the more likely is that action.",
+    "phase-space": "The strategies of all players as one point, which moves from round to round. Arrows show where the "
+    "learners would go from each point, shades how fast, and marks where they rest.",
     "tetrahedron": "All joint distributions of two players with two actions each: every corner is an action profile, "
     "the path is the joint distribution of play up to each round, and the regions are the sets of equilibria.",
     "payoff-space": "Mean payoffs per round of both players up to each round, with the feasible payoffs and those of "

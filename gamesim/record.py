@@ -369,7 +369,7 @@ class Record(Generic[Number]):
     def endings(self) -> dict[str, int]:
         """Return how many runs end where, by their strategies in the last round.
 
-        A run ends at a pure profile if every player plays an action with probability at least 0.98, or at a mixed
+        A run ends at a pure equilibrium if every player plays its action with probability at least 0.98, or at a mixed
         equilibrium of a small two-player game if no probability differs by more than 0.02.
 
         Returns

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 import gamesim
-from gamesim import InputError, Table, games
+from gamesim import InputError, Table, equilibrium, figures, games
 from gamesim.cli.main import main
-from gamesim.figures import phase_space, portrait, title_of
+from gamesim.figures import cloud, phase_space, portrait, title_of
 from gamesim.flows import flow, velocity
+from gamesim.measure.endings import endings
 from gamesim.portraits import Dynamics, stability
+from gamesim.report.summary import summarise
 
 UNEVEN = Table.from_payoffs([[[3.0, -1.0], [0.5, 2.0]], [[1.0, 4.0], [2.5, -2.0]]], name="uneven")
 THREE = games.make("uniform", players=3, actions=[2, 2, 2], seed=11)
@@ -207,3 +209,61 @@ def test_the_command_prints_rest_points_and_writes_pictures(tmp_path: Path, caps
     assert "saddle" in printed and "one round of hedge" in printed
     assert {path.name for path in tmp_path.iterdir()} == {"picture.svg", "picture.png"}
     assert main(["portrait", "chicken", *to]) == 2 and "exists" in capsys.readouterr().err
+
+
+def test_runs_that_pass_a_pure_profile_have_not_ended_there() -> None:
+    pure = np.array([[1.0, 0, 0, 0, 1.0, 0], [0.99, 0.01, 0, 0, 0.99, 0.01]])
+    assert endings(games.make("shapley"), pure) == {"elsewhere": 2}
+    battle = games.make("battle-of-the-sexes")  # its mixed equilibrium by hand: 3 q = 2 (1 - q), 2 p = 3 (1 - p)
+    rows = np.array([[1.0, 0, 1, 0], [0.0, 1, 0, 1], [0.6, 0.4, 0.4, 0.6], [0.4, 0.6, 0.6, 0.4], [1.0, 0, 0, 1]])
+    assert endings(battle, rows) == {
+        "(opera, opera)": 1,
+        "(fight, fight)": 1,
+        "mixed equilibrium (60% opera, 40% opera)": 1,
+        "elsewhere": 2,
+    }
+
+
+def test_reports_of_replicas_count_where_runs_end() -> None:
+    record = gamesim.simulate("battle-of-the-sexes", "hedge", rounds=500, replicas=12, start="random")
+    operas = int(((record.last[0][:, 0] > 0.98) & (record.last[1][:, 0] > 0.98)).sum())
+    assert record.endings() == {"(opera, opera)": operas, "(fight, fight)": 12 - operas} and 0 < operas < 12
+    words = f"Of 12 runs of battle-of-the-sexes, {operas} end at (opera, opera) and {12 - operas} at (fight, fight)"
+    drawn = cloud(record)
+    assert drawn is not None and title_of(drawn) == words and cloud(record[0]) is None
+    assert summarise(record, title="t", distance="never").verdict.endswith(words + ".")
+
+
+def test_obedience_is_counted_by_hand_in_an_asymmetric_game() -> None:
+    game = Table.from_payoffs(
+        [[[3.0, 1.0, 0.0], [0.0, 2.0, 5.0]], [[1.0, 2.0, 4.0], [3.0, 0.0, 1.0]]], players=["R", "C"]
+    )
+    joint = np.array([[0.2, 0.1, 0.05], [0.25, 0.3, 0.1]])
+    found = equilibrium.obedience(game, joint)
+    for a in range(2):
+        for b in range(2):
+            gain = sum(joint[a, c] * (game.payoffs[0, b, c] - game.payoffs[0, a, c]) for c in range(3))
+            assert found.gains[0][a, b] == pytest.approx(gain, abs=1e-15)
+    for a in range(3):
+        for b in range(3):
+            gain = sum(joint[r, a] * (game.payoffs[1, r, b] - game.payoffs[1, r, a]) for r in range(2))
+            assert found.gains[1][a, b] == pytest.approx(gain, abs=1e-15)
+            given = gain / (joint[0, a] + joint[1, a])
+            assert found.gains_if_recommended[1][a, b] == pytest.approx(given, abs=1e-15)
+    assert found.gap == pytest.approx(equilibrium.gap(game, joint, "ce"))
+    polytope = equilibrium.polytope(game, "ce")
+    assert str(found.broken()[0]) == str(polytope.deviations(joint, 1)[0])
+    for vertex in polytope.vertices():
+        assert equilibrium.obedience(game, vertex).is_equilibrium
+    assert title_of(figures.obedience(found)).startswith("In ")
+
+
+def test_obedience_with_three_players_and_unused_recommendations() -> None:
+    joint = np.zeros((2, 2, 2))
+    joint[0, 0, 1] = 1.0
+    found = equilibrium.obedience(games.make("jordan"), joint)
+    assert [str(one) for one in found.broken()] == ["Second gains 2 by playing tails when heads is recommended"]
+    assert np.isnan(found.gains_if_recommended[2][0]).all() and found.recommended[2].tolist() == [0.0, 1.0]
+    assert title_of(figures.obedience(found)) == (
+        "In jordan, Second gains 2 per round by playing tails when heads is recommended"
+    )

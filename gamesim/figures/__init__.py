@@ -11,6 +11,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from gamesim.figures.animation import animate as animate
+from gamesim.figures.cloud import cloud as cloud
 from gamesim.figures.curves import compare as compare
 from gamesim.figures.curves import gaps as gaps
 from gamesim.figures.curves import regrets as regrets
@@ -33,6 +34,7 @@ from gamesim.record import Record
 
 # All figures of a run, in the order of the report; files are named after the functions.
 _OF_A_RUN: tuple[Callable[[Record], Figure | None], ...] = (
+    cloud,
     gaps,
     regrets,
     profile,

@@ -1,4 +1,4 @@
-"""Where runs end, in words: at a pure profile, at a mixed equilibrium, or elsewhere."""
+"""Where runs end, in words: at a pure or mixed equilibrium, or elsewhere."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -14,6 +14,7 @@ PURE = 0.98  # probability of an action that counts as pure
 NEAR = 0.02  # largest difference of a probability to an equilibrium that counts as having ended there
 CELLS = 25  # of a two-player game whose mixed equilibria are looked for
 SHOWN = 4  # players and actions that are named
+ROUNDING = 1e-9  # of losses, which lie in [-1, 1]
 ELSEWHERE = "elsewhere"
 
 
@@ -75,9 +76,17 @@ def sentence(found: dict[str, int], game: str) -> str:
 def _ending(game: Game, profile: NDArray[np.float64]) -> str:
     strategies = np.split(profile, np.cumsum(game.sizes)[:-1])
     if min(float(one.max()) for one in strategies) >= PURE:
-        return in_words(game, strategies)
+        return in_words(game, strategies) if _is_equilibrium(game, strategies) else ELSEWHERE
     if isinstance(game, Table) and len(game.players) == 2 and game.cells <= CELLS:
         for equilibrium in nash_equilibria(game).profiles:
             if np.abs(profile - np.concatenate(equilibrium)).max() <= NEAR:
                 return f"mixed equilibrium {in_words(game, equilibrium)}"
     return ELSEWHERE
+
+
+def _is_equilibrium(game: Game, strategies: Sequence[NDArray[np.float64]]) -> bool:
+    """Whether the pure profile next to these strategies is a Nash equilibrium; play that circles only passes others."""
+    chosen = [int(one.argmax()) for one in strategies]
+    pure = np.concatenate([np.eye(one.size)[a] for one, a in zip(strategies, chosen, strict=True)])
+    losses = np.split(game.expected_losses(pure), np.cumsum(game.sizes)[:-1])
+    return all(float(loss[a] - loss.min()) <= ROUNDING for loss, a in zip(losses, chosen, strict=True))

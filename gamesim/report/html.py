@@ -26,6 +26,8 @@ from gamesim.report.verdict import bound_in_words, draws_seen
 EQUILIBRIUM_HEADINGS: dict[EquilibriumKind, str] = {"ce": "correlated (CE)", "cce": "coarse correlated (CCE)"}
 # Captions by file name.
 CAPTIONS = {
+    "cloud": "All replicas: each thin line is a run, the thick line their median, and the bands contain half and 90 % "
+    "of the runs. Runs that part end at different places, which means hide.",
     "gaps": "Gap: the largest gain per round that a player would obtain by deviating. Distance, if computed: the total "
     "variation from play to the nearest equilibrium. Both are for play up to each round.",
     "regrets": "How much more players would have earned in total by always playing one fixed action (external), by "

@@ -95,7 +95,7 @@ const connection = new Connection({
     if (shape === page.shape?.shape) transport.seeking = round;
   },
   paused({ event, round }) {
-    notify(`Paused after round ${whole(round)}: ${reason(event)}.`);
+    showStatus(`paused after round ${whole(round)}: ${reason(event)}`);
   },
   nearest(message) {
     if (message.shape !== page.shape?.shape) return;
@@ -364,11 +364,17 @@ function showJoin() {
 byId("share-button").addEventListener("click", showJoin);
 
 const details = byId("setup");
-const toggleSetup = () => (details.open = !details.open);
+function toggleSetup() {
+  details.open = !details.open;
+  localStorage.setItem("gamesim-setup", details.open ? "open" : "closed");
+}
 byId("setup-button").addEventListener("click", toggleSetup);
+details.querySelector("summary").addEventListener("click", (event) => {
+  event.preventDefault();
+  toggleSetup();
+});
 details.addEventListener("toggle", () => {
   byId("setup-button").setAttribute("aria-pressed", String(details.open));
-  localStorage.setItem("gamesim-setup", details.open ? "open" : "closed");
   redraw();
 });
 
@@ -468,5 +474,6 @@ addEventListener("hashchange", () => {
 setTheme(THEMES.includes(localStorage.getItem("gamesim-theme")) ? localStorage.getItem("gamesim-theme") : "system");
 setProjector(localStorage.getItem("gamesim-projector") === "on");
 recall();
-details.open = localStorage.getItem("gamesim-setup") === "open" || (!course.lesson && innerWidth >= 1100);
+const kept = localStorage.getItem("gamesim-setup");
+details.open = kept === null ? !course.lesson && innerWidth >= 1100 : kept === "open";
 document.body.classList.add("ready");

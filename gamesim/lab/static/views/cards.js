@@ -84,7 +84,7 @@ export class Cards {
     this.page.opened([...this.open], this.filling);
   }
 
-  /** Open these views and no others. */
+  /** Open these views, in this order, and no others. */
   setOpen(names, filling = null) {
     this.open = new Set(names.filter((name) => name in VIEWS));
     this.filling = filling in VIEWS ? filling : null;
@@ -101,7 +101,7 @@ export class Cards {
 
   /** Fill the screen with the next open view; after the last one, with none. */
   fillNext() {
-    const names = [...this.cards.keys()].filter((name) => this.open.has(name) && this.fitting.has(name));
+    const names = [...this.open].filter((name) => this.fitting.has(name));
     this.fill(names[names.indexOf(this.filling) + 1] ?? null);
   }
 
@@ -120,7 +120,9 @@ export class Cards {
   show() {
     const filling = this.fitting.has(this.filling) ? this.filling : null;
     document.body.classList.toggle("filled", filling !== null);
+    const order = [...this.open];
     for (const [name, { card, fill }] of this.cards) {
+      card.style.order = order.indexOf(name);
       const shown = this.open.has(name) && this.fitting.has(name);
       card.hidden = !shown || (filling !== null && name !== filling);
       card.classList.toggle("full", name === filling);

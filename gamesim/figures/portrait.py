@@ -74,13 +74,12 @@ def portrait(shown: Portrait, *, ax: Axes | None = None, fig: Figure | SubFigure
     >>> figures.title_of(figures.portrait(gamesim.portrait("zeeman", "replicator", rounds=5000, lines=10)))
     'replicator in zeeman: 64% of starts end at the mixture (33%, 33%, 33%), 36% at action 1'
     """
-    drawing = surface(_title(shown), size=(WIDTH, 6.6), ax=ax, fig=fig)
+    drawing = surface(title(shown), size=(WIDTH, 6.6), ax=ax, fig=fig)
     panel = drawing.panels[0]
-    places = _basins(shown)
+    places = basins(shown)
     _background(panel, shown, places)
     _arrows(panel, shown)
-    step = LINES[shown.dynamics.shape]
-    for run in _chosen(shown, step):
+    for run in chosen_lines(shown):
         place = int(shown.ends[run])
         colour = BASINS[places.index(place)] if place in places else DARK
         _line(panel, project(shown.dynamics, shown.lines[run]), colour, LENGTH[shown.dynamics.shape])
@@ -146,7 +145,7 @@ def _is_symmetric(record: Record) -> bool:
     return all(bool((first == second).all()) for first, second in (one.trajectory[1] for one in _some(record)))
 
 
-def _basins(shown: Portrait) -> list[int]:
+def basins(shown: Portrait) -> list[int]:
     """Return the rest points at which runs end from an open set of starting points; saddles attract thin sets."""
     thin = ("saddle", "source", "centre")
     found = [place for place in shown.attractors if shown.rest[place].stability.split()[-1] not in thin]
@@ -166,7 +165,7 @@ def project(dynamics: Dynamics, states: Points) -> Points:
     return seen(2 * states[:, [0, 2, 4]] - 1)[:, :2]
 
 
-def _title(shown: Portrait) -> str:
+def title(shown: Portrait) -> str:
     """Return how many runs end where."""
     dynamics = shown.dynamics
     names = short(" and ".join(dict.fromkeys(one.name for one in dynamics.learners)), 40)
@@ -174,7 +173,7 @@ def _title(shown: Portrait) -> str:
     subject = f"{names}{limit} in {short(dynamics.game.name, 40)}"
     if not len(shown.ends):
         return f"{subject}: the phase portrait"
-    some = [(place_name(shown, place), float(np.mean(shown.ends == place))) for place in _basins(shown)[:3]]
+    some = [(place_name(shown, place), float(np.mean(shown.ends == place))) for place in basins(shown)[:3]]
     if not some:
         return f"{subject}: {_unsettled(shown)}"
     rest = 1 - sum(share for _, share in some)
@@ -206,27 +205,36 @@ def place_name(shown: Portrait, place: int) -> str:
 
 def _background(panel: Axes, shown: Portrait, places: Sequence[int]) -> None:
     """Shade the phase space: the hue by where runs end, the strength by speed."""
-    dynamics = shown.dynamics
-    if dynamics.shape == "cube":
+    if shown.dynamics.shape == "cube":
         return
-    left, right, bottom, top = (0.0, 1.0, 0.0, 1.0 if dynamics.shape == "square" else CORNERS[2, 1])
-    x, y = np.meshgrid(np.linspace(left, right, PIXELS), np.linspace(bottom, top, PIXELS))
+    kinds, strengths, top = shading(shown, places, PIXELS)
+    colours = np.array([to_rgb(NONE if places else PLAIN), *(to_rgb(one) for one in BASINS)])
+    image = 1 - np.nan_to_num(strengths)[..., None] * (1 - colours[kinds])
+    image = np.concatenate([image, ~np.isnan(strengths)[..., None]], axis=-1)
+    panel.imshow(image, origin="lower", extent=(0, 1, 0, top), aspect="equal", interpolation="bilinear", zorder=0)
+
+
+def shading(shown: Portrait, places: Sequence[int], count: int) -> tuple[NDArray[np.int64], Points, float]:
+    """Return the shades of `count` × `count` pixels of a square or a triangle, from the bottom up, and its height.
+
+    A pixel has the number of the place in `places` where runs end, counted from 1, or 0; and its strength, by speed,
+    which is NaN outside the triangle.
+    """
+    dynamics = shown.dynamics
+    top = 1.0 if dynamics.shape == "square" else float(CORNERS[2, 1])
+    x, y = np.meshgrid((np.arange(count) + 0.5) / count, top * (np.arange(count) + 0.5) / count)
     pixels = np.stack([x.ravel(), y.ravel()], axis=1)
     speeds = _speeds(shown)
-    points = project(dynamics, shown.points)
-    strength = FAINT + (FULL - FAINT) * np.sqrt(_spread(points, speeds[:, None], pixels)[:, 0] / (speeds.max() or 1.0))
-    hues = np.full((len(pixels), 3), to_rgb(PLAIN))
+    share = _spread(project(dynamics, shown.points), speeds[:, None], pixels)[:, 0] / (speeds.max() or 1.0)
+    strengths = FAINT + (FULL - FAINT) * np.sqrt(share)
+    kinds = np.zeros(len(pixels), dtype=np.int64)
     if places:
-        labels = [-1, *places]
-        shares = _spread(project(dynamics, shown.lines[:, 0]), shown.ends[:, None] == np.array(labels), pixels)
-        colours = np.array([to_rgb(NONE), *(to_rgb(BASINS[k]) for k in range(len(places)))])
-        hues = colours[shares.argmax(axis=1)]
-    image = 1 - strength[:, None] * (1 - hues)
+        shares = _spread(project(dynamics, shown.lines[:, 0]), shown.ends[:, None] == np.array([-1, *places]), pixels)
+        kinds = shares.argmax(axis=1)
     if dynamics.shape == "triangle":
-        share = np.linalg.solve(np.vstack([CORNERS.T, np.ones(3)]), np.vstack([pixels.T, np.ones(len(pixels))]))
-        image = np.column_stack([image, (share.min(axis=0) >= -1e-9).astype(float)])
-    panel.imshow(image.reshape(PIXELS, PIXELS, -1), origin="lower", extent=(left, right, bottom, top), aspect="equal",
-                 interpolation="bilinear", zorder=0)  # fmt: skip
+        weights = np.linalg.solve(np.vstack([CORNERS.T, np.ones(3)]), np.vstack([pixels.T, np.ones(len(pixels))]))
+        strengths[weights.min(axis=0) < -1e-9] = np.nan
+    return kinds.reshape(count, count), strengths.reshape(count, count), top
 
 
 def _spread(points: Points, values: Points, pixels: Points) -> Points:
@@ -258,10 +266,11 @@ def _arrows(panel: Axes, shown: Portrait) -> None:
     panel.quiver(*points.T, *(ways * sizes[:, None]).T, color=DARK, alpha=faint, zorder=2, **look, **heads)
 
 
-def _chosen(shown: Portrait, step: int) -> list[int]:
+def chosen_lines(shown: Portrait) -> list[int]:
     """Return the runs that are drawn as lines: some of a grid of starting points, or all if they are few."""
     if len(shown.lines) <= RUNS:
         return list(range(len(shown.lines)))
+    step = LINES[shown.dynamics.shape]
     firsts = project(shown.dynamics, shown.lines[:, 0]) if shown.dynamics.shape != "cube" else shown.lines[:, 0, ::2]
     columns = [np.unique(column.round(9), return_inverse=True)[1] for column in firsts.T]
     return [run for run in range(len(firsts)) if all(int(column[run]) % step == step // 2 for column in columns)]

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -46,7 +47,10 @@ def endings(game: Game, profiles: NDArray[np.float64]) -> dict[str, int]:
     >>> endings(games.make("chicken"), rows)  # doctest: +NORMALIZE_WHITESPACE
     {'(chicken out, dare)': 2, 'mixed equilibrium (67% chicken out, 67% chicken out)': 1, 'elsewhere': 1}
     """
-    found = Counter(_ending(game, row) for row in profiles)
+    mixed: list[NDArray[np.float64]] = []
+    if isinstance(game, Table) and len(game.players) == 2 and game.cells <= CELLS:
+        mixed = [np.concatenate(profile) for profile in _equilibria(game)]
+    found = Counter(_ending(game, row, mixed) for row in profiles)
     return dict(sorted(found.items(), key=lambda item: (item[0] == ELSEWHERE, -item[1])))
 
 
@@ -73,15 +77,20 @@ def sentence(found: dict[str, int], game: str) -> str:
     return f"Of {total:,} runs of {game}, {joined} and {rest[-1]}"
 
 
-def _ending(game: Game, profile: NDArray[np.float64]) -> str:
-    strategies = np.split(profile, np.cumsum(game.sizes)[:-1])
+def _ending(game: Game, profile: NDArray[np.float64], equilibria: Sequence[NDArray[np.float64]]) -> str:
+    ends = np.cumsum(game.sizes)[:-1]
+    strategies = np.split(profile, ends)
     if min(float(one.max()) for one in strategies) >= PURE:
         return in_words(game, strategies) if _is_equilibrium(game, strategies) else ELSEWHERE
-    if isinstance(game, Table) and len(game.players) == 2 and game.cells <= CELLS:
-        for equilibrium in nash_equilibria(game).profiles:
-            if np.abs(profile - np.concatenate(equilibrium)).max() <= NEAR:
-                return f"mixed equilibrium {in_words(game, equilibrium)}"
+    for one in equilibria:
+        if np.abs(profile - one).max() <= NEAR:
+            return f"mixed equilibrium {in_words(game, np.split(one, ends))}"
     return ELSEWHERE
+
+
+@lru_cache(maxsize=4)  # the checkpoints of a run ask again and again
+def _equilibria(game: Table) -> tuple[tuple[NDArray[np.float64], NDArray[np.float64]], ...]:
+    return nash_equilibria(game).profiles
 
 
 def _is_equilibrium(game: Game, strategies: Sequence[NDArray[np.float64]]) -> bool:

@@ -27,7 +27,7 @@ POINTS = 160  # of a line
 RUNS = 40  # of a cloud
 SECONDS = 2.0  # processor time of a cloud
 CLOUD_ACTIONS = 24  # of all players
-PUSH = 0.5  # share of the first strategies that is drawn at random, if the runs would be the same otherwise
+PUSH = 0.5  # share of the first strategies that is drawn at random, if learners cannot start at random strategies
 DEVICE_CELLS = 64  # action profiles of a game whose devices are computed
 VERTICES = 24  # of the polytope that are offered
 
@@ -107,11 +107,7 @@ def _cloud(text: str) -> str:
         raise InputError(f"a cloud needs at most {CLOUD_ACTIONS} actions of all players, got {sum(game.sizes)}")
     drawn = any(one != "expected" for one in scenario.feedbacks)
     moving = drawn or scenario.noise > 0 or any(one.perturb > 0 for one in scenario.player_parts)
-    many = scenario.model_copy(update={"replicas": RUNS})
-    if not moving:
-        parts = [one.model_copy(update={"perturb": PUSH}) for one in scenario.player_parts]
-        many = many.model_copy(update={"everyone": None, "players": parts})
-    simulation = simulated(many)
+    simulation = _many(scenario, {} if moving else {"start": "random", "opening": None})
     deadline = thread_time() + SECONDS
     record = simulation.run(scenario.rounds, lambda _: thread_time() > deadline, threads=0)
     curve = record.curve
@@ -127,6 +123,17 @@ def _cloud(text: str) -> str:
         "endings": [endings(game, last[:, k]) for k in range(last.shape[1])],
     }
     return json.dumps(data)
+
+
+def _many(scenario: Scenario, changes: dict[str, Any]) -> Simulation[Any]:
+    """Return a simulation of many runs, with these changes to all players, or perturbed if a learner refuses them."""
+    parts = [one.model_copy(update=changes) for one in scenario.player_parts]
+    try:
+        return simulated(scenario.model_copy(update={"replicas": RUNS, "everyone": None, "players": parts}))
+    except InputError:
+        if "perturb" in changes:
+            raise
+        return _many(scenario, {"perturb": PUSH})
 
 
 @lru_cache(maxsize=KEPT)

@@ -431,12 +431,12 @@ def test_the_links_of_a_public_lab_have_its_addresses_and_its_name(monkeypatch: 
     monkeypatch.setattr(socket, "getaddrinfo", lambda *_: known)
     monkeypatch.setattr(address, "FAR", {})
     name = f"http://{socket.gethostname()}:8765/?token=token"
-    everywhere = server.Address("0.0.0.0", 8765, "token")
+    everywhere = address.Address("0.0.0.0", 8765, "token")
     assert everywhere.links == ["http://192.0.2.7:8765/?token=token", name]
-    assert server.Address("::", 8765, "token").links[1:] == ["http://[2001:db8::7]:8765/?token=token", name]
+    assert address.Address("::", 8765, "token").links[1:] == ["http://[2001:db8::7]:8765/?token=token", name]
     for link in everywhere.links:  # every link that is shown is accepted
         assert everywhere.is_meant(urlsplit(link).netloc)
-    assert server.Address("::1", 8765).links == ["http://[::1]:8765/"]
+    assert address.Address("::1", 8765).links == ["http://[::1]:8765/"]
     assert address.Address("192.0.2.7", 80, "t").code_text("ascii") == ""
     assert address.Address("192.0.2.7", 80, "t").code_text("utf-8").count("\n") > 10
 

@@ -16,6 +16,7 @@ from starlette.applications import Starlette
 from starlette.types import Message, Scope
 
 from gamesim.lab import server
+from gamesim.lab.address import Address
 from gamesim.lab.events import EVENTS
 from gamesim.lab.session import Session
 from gamesim.lab.workers import Workers
@@ -161,7 +162,7 @@ def _applications() -> dict[bool, Starlette]:
     """Return the lab without and with a token."""
     found = {}
     for token in (None, TOKEN):
-        found[token is not None] = server.application(server.Address("127.0.0.1", PORT, token))
+        found[token is not None] = server.application(Address("127.0.0.1", PORT, token))
         found[token is not None].state.workers = Workers()
     return found
 

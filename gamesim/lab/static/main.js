@@ -43,6 +43,7 @@ const connection = new Connection({
     begin(page.scenario, page.beside);
   },
   closed() {
+    page.session = null;
     transport.playing = false;
     clearTimeout(page.patience);
     redraw();
@@ -117,6 +118,7 @@ const connection = new Connection({
 });
 
 function begin(scenario, beside) {
+  if (!page.session) Object.assign(page, { scenario, beside }); // begun as soon as the server is there
   page.wanted.push({ scenario, beside });
   connection.send({ do: "begin", scenario, beside });
   awaitAnswer();

@@ -43,11 +43,11 @@ STILL = 1e-10  # velocity at a rest point, relative to the largest
 APART = 1e-5  # two rest points that are closer are one
 NEUTRAL = 1e-6  # growth rates that are smaller, relative to the largest eigenvalue, count as 0
 NEAR = 0.02  # distance up to which a run counts as having ended at a rest point
-SEEDS = 3  # per side of a face, for Newton's method
+SEEDS = (0, 3, 3, 2)  # per side of a face, for Newton's method, by the number of simplices
 NEWTON_STEPS = 30
 MOST_REST_POINTS = 40  # more are a continuum
 INSIDE = 1e-9  # share of the uniform strategy where a learner cannot start on the boundary
-MOST_ROUNDS = 2_500_000  # of all runs together, if the number is not given
+MOST_ROUNDS = 3_000_000  # of all runs and players together, if the number is not given
 DRAWN = 5.0  # rounds of a run whose states are recorded, as the distance that the fastest play covers
 LIMIT_RATE = 0.05  # learning rate, per loss, of the runs that follow a continuous-time limit
 LIMITS: dict[Regulariser, str] = {
@@ -464,7 +464,7 @@ def _runs(
     )
     attracting = np.array(["sink" in point.stability or point.is_nash for point in rest], dtype=bool)
     places = np.array([point.state for point in rest]).reshape(-1, width)
-    most = max(2, MOST_ROUNDS // len(starts)) if rounds is None else rounds
+    most = max(2, MOST_ROUNDS // (len(starts) * len(dynamics.game.players))) if rounds is None else rounds
     simulation.advance(int(np.clip(DRAWN / max(fastest, 1e-9), 1, min(most, 2**13))))
     beginnings = [simulation.trajectory(replica)[1][:, :width].copy() for replica in range(len(starts))]
     while True:
@@ -590,7 +590,7 @@ def _zeros(move: Callable[[Vector], Vector], sizes: Sequence[int], still: float)
     ]
     for faces in product(*per_simplex):
         support = np.concatenate(faces)
-        seeds = [grid([int(face.sum())], _count(int(face.sum()))) for face in faces]
+        seeds = [grid([int(face.sum())], _count(int(face.sum()), SEEDS[len(sizes)])) for face in faces]
         for seed in product(*seeds):
             state = np.zeros(len(support))
             state[support] = np.concatenate([part for (part,) in seed])
@@ -600,8 +600,9 @@ def _zeros(move: Callable[[Vector], Vector], sizes: Sequence[int], still: float)
     return sorted(found, key=lambda state: tuple(state.round(6)))
 
 
-def _count(actions: int) -> int:
-    return {1: 1, 2: SEEDS, 3: SEEDS * (SEEDS + 1) // 2}[actions]
+def _count(actions: int, per_side: int) -> int:
+    """Return the number of points of a grid on a simplex."""
+    return {1: 1, 2: per_side, 3: per_side * (per_side + 1) // 2}[actions]
 
 
 def _newton(

@@ -13,6 +13,7 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
 from scipy.interpolate import LinearNDInterpolator
+from scipy.ndimage import gaussian_filter
 from scipy.spatial import ConvexHull
 
 from gamesim.errors import InputError
@@ -36,6 +37,7 @@ NONE = COLOURS[7]  # colour of runs that have not ended at a rest point
 PLAIN = "#5B8DB8"  # of a background without basins
 LINES = {"square": 4, "triangle": 5, "cube": 3}  # of so many starting points along each side, one line is drawn
 LENGTH = {"square": 1.1, "triangle": 1.1, "cube": 2.4}  # of a line, at most
+SMOOTH = 0.7  # width of the filter that smooths the borders of basins
 ARROW = 0.62  # length of the longest arrow, as a share of the distance between arrows
 RUNS = 60  # runs of a record that are drawn as paths
 STABILITY = {  # fill of the markers of rest points
@@ -230,6 +232,8 @@ def shading(shown: Portrait, places: Sequence[int], count: int) -> tuple[NDArray
     kinds = np.zeros(len(pixels), dtype=np.int64)
     if places:
         shares = _spread(project(dynamics, shown.lines[:, 0]), shown.ends[:, None] == np.array([-1, *places]), pixels)
+        smooth = SMOOTH * count / np.sqrt(len(shown.lines))  # about the distance between two starting points
+        shares = gaussian_filter(shares.reshape(count, count, -1), (smooth, smooth, 0)).reshape(len(pixels), -1)
         kinds = shares.argmax(axis=1)
     if dynamics.shape == "triangle":
         weights = np.linalg.solve(np.vstack([CORNERS.T, np.ones(3)]), np.vstack([pixels.T, np.ones(len(pixels))]))

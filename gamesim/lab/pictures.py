@@ -21,7 +21,7 @@ from gamesim.scenario import Scenario
 from gamesim.simulation import Simulation
 
 KEPT = 32  # answers that are kept: in class, many pages show the same game
-STARTS = {"square": 17, "triangle": 22, "cube": 6}  # runs per side of a portrait
+STARTS = {"square": 17, "triangle": 18, "cube": 6}  # runs per side of a portrait
 PIXELS = 44  # per side of the background of a portrait
 POINTS = 160  # of a line
 RUNS = 40  # of a cloud

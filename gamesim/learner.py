@@ -437,12 +437,13 @@ class Learner:
         return None
 
     def limit(self) -> Regulariser | None:
-        """Return the regulariser of the flow that the learner follows in the limit of small rates.
+        """Return the regulariser of the learner's continuous-time limit.
 
         Returns
         -------
         {"entropic", "euclidean", "log-barrier"} or None
-            The regulariser, see `gamesim.flow`, or None if no such limit is known.
+            The regulariser of the flow, see `gamesim.flow`, that the learner follows in the limit of small rates, or
+            None if no such limit is known.
 
         Examples
         --------

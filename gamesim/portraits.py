@@ -168,12 +168,12 @@ class Dynamics:
         return self.next_state(state) - state
 
     @property
-    def time_step(self) -> float:
-        """Return the time that one round of `followers` takes, in the units of the velocity."""
+    def _time_step(self) -> float:
+        """Return the time that one round of `_followers` takes, in the units of the velocity."""
         return LIMIT_RATE / float(self.game.scale.max()) if self.kind == "limit" else 1.0
 
     @cached_property
-    def followers(self) -> list[Learner]:
+    def _followers(self) -> list[Learner]:
         """Return learners whose runs follow the velocity: these, or in a limit regularised leaders with small rates."""
         if self.kind != "limit":
             return self.learners
@@ -181,7 +181,7 @@ class Dynamics:
         scales = LIMIT_RATE * self.game.scale / self.game.scale.max()  # so that time is the same for all players
         return [FTRL(self._limit, rate=float(rate)) for rate in scales]
 
-    def inside(self, state: Vector) -> Vector:
+    def _inside(self, state: Vector) -> Vector:
         """Return the velocity at a state, or if a learner cannot start there, next to it in the interior."""
         try:
             return self.velocity(state)
@@ -189,7 +189,7 @@ class Dynamics:
             middle = np.concatenate([np.full(size, 1 / size) for size in SHAPES[self.shape]])
             return self.velocity((1 - INSIDE) * state + INSIDE * middle)
 
-    def replicator(self, state: Vector) -> Vector:
+    def _replicator(self, state: Vector) -> Vector:
         """Return the velocity of the replicator equation, whose rest points include all Nash equilibria."""
         return velocity(self.game, self._profile(state))[: state.size]
 
@@ -370,8 +370,7 @@ def portrait(
     learners : sequence, str or Learner, default "replicator"
         One learner per player, or one for all players, see `simulate`.
     rounds : int, optional
-        The number of rounds of each run. By default runs go on until all have ended at rest points, or as long as they
-        are fast.
+        The number of rounds of each run. By default runs continue until all have ended at rest points, up to a limit.
     arrows : int, optional
         The number of points per side of the grid of velocities. By default 15 for the square, 16 for the triangle
         and 5 for the cube.
@@ -418,7 +417,7 @@ def portrait(
     points = _lattice(dynamics.shape, per_side)
     velocities = np.array([dynamics.velocity(point) for point in points])
     rest = rest_points(dynamics, float(np.abs(velocities).max()))
-    fastest = float(np.abs(velocities).max()) * dynamics.time_step
+    fastest = float(np.abs(velocities).max()) * dynamics._time_step
     played, paths, ends = _runs(dynamics, _starts(dynamics, lines, starts), rest, rounds, fastest)
     return Portrait(dynamics, points, velocities, rest, _nash(dynamics), paths, played, ends)
 
@@ -457,7 +456,7 @@ def _runs(
     whole = np.tile(starts, 2) if dynamics.shape == "triangle" else starts
     simulation = Simulation(
         dynamics.game,
-        dynamics.followers,
+        dynamics._followers,
         replicas=len(starts),
         start=list(np.split(whole, np.cumsum(dynamics.game.sizes)[:-1], axis=1)),
         checkpoints=1,
@@ -490,10 +489,10 @@ def _nearest(ends: Points, places: Points, attracting: NDArray[np.bool_]) -> NDA
 
 def rest_points(dynamics: Dynamics, scale: float) -> list[RestPoint]:
     """Return the rest points of the dynamics, in order of their coordinates; `scale` is the largest velocity."""
-    found = _zeros(dynamics.inside, SHAPES[dynamics.shape], STILL * max(scale, 1e-12))
+    found = _zeros(dynamics._inside, SHAPES[dynamics.shape], STILL * max(scale, 1e-12))
     described = []
     for state in found[:MOST_REST_POINTS]:
-        jacobian = _jacobian(dynamics.inside, state, SHAPES[dynamics.shape])
+        jacobian = _jacobian(dynamics._inside, state, SHAPES[dynamics.shape])
         values = np.linalg.eigvals(jacobian).astype(np.complex128)
         gain = _gain(dynamics, state)
         kind = stability(np.where(np.abs(values) > NEUTRAL * scale, values, 0), dynamics.kind == "limit")
@@ -536,7 +535,7 @@ def _nash(dynamics: Dynamics) -> Points:
     width = sum(SHAPES[dynamics.shape])
     if dynamics.shape == "cube":  # rest points of the replicator equation from which nobody gains by deviating
         largest = float(np.max(game.range[1] - game.range[0])) or 1.0
-        zeros = _zeros(dynamics.replicator, SHAPES["cube"], STILL * largest)
+        zeros = _zeros(dynamics._replicator, SHAPES["cube"], STILL * largest)
         return np.array([state for state in zeros if _gain(dynamics, state) < 1e-6]).reshape(-1, width)
     found = nash_equilibria(game).profiles
     if dynamics.shape == "triangle":

@@ -17,7 +17,7 @@ OBEYED, BROKEN = COLOURS[3], COLOURS[1]
 
 @styled
 def obedience(shown: Obedience, *, fig: Figure | SubFigure | None = None) -> Figure:
-    """Plot the distribution of a correlating device, and the gain of every disobedience.
+    """Plot a correlating device, and the gain of every disobedience.
 
     In a 2×2 game, the device is also drawn as a point beside the polytope of correlated equilibria.
 

@@ -33,7 +33,7 @@ VERTICES = 24  # of the polytope that are offered
 
 
 def message(kind: str, scenario: Scenario, simulation: Simulation[float], shape: int, run: int) -> str:
-    """Return the message with what a view asks for, or with why there is none."""
+    """Return the message that a view asks for, or the reason why it cannot be computed."""
     makers: dict[str, Callable[[], str]] = {
         "portrait": lambda: _portrait(_key(scenario.played_game), tuple(simulation.learners)),
         "cloud": lambda: _cloud(json.dumps(as_data(scenario))),

@@ -44,7 +44,7 @@ class Obedience:
 
     @property
     def recommended(self) -> list[Vector]:
-        """Return how likely each action is to be recommended, for each player.
+        """Return the probability that each action is recommended, for each player.
 
         Examples
         --------
@@ -57,9 +57,9 @@ class Obedience:
 
     @property
     def gains_if_recommended(self) -> list[NDArray[np.float64]]:
-        """Return the gains in the rounds in which an action is recommended, NaN if it never is.
+        """Return the gains given the recommendation, in payoff units.
 
-        They are what a player expects that has seen its recommendation, in payoff units.
+        They are what a player expects that has seen its recommendation; NaN if the action is never recommended.
 
         Examples
         --------
@@ -76,7 +76,7 @@ class Obedience:
 
     @property
     def gap(self) -> float:
-        """Return the CE gap: the largest gain of a player that disobeys as it likes.
+        """Return the CE gap: the largest gain of a player, in payoff units per round.
 
         Examples
         --------
@@ -88,7 +88,7 @@ class Obedience:
 
     @property
     def is_equilibrium(self) -> bool:
-        """Return whether nobody gains by disobeying, up to rounding: the device is a correlated equilibrium.
+        """Return whether the device is a correlated equilibrium, up to rounding.
 
         Examples
         --------
@@ -99,7 +99,7 @@ class Obedience:
         return not self.broken()
 
     def broken(self) -> list[Deviation]:
-        """Return the obedience constraints that break, with by how much, the largest gain first.
+        """Return the constraints that break, the largest gain first.
 
         Returns
         -------
@@ -125,7 +125,7 @@ class Obedience:
 
 
 def obedience(game: Game, joint: ArrayLike) -> Obedience:
-    """Return what each player gains by disobeying each recommendation of a correlating device.
+    """Return the gains from disobeying a correlating device.
 
     Parameters
     ----------

@@ -22,7 +22,7 @@ LOWEST = 1e-6  # of the payoff range: smaller gaps are drawn at the bottom
 
 
 @styled
-def cloud(record: Record, *, fig: Figure | SubFigure | None = None) -> Figure | None:
+def cloud(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigure | None = None) -> Figure | None:
     """Plot all replicas: strategies, payoffs and gaps, with quantile bands.
 
     The title states how many runs end where.
@@ -31,6 +31,8 @@ def cloud(record: Record, *, fig: Figure | SubFigure | None = None) -> Figure | 
     ----------
     record : Record
         The record of a run with replicas.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into, which this figure refuses, because it has several panels.
     fig : matplotlib.figure.Figure or SubFigure, optional
         An empty figure to draw into. By default a new one.
 
@@ -52,7 +54,7 @@ def cloud(record: Record, *, fig: Figure | SubFigure | None = None) -> Figure | 
         return None
     rows = players + 1
     title = sentence(record.endings(), short(game.name, 40))
-    drawing = surface(title, 2, rows, size=(WIDTH, 1.2 + 1.7 * rows), fig=fig, sharex=True)
+    drawing = surface(title, 2, rows, size=(WIDTH, 1.2 + 1.7 * rows), ax=ax, fig=fig, sharex=True)
     rounds, ends = record.curve.rounds, np.cumsum(game.sizes)[:-1]
     last = np.split(record.curve.measure("last-strategies"), ends, axis=-1)
     payoffs = record.curve.payoffs()

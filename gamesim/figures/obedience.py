@@ -1,5 +1,7 @@
 """A correlating device: its distribution, and what players gain by disobeying it."""
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
@@ -66,10 +68,10 @@ def obedience(shown: Obedience, *, fig: Figure | SubFigure | None = None) -> Fig
     places = np.arange(len(lines))
     right.barh(places, gains, color=np.where(broken, BROKEN, OBEYED), height=0.62)
     right.axvline(0, color=DARK, linewidth=1)
-    for place, gain, breaks in zip(places, gains, broken, strict=True):
+    for row, gain, breaks in zip(places, gains, broken, strict=True):
         words = f" {number(float(gain), zero=BREAKS)}{', broken' if breaks else ''}"
-        side = {"ha": "left"} if gain <= 0 else {"ha": "right"}
-        right.annotate(words, (0, place), (4 if gain <= 0 else -4, 0), textcoords="offset points", va="center",
+        side: Any = {"ha": "left"} if gain <= 0 else {"ha": "right"}
+        right.annotate(words, (0, row), (4 if gain <= 0 else -4, 0), textcoords="offset points", va="center",
                        fontsize=8, fontweight="bold" if breaks else "normal", **side)  # fmt: skip
     right.set_yticks(places, [words for words, _ in lines], fontsize=8)
     right.invert_yaxis()

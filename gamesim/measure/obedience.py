@@ -7,7 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from gamesim.engine.compiled import Vector
 from gamesim.game import Game, Table
-from gamesim.measure.incentives import Deviation, checked_joint, deviation_matrices, own_first, written_out
+from gamesim.measure.elimination import own_first
+from gamesim.measure.incentives import Deviation, checked_joint, deviation_matrices, written_out
 
 BREAKS = 1e-9  # share of the payoff range up to which a gain is rounding
 

@@ -417,7 +417,7 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def _with_verdict(summary: Summary, ended: str) -> Summary:
+def _with_verdict(summary: Summary, ended: str = "") -> Summary:
     """Return the summary with its verdict, and of replicas, how many ended where."""
     words = verdict(
         summary.trends["ce"],

@@ -264,10 +264,12 @@ def _arrows(panel: Axes, shown: Portrait) -> None:
     share = (speeds / (speeds.max() or 1.0)) ** 0.4
     moving = lengths > 0
     sizes = np.where(moving, ARROW * apart * (0.25 + 0.75 * share) / np.where(moving, lengths, 1), 0)
-    look: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 1, "pivot": "mid", "width": 0.003}
+    look: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 1, "pivot": "mid", "units": "xy"}
     heads: dict[str, Any] = {"headwidth": 4, "headlength": 4.5, "headaxislength": 4}
     faint = 0.35 if dynamics.shape == "cube" else 0.6
-    panel.quiver(*points.T, *(ways * sizes[:, None]).T, color=DARK, alpha=faint, zorder=2, **look, **heads)
+    panel.quiver(
+        *points.T, *(ways * sizes[:, None]).T, width=0.05 * apart, color=DARK, alpha=faint, zorder=2, **look, **heads
+    )
 
 
 def chosen_lines(shown: Portrait) -> list[int]:

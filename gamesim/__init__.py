@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from gamesim.game import Table as Table
     from gamesim.learner import Guarantee as Guarantee
     from gamesim.learner import Learner as Learner
+    from gamesim.observation import observed as observed
     from gamesim.portraits import Portrait as Portrait
     from gamesim.portraits import portrait as portrait
     from gamesim.record import Record as Record
@@ -45,6 +46,7 @@ _HOME = {
     "Table": "game",
     "Guarantee": "learner",
     "Learner": "learner",
+    "observed": "observation",
     "Portrait": "portraits",
     "portrait": "portraits",
     "Record": "record",

@@ -22,7 +22,7 @@ from gamesim.engine.sums import Sums
 from gamesim.errors import InputError, unknown
 from gamesim.formatting import number, one_line
 from gamesim.game import Game
-from gamesim.learner import Feedback, Learner, PlainRegret, RegretKind, RegretOf
+from gamesim.learner import Learner, PlainRegret, RecordedFeedback, RegretKind, RegretOf
 from gamesim.measure import bounds, frames, regrets
 from gamesim.measure.bounds import DELTA, Holds
 from gamesim.measure.builtin import PROBABILITY, Deviations, gap_name, regret_options
@@ -74,8 +74,8 @@ class Record(Generic[Number]):
         The number of rounds played.
     seed : int
         The seed of the first replica.
-    feedback : {"expected", "sampled", "bandit"}
-        What the learners observed, see `simulate`.
+    feedback : {"expected", "sampled", "bandit", "observed"}
+        What the learners observed, see `simulate`; "observed" if the play itself was observed, see `observed`.
     started : tuple of bool
         For each player, whether its first strategy was given or perturbed.
     single : bool
@@ -101,7 +101,7 @@ class Record(Generic[Number]):
     learners: tuple[Any, ...]
     rounds: int
     seed: int
-    feedback: Feedback
+    feedback: RecordedFeedback
     started: tuple[bool, ...]
     single: bool
     arrays: dict[str, NDArray[Any]]
@@ -113,8 +113,9 @@ class Record(Generic[Number]):
 
     def _extent(self) -> list[str]:
         """Return the rounds, the replicas and the seed in words."""
-        replicas = [] if self.single else [f"{self.replicas} replicas"]
-        return [f"{self.rounds:,} rounds", *replicas, f"seed {self.seed}"]
+        observed = self.feedback == "observed"
+        replicas = [] if self.single else [f"{self.replicas} {'groups' if observed else 'replicas'}"]
+        return [f"{self.rounds:,} rounds", *replicas, *([] if observed else [f"seed {self.seed}"])]
 
     def _repr_html_(self) -> str:
         zero = gap_rounding(self.game, self.rounds)
@@ -595,8 +596,8 @@ class Record(Generic[Number]):
         >>> [round(drawn.bound(0, "external", of=of), 1) for of in ("strategies", "play")]
         [50.8, 115.2]
         """
-        if self.settings.get("placed", [False] * len(self.learners))[player] or self.settings.get("protocol"):
-            return None  # proved for the learner's own start, and for losses observed after each round
+        if self._unusual(player):
+            return None
         losses = bounds.bound(
             self.learners,
             player,
@@ -663,8 +664,9 @@ class Record(Generic[Number]):
         Returns
         -------
         float or None
-            The certified bound, in payoff units, or None if the learner certifies no bounds, or if the record is of an
-            earlier version, whose learners kept other states.
+            The certified bound, in payoff units, or None if the learner certifies no bounds, if it observed other
+            losses than those of each round (because of a delay, noise, alternating moves or different feedback), or if
+            the record is of an earlier version, whose learners kept other states.
 
         Raises
         ------
@@ -693,21 +695,139 @@ class Record(Generic[Number]):
         """
         if not self.single:
             raise InputError("certificates need a record of a single run: use record[replica]")
-        learner = self.learners[player]
-        if not hasattr(learner, "certificate"):
-            return None
-        sizes = self.settings.get("states") or [
-            one.first_state(actions).size if isinstance(one, Learner) else 0
-            for one, actions in zip(self.learners, self.game.sizes, strict=True)
-        ]
-        state = np.split(self.arrays["continue_state"][0], np.cumsum(sizes)[:-1])[player]
-        if state.size != learner.first_state(self.game.sizes[player]).size:
+        learner, state = self.learners[player], self._certified_state(player, "certificate", 0)
+        if state is None:
             return None
         losses = learner.certificate(state, phi, exact)
         if self.started[player]:
             changes = np.eye(self.game.sizes[player]) - np.asarray(phi, dtype=np.float64)
             losses += max(np.abs(changes - row).sum(axis=1).max() for row in changes)
         return float(losses * self.game.scale[player])
+
+    def profile_certificate(
+        self, player: int, *, exact: bool = False
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """Return the certified bounds on the regret profile of a player's strategies.
+
+        They hold surely for ``profile(player, of="strategies")``. The first entries bound external and internal regret,
+        the last ones swap regret.
+
+        Parameters
+        ----------
+        player : int
+            The index of the player.
+        exact : bool, default False
+            Whether to use what the scalar learners lost in this run instead of their bounds. This is never larger.
+
+        Returns
+        -------
+        together : ndarray of shape (d,)
+            Bounds, in payoff units, on the regret against deviations that send at least d - k + 1 actions to the same
+            action, for k = 1, ..., d. With replicas it has a leading axis.
+        alone : ndarray of shape (d,)
+            The same for deviations that change at most k actions.
+
+        None is returned if the learner certifies no bounds, as by `certificate`.
+
+        Notes
+        -----
+        The exact certificate is linear in the deviation, so its maximum over each class is computed. The bounds of the
+        scalar learners are convex; their maximum is computed for external and internal regret, and bounded for larger
+        k. See `gamesim.players.Wavelet.profile_certificate`.
+
+        Examples
+        --------
+        >>> import gamesim
+        >>> record = gamesim.simulate("shapley", ["wavelet-continuous", "hedge"], rounds=1000, perturb=0.2)
+        >>> together, alone = record.profile_certificate(0)
+        >>> exact, _ = record.profile_certificate(0, exact=True)
+        >>> bool((record.profile(0)[0] <= exact).all() and (exact <= together).all())
+        True
+        >>> record.profile_certificate(1) is None
+        True
+        """
+        found = []
+        for replica in range(self.replicas):
+            state = self._certified_state(player, "profile_certificate", replica)
+            if state is None:
+                return None
+            losses = self._exact_profile(player, state) if exact else self._bound_profile(player, state)
+            found.append((losses + self._first_round(player)) * self.game.scale[player])
+        together, alone = np.moveaxis(np.array(found[0] if self.single else found), -2, 0)
+        return together, alone
+
+    def profile_bound(self, player: int) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """Return the bounds that are proved for the regret profile of a player's strategies.
+
+        Unlike those of `profile_certificate`, they are known before the run.
+
+        Parameters
+        ----------
+        player : int
+            The index of the player.
+
+        Returns
+        -------
+        together : ndarray of shape (d,)
+            Bounds, in payoff units, on the regret against deviations that send at least d - k + 1 actions to the same
+            action, for k = 1, ..., d.
+        alone : ndarray of shape (d,)
+            The same for deviations that change at most k actions.
+
+        None is returned if the guarantee of the learner has no bounds along the profile, or does not apply.
+
+        Examples
+        --------
+        >>> import gamesim
+        >>> record = gamesim.simulate("shapley", ["wavelet-continuous", "hedge"], rounds=1000, perturb=0.2)
+        >>> together, alone = record.profile_bound(0)
+        >>> together[0] == record.bound(0, "external"), alone[0] == record.bound(0, "internal")
+        (np.True_, np.True_)
+        """
+        learner = self.learners[player]
+        promise = learner.guarantee() if isinstance(learner, Learner) else None
+        if promise is None or promise.profile is None or self._unusual(player):
+            return None
+        size = self.game.sizes[player]
+        losses = promise.profile(self.rounds, size, np.arange(1, size + 1)) + self._first_round(player)
+        together, alone = losses * self.game.scale[player]
+        return together, alone
+
+    def _unusual(self, player: int) -> bool:
+        """Whether nothing is proved: it is for the learner's own start, and for losses observed after each round."""
+        placed = self.settings.get("placed", [False] * len(self.learners))[player]
+        return bool(placed or self.settings.get("protocol"))
+
+    def _certified_state(self, player: int, method: str, replica: int) -> NDArray[np.float64] | None:
+        """Return the state of a learner that certifies bounds by a method, or None if it cannot."""
+        learner = self.learners[player]
+        if not hasattr(learner, method) or self._unusual(player):
+            return None
+        sizes = self.settings.get("states") or [
+            one.first_state(actions).size if isinstance(one, Learner) else 0
+            for one, actions in zip(self.learners, self.game.sizes, strict=True)
+        ]
+        state: NDArray[np.float64]
+        state = np.split(self.arrays["continue_state"][replica], np.cumsum(sizes)[:-1])[player]
+        return state if state.size == learner.first_state(self.game.sizes[player]).size else None
+
+    def _bound_profile(self, player: int, state: NDArray[np.float64]) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = self.learners[player].profile_certificate(state, self.game.sizes[player])
+        return found
+
+    def _exact_profile(self, player: int, state: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the largest improper regret along the profile; of the two ways to write φ, the smaller one."""
+        worth, gradients = self.learners[player].improper_losses(state, self.game.sizes[player])
+        found: NDArray[np.float64] = np.min(
+            [worth - np.trace(one) + np.array(regrets.profile(one)) for one in gradients], axis=0
+        )
+        return found
+
+    def _first_round(self, player: int) -> NDArray[np.float64]:
+        """Return what a given or perturbed first strategy adds to losses along the profile."""
+        added = np.full(self.game.sizes[player], 4.0 if self.started[player] else 0.0)
+        added[0] /= 2
+        return added
 
     def best_deviation(self, player: int, kind: PlainRegret, *, of: RegretOf = "play") -> NDArray[np.float64]:
         """Return the deviation that a player's regret is measured against.

@@ -1,7 +1,7 @@
 """Check that everything in a record that was read fits together: measures and compiled code rely on it."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +10,7 @@ from gamesim.engine.sums import lengths
 from gamesim.errors import InputError, unknown
 from gamesim.formatting import shown
 from gamesim.game import Game, Table
-from gamesim.learner import Feedback
+from gamesim.learner import DRAWN, FEEDBACKS
 from gamesim.measure.observers import BUILT_IN
 from gamesim.validation import MOST_ROUNDS, whole_number
 
@@ -26,7 +26,7 @@ _TYPES: dict[str, type] = {
     "arrays": list,
     "settings": dict,
 }
-_INTEGERS = ("checkpoints", "trajectory_rounds", "continue_kept")
+_INTEGERS = ("checkpoints", "trajectory_rounds", "continue_kept", "plays", "recommendations")
 _LATER = ("path", "last", "strategy_counterfactuals")  # NaN in records of earlier versions
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -37,8 +37,8 @@ def check_manifest(manifest: Mapping[str, Any]) -> None:
     for key, kind in _TYPES.items():
         if type(manifest.get(key)) is not kind:
             raise InputError(f"{key} must be of type {kind.__name__}, got {shown(manifest.get(key))}")
-    if manifest["feedback"] not in get_args(Feedback):
-        raise unknown("feedback", manifest["feedback"], get_args(Feedback))
+    if manifest["feedback"] not in FEEDBACKS:
+        raise unknown("feedback", manifest["feedback"], FEEDBACKS)
     whole_number("rounds", manifest["rounds"], least=0, most=MOST_ROUNDS)
     whole_number("seed", manifest["seed"], least=0)
 
@@ -75,7 +75,7 @@ def check_arrays(game: Game, arrays: Arrays, manifest: Mapping[str, Any]) -> Non
         arrays,
         {"checkpoints": (kept,), "trajectory_rounds": (rows,), "trajectory": (replicas, rows, sum(game.sizes))},
     )
-    drawn = manifest["feedback"] != "expected"
+    drawn = manifest["feedback"] in DRAWN
     tabled = isinstance(game, Table) and "counterfactuals" not in arrays  # which earlier versions stored
     for name, width in lengths(game.sizes, drawn, tabled, sum(observers.values())).items():
         check_shapes(arrays, {name: (replicas, width), f"checkpoint_{name}": (replicas, kept, width)})
@@ -89,6 +89,10 @@ def check_arrays(game: Game, arrays: Arrays, manifest: Mapping[str, Any]) -> Non
             raise InputError(f"checkpoints and trajectory_rounds must increase, from 1 to {rounds} at most")
     if not (np.abs(arrays["trajectory"]) <= 2).all():
         raise InputError("trajectory must be strategies")
+    for name in {"plays", "recommendations"} & set(arrays):
+        check_shapes(arrays, {name: (replicas, rounds, len(game.sizes))})
+        if not ((arrays[name] >= -1) & (arrays[name] < game.sizes)).all():
+            raise InputError(f"{name} must be indices of actions")
     for name, found in arrays.items():
         if name not in ("checkpoints", "trajectory_rounds") and len(found) != replicas:
             raise InputError(f"{name} must have one row for each of the {replicas} replicas, got {len(found)}")

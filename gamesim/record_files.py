@@ -16,7 +16,7 @@ from gamesim.errors import InputError
 from gamesim.formatting import shown
 from gamesim.game import Game, Table
 from gamesim.games.io import npy
-from gamesim.learner import Feedback
+from gamesim.learner import DRAWN, RecordedFeedback
 from gamesim.record_checks import check_arrays, check_manifest, check_settings
 from gamesim.user_learners import described, from_entry
 
@@ -32,7 +32,7 @@ class Fields(TypedDict):
     learners: tuple[Any, ...]
     rounds: int
     seed: int
-    feedback: Feedback
+    feedback: RecordedFeedback
     started: tuple[bool, ...]
     single: bool
     arrays: dict[str, NDArray[Any]]
@@ -98,11 +98,11 @@ def read(folder: Path) -> Fields:
         raise InputError(f"{folder} is not a complete record ({what})") from None
 
 
-def _later_sums(arrays: dict[str, NDArray[Any]], game: Game, feedback: Feedback) -> dict[str, NDArray[Any]]:
+def _later_sums(arrays: dict[str, NDArray[Any]], game: Game, feedback: RecordedFeedback) -> dict[str, NDArray[Any]]:
     """Return the sums that a record of an earlier version lacks, as NaN: they cannot be computed afterwards."""
     replicas, kept, _ = arrays["checkpoint_average"].shape
     added = {}
-    for name, length in lengths(game.sizes, drawn=feedback != "expected", tabled=isinstance(game, Table)).items():
+    for name, length in lengths(game.sizes, drawn=feedback in DRAWN, tabled=isinstance(game, Table)).items():
         if name not in arrays:
             added[name] = added[f"continue_{name}"] = np.full((replicas, length), np.nan)
             added[f"checkpoint_{name}"] = np.full((replicas, kept, length), np.nan)

@@ -332,7 +332,8 @@ def test_the_legend_of_a_large_game_lists_only_what_is_drawn(noted: Page, lab: L
     large = {**CHICKEN, "rounds": 30, "game": {"name": "kuhn-poker"}, "players": [{"learner": "hedge"}] * 2}
     visit(noted, lab, scenario=large, speed=61, views=["joint", "payoffs"])
     play_out(noted)
-    assert [one[0] for one in written(noted, "joint")] == ["play so far (nearest CE not computed)"]
+    headings = [one[0] for one in written(noted, "joint") if " " in one[0]]
+    assert headings == ["play so far (nearest CE not computed)"]
     legend = [one[0] for one in written(noted, "payoffs")][-2:]
     assert legend == ["average", "feasible"]
 

@@ -7,10 +7,13 @@ import sys
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NoReturn, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias, TypeVar
 
 from gamesim.cli.exit_codes import BAD_INPUT
 from gamesim.errors import InputError, readable
+
+if TYPE_CHECKING:
+    from gamesim.game import Game
 
 Commands: TypeAlias = "argparse._SubParsersAction[Parser]"
 Number = TypeVar("Number", int, float)
@@ -89,6 +92,15 @@ def _read(text: str, check: Callable[[str], Number]) -> Number:
         return check(text)
     except InputError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def game_named(name: str) -> "Game":
+    """Return a built-in game, the game in a game file, or that of a scenario file."""
+    from gamesim import games, scenario
+
+    if name in games.available() and not Path(name).exists():
+        return games.make(name)
+    return scenario.read(name).played_game if name.endswith(".toml") else games.load(name)
 
 
 def scenario_path(name: str) -> Path:

@@ -29,6 +29,7 @@ CAN_BE_LISTED = {
     "games": "games, with their sizes",
     "scenarios": "a game and learners, ready to run",
     "studies": "scenarios with varied learners, games or settings",
+    "literature": "published results, each with a claim and a scenario",
 }
 
 
@@ -89,6 +90,17 @@ def list_studies(console: Console) -> None:
     console.print(
         "\nRun a study: gamesim sweep NAME. Estimate its running time: gamesim sweep NAME --dry-run", style="dim"
     )
+
+
+def list_literature(console: Console) -> None:
+    """Print the published results with their claims."""
+    from gamesim.literature import entries  # it imports matplotlib
+
+    grid = _rows()
+    for name, one in entries().items():
+        grid.add_row(name, one.claim)
+    console.print(grid)
+    console.print("\nMeasure one: gamesim literature NAME. Run its scenario: gamesim run literature/NAME", style="dim")
 
 
 def show(name: str, console: Console) -> None:

@@ -4,7 +4,7 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from gamesim.cli.arguments import Commands, add_local_code
+from gamesim.cli.arguments import Commands, add_local_code, game_named
 from gamesim.errors import InputError
 
 
@@ -22,7 +22,7 @@ def add_figures(commands: Commands) -> None:
 def add_convert(commands: Commands) -> None:
     """Add the parser of `gamesim convert`."""
     convert = commands.add_parser("convert", help="convert a game to another file format")
-    convert.add_argument("source", metavar="GAME", help="game file, or name of a built-in game")
+    convert.add_argument("source", metavar="GAME", help="game file, scenario file, or name of a built-in game")
     convert.add_argument("target", metavar="PATH", help="output file, which ends with .nfg, .gam, .csv or .npz")
     convert.add_argument("--force", action="store_true", help="overwrite an existing file")
     convert.set_defaults(command=_convert)
@@ -47,12 +47,15 @@ def _figures(arguments: argparse.Namespace) -> int:
     if arguments.animate:
         print(f"Written to {animate(record, arguments.animate)}")
         return 0
-    scenario = read(folder / SCENARIO_FILE, local_code=arguments.allow_local_code)
-    stopped = record.rounds < scenario.rounds
-    title = scenario.title or folder.name
-    record = replace(record, learners=restored(record.learners, {}))
-    asked = scenario.measure
-    summary = summarise(record, title=title, distance=asked.distance, stopped=stopped, measures=asked.measures)
+    if record.feedback == "observed":
+        scenario, summary = None, summarise(record, title=folder.name)
+    else:
+        scenario = read(folder / SCENARIO_FILE, local_code=arguments.allow_local_code)
+        stopped = record.rounds < scenario.rounds
+        title = scenario.title or folder.name
+        record = replace(record, learners=restored(record.learners, {}))
+        asked = scenario.measure
+        summary = summarise(record, title=title, distance=asked.distance, stopped=stopped, measures=asked.measures)
     for missing in missing_figures(write_report(folder, scenario, record, summary)):
         print(missing)
     print(f"Wrote {folder / FIGURES_FOLDER} and {folder / REPORT_FILE}")
@@ -64,8 +67,7 @@ def _convert(arguments: argparse.Namespace) -> int:
     from gamesim.atomic import refuse_to_overwrite
     from gamesim.games.io import files
 
-    by_name = arguments.source in games.available() and not Path(arguments.source).exists()
-    game = games.make(arguments.source) if by_name else games.load(arguments.source)
+    game = game_named(arguments.source)
     target = Path(arguments.target)
     for path in files.paths(target, len(game.players)):
         refuse_to_overwrite(path, force=arguments.force)

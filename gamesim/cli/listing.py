@@ -12,7 +12,7 @@ checkpoints of a run or a study, where every file and every point has a checksum
 user-defined learner, which needs --allow-local-code.
 
 exit codes: 0 success, 1 damaged results or failed checks (all are listed), 2 invalid input"""
-LISTS = ("learners", "games", "scenarios", "studies")
+LISTS = ("learners", "games", "scenarios", "studies", "literature")
 
 
 def add_check(commands: Commands) -> None:
@@ -35,14 +35,14 @@ def add_check(commands: Commands) -> None:
 
 def add_list(commands: Commands) -> None:
     """Add the parser of `gamesim list`."""
-    listing = commands.add_parser("list", help="list learners, games, scenarios or studies")
+    listing = commands.add_parser("list", help="list learners, games, scenarios, studies or published results")
     listing.add_argument(
         "what",
         nargs="?",
         type=_current_name,
         choices=LISTS,
         metavar="KIND",
-        help="learners, games, scenarios or studies; without it, print what can be listed",
+        help="learners, games, scenarios, studies or literature; without it, print what can be listed",
     )
     listing.set_defaults(command=_list)
 
@@ -89,6 +89,7 @@ def _list(arguments: argparse.Namespace) -> int:
         "games": catalogue.list_games,
         "scenarios": catalogue.list_scenarios,
         "studies": catalogue.list_studies,
+        "literature": catalogue.list_literature,
     }
     print_list[arguments.what](make_console())
     return 0

@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Sequence
 
-from gamesim.cli import compare, files, lab, listing, portrait, run, studies, theorem
+from gamesim.cli import classroom, compare, files, lab, listing, literature, measure, portrait, run, studies, theorem
 from gamesim.cli.arguments import Parser, wrapped
 from gamesim.cli.exit_codes import BAD_INPUT, BROKEN_PIPE, INTERRUPTED
 from gamesim.errors import InputError, did_you_mean, readable, unknown
@@ -78,6 +78,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.set_defaults(commands=commands.choices)
     run.add_run(commands)
     compare.add_compare(commands)
+    measure.add_measure(commands)
     files.add_figures(commands)
     portrait.add_portrait(commands)
     files.add_convert(commands)
@@ -87,8 +88,11 @@ def build_parser() -> argparse.ArgumentParser:
     listing.add_show(commands)
     studies.add_sweep(commands)
     studies.add_study(commands)
+    literature.add_literature(commands)
     theorem.add_theorem(commands)
     lab.add_lab(commands)
+    classroom.add_play(commands)
+    classroom.add_class(commands)
     return parser
 
 

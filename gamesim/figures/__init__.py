@@ -15,6 +15,7 @@ from gamesim.figures.cloud import cloud as cloud
 from gamesim.figures.curves import compare as compare
 from gamesim.figures.curves import gaps as gaps
 from gamesim.figures.curves import regrets as regrets
+from gamesim.figures.frequencies import frequencies as frequencies
 from gamesim.figures.joint import joint as joint
 from gamesim.figures.nearest import nearest as nearest
 from gamesim.figures.network import network as network
@@ -39,6 +40,7 @@ _OF_A_RUN: tuple[Callable[[Record], Figure | None], ...] = (
     regrets,
     profile,
     strategies,
+    frequencies,
     triangles,
     phase_space,
     tetrahedron,

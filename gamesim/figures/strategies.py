@@ -32,8 +32,8 @@ def strategies(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigur
 
     Returns
     -------
-    matplotlib.figure.Figure
-        The figure.
+    matplotlib.figure.Figure or None
+        The figure; None if play was observed, see `frequencies`.
 
     Examples
     --------
@@ -43,6 +43,8 @@ def strategies(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigur
     >>> figures.title_of(figures.strategies(record))
     'Strategies in prisoners-dilemma hardly move after round 398 (by at most 7.8×10⁻⁷ in all)'
     """
+    if record.feedback == "observed":
+        return None
     one = record[0]
     names, actions = one.game.players, one.game.actions
     alike = len(set(actions)) == 1

@@ -62,10 +62,11 @@ REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' d
 
 
 class Guard:
-    """ASGI middleware that accepts requests from the page of the lab only."""
+    """ASGI middleware that accepts requests from pages of this server only, by default with the token of its link."""
 
-    def __init__(self, app: ASGIApp, address: Address) -> None:
+    def __init__(self, app: ASGIApp, address: Address, token: bool = True) -> None:
         self._app, self._address = app, address
+        self._token = address.token if token else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle or reject a request."""
@@ -83,18 +84,18 @@ class Guard:
     def _refusal(self, scope: Scope) -> str | None:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
         if not self._address.is_meant(headers.get("host", "")):
-            return "unknown host; open the link that gamesim lab printed"
+            return "unknown host; open the link that gamesim printed"
         origin = headers.get("origin")
         if scope["type"] == "websocket" and origin is None:
-            return "the Origin header is missing; only the page of the lab may connect"
+            return "the Origin header is missing; only the page of this server may connect"
         if origin is not None and not (
             origin.startswith("http://") and self._address.is_meant(origin.removeprefix("http://"))
         ):
-            return "foreign origin; only the page of the lab may connect"
-        if self._address.token is not None and not secrets.compare_digest(
-            _token(scope, headers).encode(), self._address.token.encode()
+            return "foreign origin; only the page of this server may connect"
+        if self._token is not None and not secrets.compare_digest(
+            _token(scope, headers).encode(), self._token.encode()
         ):
-            return "the token is missing or wrong; open the full link that gamesim lab printed"
+            return "the token is missing or wrong; open the full link that gamesim printed"
         return None
 
     def _with_headers(self, scope: Scope, send: Send) -> Send:
@@ -106,8 +107,8 @@ class Guard:
             (b"cross-origin-resource-policy", b"same-origin"),
             (b"cache-control", b"no-cache"),
         ]
-        if self._address.token is not None:
-            cookie = f"{COOKIE}={self._address.token}; HttpOnly; SameSite=Strict; Path=/"
+        if self._token is not None:
+            cookie = f"{COOKIE}={self._token}; HttpOnly; SameSite=Strict; Path=/"
             extra.append((b"set-cookie", cookie.encode()))
 
         async def with_headers(message: Message) -> None:
@@ -289,7 +290,7 @@ def serve(
         raise InputError(f"other machines can reach {host}; add --allow-network to permit this, or omit --host")
     if not 0 <= port <= 65535:
         raise InputError(f"port must be an integer from 0 to 65535, got {port}")
-    with _listening(host, port) as listener:
+    with listening(host, port) as listener:
         address = Address(host, listener.getsockname()[1], None if local else secrets.token_urlsafe(24))
 
         def opened() -> None:
@@ -331,7 +332,8 @@ def configuration(lab: Starlette) -> uvicorn.Config:
     )
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def listening(host: str, port: int) -> socket.socket:
+    """Return a socket that listens on an address, or raise an InputError."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     listener = socket.socket(family, socket.SOCK_STREAM)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

@@ -34,7 +34,7 @@ from math import log, sqrt
 from typing import Any, Literal, TypeAlias
 
 from gamesim.errors import InputError, unknown
-from gamesim.learner import REGRETS_OF, Feedback, Guarantee, Learner, PlainRegret, RegretOf
+from gamesim.learner import REGRETS_OF, Guarantee, Learner, PlainRegret, RecordedFeedback, RegretOf
 
 DELTA = 0.01  # the probability with which the regret of the draws may exceed its bound
 
@@ -69,7 +69,7 @@ def seen_by(learners: Sequence[Any], player: int) -> list[int]:
     return [i for i, one in enumerate(learners) if i != player and isinstance(one, Learner) and one.sees_draws]
 
 
-def bound_holds(learners: Sequence[Any], player: int, feedback: Feedback, of: RegretOf) -> Holds | None:
+def bound_holds(learners: Sequence[Any], player: int, feedback: RecordedFeedback, of: RegretOf) -> Holds | None:
     """Return in what sense a player's guarantee bounds its regret, of play or of the strategies; None if it does not.
 
     >>> from gamesim import players
@@ -98,7 +98,7 @@ def bound(
     actions: int,
     *,
     started: bool,
-    feedback: Feedback,
+    feedback: RecordedFeedback,
     of: RegretOf = "play",
     delta: float = DELTA,
 ) -> float | None:

@@ -20,7 +20,8 @@ from gamesim.learner import PLAIN_REGRETS
 from gamesim.measure.incentives import EquilibriumKind, no_distance
 from gamesim.measure.trend_words import in_words
 from gamesim.record import Record
-from gamesim.report.summary import PLAYERS_SHOWN, RegretSummary, Summary
+from gamesim.report.summary import PLAYERS_SHOWN, PROFILE_NOTE, RegretSummary, Summary
+from gamesim.report.terminal import how_played, interval_rows
 from gamesim.report.verdict import bound_in_words, draws_seen
 
 EQUILIBRIUM_HEADINGS: dict[EquilibriumKind, str] = {"ce": "correlated (CE)", "cce": "coarse correlated (CCE)"}
@@ -35,6 +36,7 @@ CAPTIONS = {
     "profile": "How much more each player would have earned in total by deviations that grow richer with k: at "
     "k = 1, one fixed action (solid) or one action replaced (dashed); at the largest k, any swap of actions.",
     "strategies": "The probabilities with which players play their actions, in the rounds that the record keeps.",
+    "frequencies": "How often players played their actions, in moving windows of a tenth of the rounds.",
     "triangles": "The mixed strategies of players with three actions as paths: each corner is an action, "
     "and the closer the path is to a corner, the more likely is that action.",
     "phase-space": "The strategies of all players as one point, which moves from round to round. Arrows show where the "
@@ -61,11 +63,9 @@ def report_html(
 
     `failed` holds the names of figures that could not be drawn, with the reasons.
     """
-    many = "" if summary.replicas is None else f" · mean of {len(summary.replicas)} replicas"
     facts = (
         f"{summary.game} · {len(summary.players):,} player{'' if len(summary.players) == 1 else 's'} · "
-        f"{summary.rounds:,} round{'' if summary.rounds == 1 else 's'} · seed {summary.seed} · "
-        f"{summary.feedback} feedback{many}"
+        f"{summary.rounds:,} round{'' if summary.rounds == 1 else 's'} · {how_played(summary)}"
     )
     return _page(
         summary.title or summary.game,
@@ -74,10 +74,14 @@ def report_html(
         [
             ("Largest regrets" if summary.varies else "How close play is to equilibrium", _gaps(summary)),
             ("Players", _players(summary)),
+            ("Bounds along the regret profile", _profiles(summary)),
+            ("Intervals", _intervals(summary)),
             ("Most profitable deviations", _deviations(record)),
             ("Figures", _figures(figures, failed)),
             ("Scenario", f"<pre tabindex=0>{escape(scenario.strip())}</pre>" if scenario.strip() else ""),
-            ("Reproducing this run", _repeat(summary)),
+            ("Versions", _versions(summary))
+            if summary.feedback == "observed"
+            else ("Reproducing this run", _repeat(summary)),
         ],
     )
 
@@ -217,16 +221,25 @@ def _players(summary: Summary) -> str:
 
 def _regret_cells(part: RegretSummary, rounds: int) -> list[str]:
     """Return one cell per kind of regret: the regret per round and its bounds."""
-    cells = []
-    for kind in PLAIN_REGRETS:
-        bound = part.bound[kind]
-        promised = "no bound" if bound is None else f"≤ {number(bound / rounds)}"
-        cell = f"{number(part.regret[kind] / rounds)}<br><small>{promised}</small>"
-        for word, proved in (("proved", part.certificate[kind]), ("improper", part.exact_certificate[kind])):
-            if proved is not None:
-                cell += f"<br><small>{word} {number(proved / rounds)}</small>"
-        cells.append(cell)
-    return cells
+    return [_cell(part.lines(kind, rounds)) for kind in PLAIN_REGRETS]
+
+
+def _cell(lines: Sequence[str]) -> str:
+    return lines[0] + "".join(f"<br><small>{line}</small>" for line in lines[1:])
+
+
+def _profiles(summary: Summary) -> str:
+    """Return the regret profiles of the players with certificates."""
+    ks, profiles = summary.profiles()
+    if not profiles:
+        return ""
+    rows = [
+        [escape(name), escape(family)]
+        + [_cell(profile.lines(k, summary.rounds)) if k <= len(profile.regret) else "–" for k in ks]
+        for name, family, profile in profiles
+    ]
+    table = _table(["player", "deviations", *(f"k = {k}" for k in ks)], rows, words=(0, 1))
+    return f"{table}\n{_note(PROFILE_NOTE)}"
 
 
 def _notes_on_players(summary: Summary) -> Iterator[str]:
@@ -237,8 +250,8 @@ def _notes_on_players(summary: Summary) -> Iterator[str]:
         for value in part.certificate.values()
     )
     also = (
-        "; proved is the bound that the gradients of this run certify, and improper the regret of the learner's "
-        "matrices before they are projected, another bound"
+        "; proved is the bound that the gradients of this run certify for all deviations of the kind, and improper the "
+        "largest regret of the learner's matrices before they are projected, another bound"
         if proves
         else ""
     )
@@ -256,6 +269,14 @@ def _notes_on_players(summary: Summary) -> Iterator[str]:
         yield f"Regrets of the strategies are left out: {summary.strategies_left_out}."
     if (more := len(summary.players) - PLAYERS_SHOWN) > 0:
         yield f"For {more:,} more players, see summary.json."
+
+
+def _intervals(summary: Summary) -> str:
+    if (found := summary.intervals) is None:
+        return ""
+    rows = [[escape(cell) for cell in row] for row in interval_rows(summary, found)]
+    note = f"{100 * found.level:g} % bootstrap intervals per round, over {found.resampled}."
+    return _table(["measure", "player", "estimate", "from", "to"], rows, words=(0, 1)) + _note(note)
 
 
 def _deviations(record: Record) -> str:
@@ -331,4 +352,5 @@ def _repeat(summary: Summary) -> str:
 
 def _versions(summary: Summary) -> str:
     items = "".join(f"<dt>{escape(name)}</dt><dd>{escape(version)}</dd>" for name, version in summary.versions.items())
-    return f"<dl>{items}<dt>seed</dt><dd>{summary.seed}</dd></dl>"
+    seed = "" if summary.feedback == "observed" else f"<dt>seed</dt><dd>{summary.seed}</dd>"
+    return f"<dl>{items}{seed}</dl>"

@@ -16,20 +16,23 @@ FIGURES_FOLDER = "figures"
 REPORT_FILE = "report.html"
 
 
-def write_run(folder: Path, scenario: Scenario, record: Record, summary: Summary) -> None:
+def write_run(folder: Path, scenario: Scenario | None, record: Record, summary: Summary) -> None:
     """Write the scenario, record and summary of a run into a folder, which may hold figures and a report.
+
+    Observed play has no scenario.
 
     The summary has the checksums of the other files; those of the record's arrays are in its manifest.
     """
     drawn = set(folder.iterdir())
-    scenario.write_parts(folder)
+    if scenario is not None:
+        scenario.write_parts(folder)
     files = [path.name for path in folder.iterdir() if path not in drawn]
     (folder / RECORD_FOLDER).mkdir()
     record.write_parts(folder / RECORD_FOLDER)
     sealed.write(folder / SUMMARY_FILE, summary.as_full_json(), [*files, f"{RECORD_FOLDER}/{MANIFEST_FILE}"])
 
 
-def write_report(folder: Path, scenario: Scenario, record: Record, summary: Summary) -> dict[str, str]:
+def write_report(folder: Path, scenario: Scenario | None, record: Record, summary: Summary) -> dict[str, str]:
     """Draw the figures of a run and write the report that contains them; return why figures are missing, by name.
 
     Each file is written completely or not at all.
@@ -41,7 +44,7 @@ def write_report(folder: Path, scenario: Scenario, record: Record, summary: Summ
     def write(new: Path) -> list[Path]:
         (new / FIGURES_FOLDER).mkdir()
         drawn = draw_run(record, new / FIGURES_FOLDER, failed)
-        page = report_html(record, summary, drawn, scenario.to_toml(), failed)
+        page = report_html(record, summary, drawn, "" if scenario is None else scenario.to_toml(), failed)
         (new / REPORT_FILE).write_text(page, encoding="utf-8")
         return [*drawn, new / REPORT_FILE]
 

@@ -11,7 +11,7 @@ from rich.text import Text
 from gamesim.formatting import number
 from gamesim.learner import PLAIN_REGRETS
 from gamesim.measure.trend_words import in_words
-from gamesim.report.summary import EQUILIBRIA, PLAYERS_SHOWN, RegretSummary, Summary
+from gamesim.report.summary import EQUILIBRIA, PLAYERS_SHOWN, PROFILE_NOTE, Intervals, RegretSummary, Summary
 from gamesim.report.verdict import bound_in_words, draws_seen
 
 
@@ -28,12 +28,15 @@ def show(summary: Summary, console: Console) -> None:
     console.print(_players_note(summary), style="dim")
     if summary.strategies_left_out:
         console.print(f"Regrets of the strategies are left out: {summary.strategies_left_out}.", style="dim")
+    _print_profiles(summary, console)
     if seers := summary.seers:
         console.print(Text(draws_seen(seers), style="bold"))
     console.print()
     _print_gaps(summary, console)
     for note in summary.notes:
         console.print(note, style="dim")
+    if summary.intervals is not None:
+        _print_intervals(summary, summary.intervals, console)
     if not summary.distance_left_out:
         console.print(
             "The gap is the largest gain per round from deviating; the distance is the total variation distance "
@@ -49,16 +52,23 @@ def show(summary: Summary, console: Console) -> None:
 
 def describe_run(summary: Summary) -> str:
     """Return one line with the game, the numbers of players and rounds, the seed, the feedback and the payoff range."""
-    replicas = "" if summary.replicas is None else f" · mean of {len(summary.replicas)} replicas"
     low, high = (number(end, zero=0.0) for end in summary.payoff_range)  # given, not computed
     to = " to " if low.startswith("-") else "–"
     game = (
         "" if summary.game == summary.title else f"{summary.game} · "
     )  # a payoff table in a scenario is named by the title
     return (
-        f"{game}{count(len(summary.players), 'player')} · {count(summary.rounds, 'round')} · seed {summary.seed} · "
-        f"{summary.feedback} feedback{replicas} · payoffs {low}{to}{high}"
+        f"{game}{count(len(summary.players), 'player')} · {count(summary.rounds, 'round')} · {how_played(summary)} · "
+        f"payoffs {low}{to}{high}"
     )
+
+
+def how_played(summary: Summary) -> str:
+    """Return the seed, the feedback and the replicas of a run, or that play was observed, in words."""
+    if summary.feedback == "observed":
+        return "observed play" + ("" if summary.replicas is None else f" · mean of {len(summary.replicas)} groups")
+    replicas = "" if summary.replicas is None else f" · mean of {len(summary.replicas)} replicas"
+    return f"seed {summary.seed} · {summary.feedback} feedback{replicas}"
 
 
 def count(items: int, noun: str) -> str:
@@ -79,10 +89,13 @@ def _players_note(summary: Summary) -> str:
         for value in part.certificate.values()
     )
     also = (
-        "; proved is the bound certified by this run, and improper the regret before projection, another bound"
+        "; proved is the bound certified by this run for all deviations of the kind, and improper the largest of "
+        "their regrets before projection, another bound"
         if proved
         else ""
     )
+    if summary.feedback == "observed":
+        return "Payoffs and regrets are per round."
     if summary.drawn:
         return (
             "Payoffs and regrets are per round: of the drawn actions, and of the strategies that they are drawn from; "
@@ -102,7 +115,8 @@ def _print_players(summary: Summary, console: Console) -> None:
             learner.append(f"\n{key} {_short(value)}", style="dim")
         facts: list[str | Text] = [Text(one.name), learner, number(one.payoff)]
         if not summary.drawn:
-            rows.append([*facts, *_regret_cells(one, summary.rounds)])
+            bounds = summary.feedback != "observed"
+            rows.append([*facts, *_regret_cells(one, summary.rounds, bounds)])
             continue
         for of, part in one.drawn_and_mixed().items():
             words = bound_in_words(part.bound_holds, one.seen_by if one.guarantee else [])
@@ -112,18 +126,28 @@ def _print_players(summary: Summary, console: Console) -> None:
     print_table(columns, rows, console)
 
 
-def _regret_cells(part: RegretSummary, rounds: int) -> list[Text]:
+def _regret_cells(part: RegretSummary, rounds: int, bounds: bool = True) -> list[Text]:
     """Return one cell per kind of regret: the regret per round and its bounds."""
-    cells = []
-    for kind in PLAIN_REGRETS:
-        cell = Text(number(part.regret[kind] / rounds))
-        bound = part.bound[kind]
-        cell.append("\nno bound" if bound is None else f"\n≤ {number(bound / rounds)}", style="dim")
-        for word, proved in (("proved", part.certificate[kind]), ("improper", part.exact_certificate[kind])):
-            if proved is not None:
-                cell.append(f"\n{word} {number(proved / rounds)}", style="dim")
-        cells.append(cell)
-    return cells
+    return [_cell(part.lines(kind, rounds)[: None if bounds else 1]) for kind in PLAIN_REGRETS]
+
+
+def _cell(lines: Sequence[str]) -> Text:
+    return Text(lines[0]).append("".join(f"\n{line}" for line in lines[1:]), style="dim")
+
+
+def _print_profiles(summary: Summary, console: Console) -> None:
+    """Print the regret profiles of the players with certificates."""
+    ks, profiles = summary.profiles()
+    if not profiles:
+        return
+    columns = [("player", "left"), ("deviations", "left"), *((f"k = {k}", "right") for k in ks)]
+    rows: list[list[str | Text]] = []
+    for name, family, profile in profiles:
+        inside = [_cell(profile.lines(k, summary.rounds)) if k <= len(profile.regret) else Text("–") for k in ks]
+        rows.append([Text(name), Text(family), *inside])
+    console.print()
+    print_table(columns, rows, console)
+    console.print(PROFILE_NOTE, style="dim")
 
 
 def _short(value: object) -> str:
@@ -138,6 +162,23 @@ def _print_gaps(summary: Summary, console: Console) -> None:
         gap, trend = summary.gap_in_digits(kind), in_words(summary.trends[kind])
         rows.append([summary.gap_name(kind), gap, trend, summary.distance_in_words(kind)])
     print_table(columns, [*rows, ["Nash gap of the average strategies", number(summary.nash_gap), "", ""]], console)
+
+
+def _print_intervals(summary: Summary, intervals: Intervals, console: Console) -> None:
+    columns = [(f"{100 * intervals.level:g} % interval", "left"), ("of", "left"), ("estimate", "right")]
+    rows = interval_rows(summary, intervals)
+    print_table([*columns, ("from", "right"), ("to", "right")], rows, console)
+    console.print(f"Per round; bootstrap over {intervals.resampled}.", style="dim")
+
+
+def interval_rows(summary: Summary, intervals: Intervals) -> list[list[str]]:
+    """Return the rows of the table of intervals: measure, player, estimate, and both ends."""
+    rows = []
+    for name, found in intervals.by_measure.items():
+        of = [""] if len(found) == 1 and len(summary.players) > 1 else [one.name for one in summary.players]
+        for who, numbers in zip(of[:PLAYERS_SHOWN], found, strict=False):
+            rows.append([name.replace("-", " "), who, *map(number, numbers)])
+    return rows
 
 
 def _welfare(summary: Summary) -> str:

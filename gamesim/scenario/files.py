@@ -10,6 +10,7 @@ from gamesim.errors import InputError, unknown
 from gamesim.formatting import shortened
 from gamesim.scenario.model import SCENARIO_FILE, Scenario
 
+LITERATURE = "literature"  # the folder of published results
 LARGEST_FILE = 2**24  # bytes
 MOST_VALUES = 2**19  # commas, lines and equals signs, of which tomllib and all checks take up to 5 seconds
 DEEPEST_KEY = 100  # parts of a dotted key; tomllib takes a time that grows with their square
@@ -30,8 +31,14 @@ def shipped() -> dict[str, Path]:
     >>> "chicken" in shipped()
     True
     """
-    found = (Path(str(entry)) for entry in files("gamesim.scenarios").iterdir())
-    return {path.stem: path for path in sorted(found) if path.suffix == ".toml"}
+    return _scenarios_in("")
+
+
+def _scenarios_in(folder: str) -> dict[str, Path]:
+    """Return the scenarios in a folder of those that ship, by name with the folder."""
+    home = Path(str(files("gamesim.scenarios"))) / folder
+    prefix = f"{folder}/" if folder else ""
+    return {prefix + path.stem: path for path in sorted(home.iterdir()) if path.suffix == ".toml"}
 
 
 def find(name: str) -> Path:
@@ -62,6 +69,11 @@ def find(name: str) -> Path:
     'shapley.toml'
     """
     path, known = Path(name), shipped()
+    of_literature = _scenarios_in(LITERATURE)
+    if name in of_literature and not path.exists():
+        return of_literature[name]
+    if name.startswith(f"{LITERATURE}/") and path.suffix != ".toml" and not path.exists():
+        raise unknown("published result", name, of_literature)
     is_path = path.suffix == ".toml" or len(path.parts) > 1
     if not is_path and name in known:
         return known[name]

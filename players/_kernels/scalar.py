@@ -11,7 +11,8 @@ gradients of any size into rounds, so that regret grows with √Σ|c| rather tha
   Regret(u) ≤ G ε √n exp(z_u²), n = Σ|c|/G;
 - continuous with guarded hints, this project's: like the second, but x is shifted towards what it would be if the last
   gradient c came again, f(S - c/G) instead of f(S). E, the sum of c/G times the shift, is what hints have cost so far;
-  no shift exceeds κ ε √(n+1) - E. So E ≤ κ ε √(n+1), and regret exceeds that of the second by G E exactly.
+  no shift exceeds κ ε √(n+1) - E. So E ≤ κ ε √(n+1), and regret exceeds that of the second by G E exactly. In rounds
+  in which the caller does not follow hints, no x is shifted.
 
 Here erfi(z_u) = √(2/π) |u| / ε: the bound is the convex conjugate of V at u, since V_S = ε √(π/2) erfi(z). With
 N ≤ 1 + Σ|c|/G the first is below the paper's Lemma on the scalar learner. The second holds because, with
@@ -164,20 +165,27 @@ def advance_optimistic(
     totals: Vector,
     shifts: Vector,
     spent: Vector,
+    costs: Vector,
     predictions: Vector,
     scales: Vector,
     factor: float,
     guard: float,
+    followed: float,
+    follow: float,
     changed: Vector,
 ) -> int:
     """Advance a row of scalar learners like `advance_continuous`, with the gradients as guarded hints.
 
-    The shifts are what hints add to the predictions, and `spent` is what they have cost.
+    The shifts are what hints add to the predictions if they are followed: `followed` is 1 if they were in this round,
+    and `follow` if they are in the next, else 0. `spent` is what they have cost, and `costs` what they would have cost
+    if always followed.
     """
     moved = wide = count = 0
     for j in range(gradients.size):
         step = gradients[j] / LIPSCHITZ
-        spent[j] += step * shifts[j]
+        cost = step * shifts[j]
+        costs[j] += cost
+        spent[j] += followed * cost
         times[j] += abs(step)
         totals[j] -= step
         moved += (step != 0) | (shifts[j] != 0)
@@ -185,11 +193,11 @@ def advance_optimistic(
     several = SEVERAL * moved > gradients.size
     row = (gradients, times, totals, shifts, spent, predictions, scales)
     if several and wide == 0:
-        count = _predict_row_hinted(row, factor, guard, changed, SHORT_COEFFICIENTS, True)
+        count = _predict_row_hinted(row, factor, guard, follow, changed, SHORT_COEFFICIENTS, True)
     elif several:
-        count = _predict_row_hinted(row, factor, guard, changed, COEFFICIENTS, True)
+        count = _predict_row_hinted(row, factor, guard, follow, changed, COEFFICIENTS, True)
     elif moved > 0 and wide == 0:
-        count = _predict_row_hinted(row, factor, guard, changed, SHORT_COEFFICIENTS, False)
+        count = _predict_row_hinted(row, factor, guard, follow, changed, SHORT_COEFFICIENTS, False)
     if moved > 0 and wide > 0:
         for j in range(gradients.size):
             step = gradients[j] / LIPSCHITZ
@@ -198,7 +206,7 @@ def advance_optimistic(
                 scale = factor * scales[j]
                 plain, hinted = predict(scale, times[j], totals[j]), predict(scale, times[j], totals[j] - step)
                 shifts[j] = _guarded(hinted - plain, guard * scale * np.sqrt(times[j] + 1) - spent[j])
-                predictions[j] = plain + shifts[j]
+                predictions[j] = plain + follow * shifts[j]
                 changed[j] = 1.0
                 count += 1
     return count
@@ -241,7 +249,13 @@ def _predict_row(
 
 @inlined
 def _predict_row_hinted(
-    row: tuple[Vector, ...], factor: float, guard: float, changed: Vector, coefficients: Vector, every: bool
+    row: tuple[Vector, ...],
+    factor: float,
+    guard: float,
+    follow: float,
+    changed: Vector,
+    coefficients: Vector,
+    every: bool,
 ) -> int:
     """Predict a row with hints, like `_predict_row`; if not every prediction, then those that may change."""
     gradients, times, totals, shifts, spent, predictions, scales = row
@@ -254,11 +268,12 @@ def _predict_row_hinted(
         plain = root * _half_difference(totals[j], inverse, coefficients)
         hinted = root * _half_difference(totals[j] - gradients[j] / LIPSCHITZ, inverse, coefficients)
         shift = _guarded(hinted - plain, guard * root - spent[j])
-        differs = plain + shift != predictions[j]
+        prediction = plain + follow * shift
+        differs = prediction != predictions[j]
         changed[j] = 1.0 if differs else 0.0
         count += differs
         shifts[j] = shift
-        predictions[j] = plain + shift
+        predictions[j] = prediction
     return count
 
 

@@ -99,13 +99,15 @@ _open_view = OPEN.view
 
 
 class Hints(NamedTuple):
-    """What hints add to each prediction, and what they have cost each feature so far."""
+    """What hints add to each prediction if they are followed, and what they have cost each feature so far."""
 
+    followed: Vector  # 1 if the predictions include the shifts
+    costs: Vector  # what all hints would have cost, had they always been followed, column by column
     shifts: Vector
     spent: Vector
 
 
-HINTS = Layout(Hints, shifts="d * d + 1", spent="d * d + 1")
+HINTS = Layout(Hints, followed="1", costs="d", shifts="d * d + 1", spent="d * d + 1")
 hints_view = HINTS.view
 
 
@@ -230,6 +232,7 @@ def learn(settings: Vector, own: Vector, strategy: Vector, default: Vector, size
     parts = own_view(own, size)
     seen, sums, pending, hinted = parts.losses, parts.sums, parts.pending, parts.hinted
     optimistic = settings_view(settings).clock == OPTIMISTIC
+    follow = _trustworthy(settings, own, size) if optimistic else 0.0
     usual = 0.0
     for j in range(size):
         usual += default[j] * seen[j]
@@ -262,14 +265,23 @@ def learn(settings: Vector, own: Vector, strategy: Vector, default: Vector, size
                     fill(right, 0.0)
                 filled |= 1 << first
                 merge(left, right)
-                changed += _advance(settings, own, size, i + 1 - half, right)
+                changed += _advance(settings, own, size, i + 1 - half, right, follow)
             half *= 2
         if i + 1 == size:  # what remains is the sum of all rows, for the all-one vector, number 0
             top = level_of(i + 1, size)
-            changed += _advance(settings, own, size, i + 1 - size, part(pending, top * size, (top + 1) * size))
+            changed += _advance(settings, own, size, i + 1 - size, part(pending, top * size, (top + 1) * size), follow)
     seen[0] = trace  # the losses are no longer needed
-    changed += _advance(settings, own, size, size, part(seen, 0, 1))
+    changed += _advance(settings, own, size, size, part(seen, 0, 1), follow)
+    if optimistic:
+        hints_view(parts.more, size).followed[0] = follow
     return changed > 0
+
+
+@inlined
+def _trustworthy(settings: Vector, own: Vector, size: int) -> float:
+    """Return 1 if what all hints would have cost in total, up to the round before, is at most κ · scale, else 0."""
+    chosen = settings_view(settings)
+    return 1.0 if sum_of(hints_view(own_view(own, size).more, size).costs) <= chosen.guard * chosen.scale else 0.0
 
 
 @inlined
@@ -297,7 +309,7 @@ def add_worth(row: Vector, gradient: Vector, worth: Vector) -> None:
 
 
 @kernel
-def _advance(settings: Vector, own: Vector, size: int, number: int, gradients: Vector) -> int:
+def _advance(settings: Vector, own: Vector, size: int, number: int, gradients: Vector, follow: float) -> int:
     """Advance the scalar learners of one Haar row, or of the identity (number D); mark changed columns."""
     parts, chosen = own_view(own, size), settings_view(settings)
     width = gradients.size
@@ -312,8 +324,9 @@ def _advance(settings: Vector, own: Vector, size: int, number: int, gradients: V
     elif chosen.clock == OPTIMISTIC:
         hints = hints_view(parts.more, size)
         shifts, spent = part(hints.shifts, start, end), part(hints.spent, start, end)
+        costs, guard, followed = part(hints.costs, 0, width), chosen.guard, hints.followed[0]
         changed = advance_optimistic(
-            gradients, times, totals, shifts, spent, predictions, scales, factor, chosen.guard, moved
+            gradients, times, totals, shifts, spent, costs, predictions, scales, factor, guard, followed, follow, moved
         )
     else:
         block = _open_view(parts.more, size)

@@ -25,7 +25,7 @@ _WORK = (
     *("gamesim.cli.checkpoints.remove_checkpoints", "gamesim.report.compare.compare", "gamesim.atomic.write_file"),
     *("gamesim.atomic.write_files", "gamesim.atomic.write_folder", "gamesim.games.io.text.write_file"),
     *("gamesim.games.io.files.write_file", "gamesim.cli.study_results.write_files", "gamesim.cli.sweep.Store"),
-    *("gamesim.cli.sweep.estimate", "gamesim.wavelet_theorem.run.theorem", "gamesim.lab.server._listening"),
+    *("gamesim.cli.sweep.estimate", "gamesim.wavelet_theorem.run.theorem", "gamesim.lab.server.listening"),
     *("gamesim.figures.animate", "gamesim.report.run_folder.write_report"),
 )
 _NAMES = ("chicken", "chikcen", "scenario.toml", "study.toml", "shapley", "swap-against-external", "own.nfg", "own.csv")

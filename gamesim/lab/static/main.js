@@ -357,7 +357,7 @@ function showJoin() {
   byId("join").replaceChildren(
     ...(choices.links.length
       ? [
-          h("img", { src: code, alt: "QR code of the link", width: 260, height: 260 }),
+          h("img", { src: code, alt: "QR code of the link", width: 380, height: 380 }),
           h("div", {}, h("p", {}, "Join with this code, or open"), choices.links.map((link) => h("p", {}, h("code", {}, link)))),
         ]
       : [h("p", { class: "about dim" }, "To let others join, start the lab with gamesim lab --allow-network.")]),
@@ -437,6 +437,7 @@ for (const part of [document.querySelector(".top"), document.querySelector(".tra
 function leave() {
   byId("term").hidePopover();
   if (!byId("course").hidden) course.toggle();
+  else if (!byId("share").hidden) byId("share-button").click();
   else if (cards.filling) cards.fill(null);
 }
 

@@ -1,0 +1,116 @@
+"""What an entry of the gallery is: a claim with its reference, and a function that measures it."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from matplotlib.figure import Figure
+
+from gamesim.formatting import number
+
+SMALL = 0.05  # size of the runs in the test suite; 1 is full size
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A publication, and where in it the claim stands."""
+
+    authors: str
+    year: int
+    title: str
+    where: str  # theorem, figure or section
+
+    def __str__(self) -> str:
+        return f'{self.authors} ({self.year}), "{self.title}", {self.where}'
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One number: what was published of it, what was measured, and whether they agree."""
+
+    what: str
+    published: str
+    measured: float
+    agrees: bool
+
+    def __str__(self) -> str:
+        return f"{self.what}: published {self.published}, measured {number(self.measured)}"
+
+
+def equal(what: str, published: float, measured: float, within: float) -> Comparison:
+    """Compare a number with a published one, within an absolute tolerance.
+
+    >>> equal("value", 0.5, 0.501, within=0.01).agrees
+    True
+    """
+    return Comparison(what, f"{number(published)} (± {number(within)})", measured, abs(measured - published) <= within)
+
+
+def at_most(what: str, published: float, measured: float) -> Comparison:
+    """Compare a number with a published upper bound."""
+    return Comparison(what, f"≤ {number(published)}", measured, measured <= published)
+
+
+def at_least(what: str, published: float, measured: float) -> Comparison:
+    """Compare a number with a published lower bound."""
+    return Comparison(what, f"≥ {number(published)}", measured, measured >= published)
+
+
+def between(what: str, low: float, high: float, measured: float) -> Comparison:
+    """Compare a number with a published range."""
+    return Comparison(what, f"{number(low)} to {number(high)}", measured, low <= measured <= high)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What an entry measured, and a function that draws it.
+
+    `note` says what was tried, if a claim is not reproduced, or what differs from the publication.
+    """
+
+    comparisons: Sequence[Comparison]
+    draw: Callable[[], Figure]
+    note: str = ""
+
+    @property
+    def verdict(self) -> str:
+        """Whether the claim is reproduced."""
+        agree = [one.agrees for one in self.comparisons]
+        return "reproduced" if all(agree) else "reproduced in part" if any(agree) else "not reproduced"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A published claim and how it is measured.
+
+    `measure` takes the size of the runs, 1 in full, and `expected` is the verdict that the tests hold it to.
+    """
+
+    name: str
+    reference: Reference
+    claim: str
+    measure: Callable[[float], Result]
+    expected: str = "reproduced"
+
+
+known: dict[str, Entry] = {}
+
+
+def entry(
+    name: str, reference: Reference, claim: str, *, expected: str = "reproduced"
+) -> Callable[[Callable[[float], Result]], Callable[[float], Result]]:
+    """Register a function as an entry, as a decorator."""
+
+    def register(measure: Callable[[float], Result]) -> Callable[[float], Result]:
+        known[name] = Entry(name, reference, claim, measure, expected)
+        return measure
+
+    return register
+
+
+def scaled(full: int, size: float, least: int = 1) -> int:
+    """Return a number of rounds, seeds or points, reduced to a size.
+
+    >>> scaled(20000, 0.05), scaled(10, 0.05, least=3)
+    (1000, 3)
+    """
+    return max(least, round(full * size))

@@ -1,0 +1,242 @@
+"""The server of a class: a session through the protocol, everything forbidden, restarts, and exports."""
+
+import csv
+import io
+import json
+import os
+import re
+import subprocess
+import sys
+import urllib.error
+import urllib.request
+from contextlib import ExitStack
+from pathlib import Path
+
+import numpy as np
+import pytest
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import connect
+
+import gamesim
+from gamesim.classroom import results
+from gamesim.classroom.log import Log
+from gamesim.classroom.room import Room, Settings
+from tests.classroom_server import Client, running_class
+
+
+def fetched(origin, path, secret=None):
+    request = urllib.request.Request(origin + path, headers={"authorization": f"Bearer {secret}"} if secret else {})
+    with urllib.request.urlopen(request) as answer:
+        return answer.read().decode()
+
+
+@pytest.fixture
+def room(tmp_path):
+    with running_class(tmp_path / "room.sqlite") as running:
+        yield running
+
+
+def test_a_session_and_its_export(room, tmp_path):
+    with room.client() as teacher, room.client() as ada, room.client() as bob:
+        assert teacher.ask(do="teach", secret=room.teacher)["is"] == "teacher"
+        for page, name in ((ada, "Ada"), (bob, "=Bob")):
+            assert page.ask(do="join", code=room.session.code.lower(), name=name)["is"] == "joined"
+        for round, moves in enumerate([(0, 1), (1, 1), (1, 0)], 1):
+            assert teacher.ask(do="command", command="open")["is"] == "done"
+            for page, action in zip((ada, bob), moves, strict=True):
+                page.until(round=round, phase="open")
+                assert page.ask(do="move", round=round, action=action)["is"] == "accepted"
+            state = ada.until(round=round, phase="closed")
+            assert state["results"] is None
+        assert state["last"]["others"] == [["Column", "chicken out"]] and state["score"] == 9
+        assert teacher.ask(do="command", command="reveal")["is"] == "done"
+        assert ada.until(revealed=True)["results"]["swap"] == pytest.approx(1 / 3)
+        seen = teacher.until(revealed=True)
+        assert np.array(seen["measured"]["joint"]) == pytest.approx(np.array([[0, 1 / 3], [1 / 3, 1 / 3]]))
+    text = fetched(room.origin, "/export/plays.csv", room.teacher)
+    rows = list(csv.DictReader(io.StringIO(text)))
+    assert len(rows) == 6 and rows[1]["student"] == "'=Bob" and rows[0]["chosen_by"] == "student"
+    (tmp_path / "plays.csv").write_text(text)
+    again, record = gamesim.observed("chicken", tmp_path / "plays.csv", pool=True), results.record_of(room.session.room)
+    assert (again.joint == record.joint).all() and (again.regret("swap") == record.regret("swap")).all()
+    for path in ("/export/plays.csv", "/export/report.html"):
+        with pytest.raises(urllib.error.HTTPError, match="403"):
+            fetched(room.origin, path, "guess")
+
+
+def test_students_cannot_do_what_is_forbidden(room):
+    """Each attempt is refused with a reason, and changes nothing."""
+    with room.client() as teacher, room.client() as ada, room.client() as bob, room.client() as stranger:
+        teacher.ask(do="teach", secret=room.teacher)
+        for page, name in ((ada, "Ada"), (bob, "Bob")):
+            page.ask(do="join", code=room.session.code, name=name)
+        teacher.ask(do="command", command="open")
+        ada.until(phase="open")
+        assert ada.ask(do="move", round=1, action=1)["is"] == "accepted"
+        for page, message, why in [
+            (ada, {"do": "move", "round": 1, "action": 0}, "already"),
+            (ada, {"do": "move", "round": 1, "action": 0, "student": 1}, "already"),  # not for others
+            (bob, {"do": "move", "round": 0, "action": 0}, "over"),
+            (bob, {"do": "move", "round": 1, "action": 9}, "unknown action"),
+            (bob, {"do": "command", "command": "close"}, "may not"),
+            (bob, {"do": "teach", "secret": "x"}, "joined already"),
+            (stranger, {"do": "move", "round": 1, "action": 0}, "may not"),
+            (stranger, {"do": "teach", "secret": "guess"}, "not a link"),
+            (stranger, {"do": "back", "secret": "guess"}, "not in this room"),
+            (stranger, {"do": "join", "code": "WRONG", "name": "Eve"}, "no room"),
+            (stranger, {"do": "join", "code": room.session.code, "name": "ada"}, "taken"),
+            (stranger, {"do": "join", "code": room.session.code, "name": ["x"]}, "text"),
+        ]:
+            answer = page.ask(**message)
+            assert answer["is"] == "refused" and why in answer["why"], message
+        shown = json.dumps(bob.until(phase="open"))
+        assert '"moved": null' in shown and "secret" not in shown  # Ada's move is not on Bob's page
+        assert room.session.room.moves == {0: 1}
+
+
+def test_a_page_that_floods_is_disconnected(room):
+    with room.client() as page, pytest.raises(ConnectionClosed, match="too many"):
+        for _ in range(60):
+            page.connection.send("{}")
+        while True:
+            page.connection.recv(timeout=20)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{", '{"do": 1}', "[" * 400, "x" * 501, '{"do": "join"}', '{"do": "\\ud800"}']
+)
+def test_strange_messages_are_refused(room, text):
+    with room.client() as page:
+        page.connection.send(text)
+        assert page.answer()["is"] == "refused"
+
+
+def test_foreign_origins_and_hosts_are_refused(room):
+    with (
+        pytest.raises(Exception, match="403"),
+        connect(f"ws://127.0.0.1:{room.address.port}/live", origin="http://evil"),
+    ):  # type: ignore[arg-type]
+        pass
+    request = urllib.request.Request(room.origin, headers={"host": "evil.example"})
+    with pytest.raises(urllib.error.HTTPError, match="403"):
+        urllib.request.urlopen(request)
+
+
+def test_a_student_comes_back_to_the_seat(room):
+    with room.client() as ada:
+        secret = ada.ask(do="join", code=room.session.code, name="Ada")["secret"]
+    with room.client() as again:
+        assert again.ask(do="back", secret=secret)["is"] == "joined"
+        assert again.until(phase="lobby")["name"] == "Ada"
+    assert len(room.session.room.students) == 1
+    assert secret not in room.session._log.path.read_bytes().decode("latin-1")
+
+
+def test_rounds_end_when_time_is_up_and_absent_students_are_replaced(tmp_path):
+    with running_class(tmp_path / "room.sqlite", seconds=0.6) as room, room.client() as teacher, room.client() as ada:
+        teacher.ask(do="teach", secret=room.teacher)
+        ada.ask(do="join", code=room.session.code, name="Ada")
+        teacher.ask(do="command", command="automatic", value=False)
+        teacher.ask(do="command", command="open")
+        assert ada.until(phase="closed")["last"]["absent"]
+        answer = ada.ask(do="move", round=1, action=0)
+        assert answer["is"] == "refused" and "over" in answer["why"]
+
+
+def start(log, port=0):
+    command = [
+        sys.executable,
+        "-m",
+        "gamesim",
+        "class",
+        "chicken",
+        "--log",
+        str(log),
+        "--no-browser",
+        "--port",
+        str(port),
+    ]
+    process = subprocess.Popen(
+        [*command, "--rounds", "1000", "--learner", "uniform"], stdout=subprocess.PIPE, text=True
+    )
+    assert process.stdout is not None
+    text = ""
+    while "is written to" not in text:
+        line = process.stdout.readline()
+        assert line, f"the class ended: {text}"
+        text += line
+    found = re.search(r"(http://127.0.0.1:(\d+))/teach#(\S+)", text)
+    code = re.search(r"code (\w+)", text)
+    assert found and code
+    return process, found[1], int(found[2]), found[3], code[1]
+
+
+def enter(pages, secrets, teacher_secret, code):
+    assert pages["teacher"].ask(do="teach", secret=teacher_secret)["is"] == "teacher"
+    for name in ("Ada", "Bob"):
+        if name in secrets:
+            assert pages[name].ask(do="back", secret=secrets[name])["is"] == "joined"
+        else:
+            secrets[name] = pages[name].ask(do="join", code=code, name=name)["secret"]
+
+
+def play_rounds(pages, random, rounds, die):
+    """Play rounds until the end, or until a random moment; return the acknowledged moves."""
+    acknowledged = set()
+    for _ in range(rounds):
+        pages["teacher"].ask(do="command", command="open")
+        for student, name in enumerate(("Ada", "Bob")):
+            state = pages[name].until(phase="open")
+            action = int(random.integers(2))
+            if pages[name].ask(do="move", round=state["round"], action=action)["is"] == "accepted":
+                acknowledged.add((state["round"], student, action))
+            if die and random.random() < 0.15:
+                return acknowledged
+        for name in ("Ada", "Bob"):
+            pages[name].until(phase="closed")
+    return acknowledged
+
+
+KILLS = int(os.environ.get("GAMESIM_KILLS", "2"))
+
+
+def test_kills_lose_nothing_that_was_acknowledged(tmp_path):
+    """Two students play through kills at random moments; the log has each acknowledged move exactly once."""
+    log, random = tmp_path / "room.sqlite", np.random.default_rng(1)
+    secrets, acknowledged = {}, set()
+    for kill in range(KILLS + 1):
+        process, origin, port, teacher_secret, code = start(log)
+        try:
+            with ExitStack() as stack:
+                pages = {}
+                for who in ("teacher", "Ada", "Bob"):
+                    connection = connect(f"ws://127.0.0.1:{port}/live", origin=origin, close_timeout=0.1)
+                    pages[who] = Client(stack.enter_context(connection))
+                enter(pages, secrets, teacher_secret, code)
+                acknowledged |= play_rounds(pages, random, int(random.integers(2, 7)), die=kill < KILLS)
+                process.kill()
+        finally:
+            process.kill()
+            process.wait()
+            process.stdout.close()
+    kept = Log(log)
+    events = list(kept)
+    kept.close()
+    moved = [(one["round"], one["student"], one["action"]) for one in events if one["event"] == "moved"]
+    assert len(moved) == len(set(moved)) and set(moved) == acknowledged
+    again = Room(gamesim.games.make("chicken"), Settings("groups", 1000, 0.0, "uniform", 0))
+    for event in events:
+        if event["event"] not in ("created", "teacher"):
+            again.apply(event)
+    assert [one.name for one in again.students] == ["Ada", "Bob"] and len(again.played) > KILLS
+
+
+def test_static_files_are_complete():
+    folder = Path(gamesim.__file__).parent / "classroom" / "static"
+    assert {one.name for one in folder.iterdir()} >= {
+        "student.html",
+        "student.js",
+        "teacher.html",
+        "teacher.js",
+        "class.css",
+    }

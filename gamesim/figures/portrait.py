@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
+from matplotlib.collections import PolyCollection
 from matplotlib.colors import LinearSegmentedColormap, Normalize, to_rgb
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
@@ -263,13 +264,15 @@ def _arrows(panel: Axes, shown: Portrait) -> None:
     apart = np.sort(np.hypot(*(points - points[0]).T))[1]
     share = (speeds / (speeds.max() or 1.0)) ** 0.4
     moving = lengths > 0
-    sizes = np.where(moving, ARROW * apart * (0.25 + 0.75 * share) / np.where(moving, lengths, 1), 0)
-    look: dict[str, Any] = {"angles": "xy", "scale_units": "xy", "scale": 1, "pivot": "mid", "units": "xy"}
-    heads: dict[str, Any] = {"headwidth": 4, "headlength": 4.5, "headaxislength": 4}
+    along = ways[moving] / lengths[moving, None]
+    aside = np.stack([-along[:, 1], along[:, 0]], axis=1)
+    long = (ARROW * apart * (0.25 + 0.75 * share[moving]))[:, None]
+    wide = 0.05 * apart
+    shape = [(-0.5, 0.5), (-0.5, -0.5), (0.1, -0.5), (0.1, -2.0), (0.5, 0.0), (0.1, 2.0), (0.1, 0.5)]  # along, aside
+    corners = [points[moving] + x * long * along + y * wide * aside for x, y in shape]
     faint = 0.35 if dynamics.shape == "cube" else 0.6
-    panel.quiver(
-        *points.T, *(ways * sizes[:, None]).T, width=0.05 * apart, color=DARK, alpha=faint, zorder=2, **look, **heads
-    )
+    arrows = PolyCollection(list(np.stack(corners, axis=1)), facecolors=DARK, alpha=faint, linewidths=0, zorder=2)
+    panel.add_collection(arrows)
 
 
 def chosen_lines(shown: Portrait) -> list[int]:

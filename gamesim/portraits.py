@@ -43,7 +43,7 @@ STILL = 1e-10  # velocity at a rest point, relative to the largest
 APART = 1e-5  # two rest points that are closer are one
 NEUTRAL = 1e-6  # growth rates that are smaller, relative to the largest eigenvalue, count as 0
 NEAR = 0.02  # distance up to which a run counts as having ended at a rest point
-SEEDS = (0, 3, 3, 2)  # per side of a face, for Newton's method, by the number of simplices
+SEEDS = 3  # per side of a face, for Newton's method
 NEWTON_STEPS = 30
 MOST_REST_POINTS = 40  # more are a continuum
 INSIDE = 1e-9  # share of the uniform strategy where a learner cannot start on the boundary
@@ -589,7 +589,7 @@ def _zeros(move: Callable[[Vector], Vector], sizes: Sequence[int], still: float)
     ]
     for faces in product(*per_simplex):
         support = np.concatenate(faces)
-        seeds = [grid([int(face.sum())], _count(int(face.sum()), SEEDS[len(sizes)])) for face in faces]
+        seeds = [grid([int(face.sum())], _count(int(face.sum()))) for face in faces]
         for seed in product(*seeds):
             state = np.zeros(len(support))
             state[support] = np.concatenate([part for (part,) in seed])
@@ -599,9 +599,9 @@ def _zeros(move: Callable[[Vector], Vector], sizes: Sequence[int], still: float)
     return sorted(found, key=lambda state: tuple(state.round(6)))
 
 
-def _count(actions: int, per_side: int) -> int:
-    """Return the number of points of a grid on a simplex."""
-    return {1: 1, 2: per_side, 3: per_side * (per_side + 1) // 2}[actions]
+def _count(actions: int) -> int:
+    """Return the number of seeds on a simplex."""
+    return {1: 1, 2: SEEDS, 3: SEEDS * (SEEDS + 1) // 2}[actions]
 
 
 def _newton(

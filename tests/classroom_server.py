@@ -17,6 +17,7 @@ from gamesim.classroom.log import Log
 from gamesim.classroom.room import Settings
 from gamesim.classroom.server import application
 from gamesim.classroom.session import Session
+from gamesim.game import Game
 from gamesim.lab.address import Address
 from gamesim.lab.server import configuration
 from tests.chromium import wait
@@ -68,12 +69,12 @@ class Client:
 
 @contextmanager
 def running_class(
-    log: Path, game: str = "chicken", port: int = 0, alone: bool = False, **settings: Any
+    log: Path, game: str | Game = "chicken", port: int = 0, alone: bool = False, **settings: Any
 ) -> Iterator[Class]:
     chosen: Any = {"matching": "groups", "rounds": 10, "seconds": 0.0, "learner": "uniform", "seed": 0} | settings
     kept = Log(log)
     with socket.create_server(("127.0.0.1", port)) as listener:
-        session = Session(games.make(game), Settings(**chosen), kept, alone=alone)
+        session = Session(games.make(game) if isinstance(game, str) else game, Settings(**chosen), kept, alone=alone)
         address = Address("127.0.0.1", listener.getsockname()[1], session.code)
         web = uvicorn.Server(configuration(application(session, address)))
         thread = threading.Thread(target=web.run, kwargs={"sockets": [listener]})

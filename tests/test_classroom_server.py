@@ -23,6 +23,7 @@ import gamesim
 from gamesim.classroom import results
 from gamesim.classroom.log import Log
 from gamesim.classroom.room import Room, Settings
+from gamesim.cli.main import main
 from tests.classroom_server import Client, running_class
 
 
@@ -66,6 +67,42 @@ def test_a_session_and_its_export(room: Any, tmp_path: Any) -> None:
     for path in ("/export/plays.csv", "/export/report.html"):
         with pytest.raises(urllib.error.HTTPError, match="403"):
             fetched(room.origin, path, "guess")
+
+
+def test_forty_students_play_as_one_population(tmp_path: Any, capsys: Any) -> None:
+    """El Farol without a payoff table: forty students and, in the other seats, learners that draw actions."""
+    settings = "settings = { players = 43, capacity = 25 }"
+    (tmp_path / "bar.toml").write_text(
+        f'rounds = 2\n[game]\nname = "el-farol-crowd"\n{settings}\n[everyone]\nlearner = "hedge"\n'
+    )
+    game = gamesim.scenario.read(tmp_path / "bar.toml").played_game
+    with running_class(tmp_path / "room.sqlite", game, matching="population") as room, ExitStack() as pages:
+        teacher, *students = (pages.enter_context(room.client()) for _ in range(41))
+        teacher.ask(do="teach", secret=room.teacher)
+        for k, one in enumerate(students):
+            assert one.ask(do="join", code=room.session.code, name=f"Student {k}")["is"] == "joined"
+        for round in (1, 2):
+            assert teacher.ask(do="command", command="open")["is"] == "done"
+            for k, one in enumerate(students):
+                one.until(round=round, phase="open")
+                assert one.ask(do="move", round=round, action=int(k < 10 * round))["is"] == "accepted"
+            states = [one.until(round=round, phase="closed") for one in students]
+            actions = room.session.room.played[-1].actions[0]
+            pays = 1 if sum(actions) <= 25 else -1
+            assert [one["last"]["payoff"] for one in states] == pytest.approx(np.array(actions[:40]) * pays)
+            assert dict(states[0]["last"]["counts"])["go"] == sum(actions)
+        teacher.ask(do="command", command="reveal")
+        assert students[0].until(revealed=True)["results"]["rounds"] == 2
+        measured = teacher.until(revealed=True)["measured"]
+        text = fetched(room.origin, "/export/plays.csv", room.teacher)
+        assert "el-farol-crowd" in fetched(room.origin, "/export/report.html", room.teacher)
+        record: Any = results.record_of(room.session.room)
+    assert measured["joint"] is None and len(measured["shares"]) == 43
+    assert measured["gap"]["ce"] == pytest.approx(float(record.gap("ce")))
+    (tmp_path / "plays.csv").write_text(text)
+    assert (gamesim.observed(game, tmp_path / "plays.csv").regret("swap") == record.regret("swap")).all()
+    assert main(["measure", str(tmp_path / "plays.csv"), "--game", str(tmp_path / "bar.toml"), "--pool"]) == 0
+    assert "el-farol-crowd" in capsys.readouterr().out
 
 
 def test_students_cannot_do_what_is_forbidden(room: Any) -> None:

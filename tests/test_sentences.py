@@ -610,7 +610,10 @@ def test_the_tutorial_names_only_games_that_take_thousands_of_players() -> None:
     text = (Path(__file__).parents[1] / "docs" / "tutorials" / "own-game.md").read_text()
     part = " ".join(text.partition("## Games with many players")[2].split())
     named = set(re.findall(r"`([a-z-]+)`", part)) & set(games.available())
-    assert named == {"routing", "polymatrix", "network-coordination", "local-public-goods"}
+    crowds = {"el-farol-crowd", "minority-crowd", "pigou-crowd", "guess-two-thirds-crowd"}
+    assert named == {"routing", "polymatrix", "network-coordination", "local-public-goods"} | crowds
+    for name in crowds:
+        assert len(games.make(name, players=301).players) == 301
     ring = {"graph": "cycle", "graph_settings": {"n": 2000}}
     sizes: dict[str, dict[str, Any]] = {
         "routing": {"players": 2000},

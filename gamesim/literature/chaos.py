@@ -31,7 +31,7 @@ def _shares(costs: tuple[float, float], rate: float, rounds: int, first: float =
     return np.asarray(record.trajectory[1][0][:, 0])
 
 
-def _next_share(share: Vector, step: float, target: float) -> Vector:
+def _next_share(share: Vector, step: Vector | float, target: float) -> Vector:
     """Return the share of the next round, by the map to which the publications reduce the game."""
     after: Vector = share / (share + (1 - share) * np.exp(step * (share - target)))
     return after

@@ -9,6 +9,7 @@ from gamesim import games
 from gamesim.figures.style import COLOURS, number, styled
 from gamesim.figures.surface import canvas
 from gamesim.figures.triangles import CORNERS, frame
+from gamesim.flows import Regulariser
 from gamesim.literature.entry import Reference, Result, at_least, at_most, entry, equal, scaled
 from gamesim.simulation.protocol import Order
 
@@ -80,7 +81,8 @@ def divergence_rises(size: float) -> Result:
 )
 def recurrence(size: float) -> Result:
     """Integrate two flows in rock-paper-scissors, and measure how closely they return to their starts."""
-    time, regularisers = max(2000 * size, 200.0), ("entropic", "log-barrier")
+    time = max(2000 * size, 200.0)
+    regularisers: tuple[Regulariser, ...] = ("entropic", "log-barrier")
     paths = {
         one: gamesim.flow("rock-paper-scissors", time, start=START, regulariser=one, points=int(20 * time) + 1)
         for one in regularisers

@@ -4,6 +4,7 @@
 # make exact  compares small games with exact arithmetic, in about two minutes
 # make fuzz   runs damaged and extreme inputs: COUNT of them, from SEED; those that fail are saved in build/fuzzing
 # make generate   rewrites schemas, lists of names, tables and pictures
+# make bench-compare A=OLD B=NEW   compares the stored benchmark results of two commits
 # make kills   kills run, compare, study and sweep 200 times each, and checks that nothing is lost
 PYTHON ?= python3
 VENV ?= .venv
@@ -11,7 +12,7 @@ BIN := $(VENV)/bin
 COUNT ?= 100000
 SEED ?= 0
 
-.PHONY: demo test exact fuzz docs generate kills
+.PHONY: demo test exact fuzz docs generate kills bench-compare
 
 demo: $(VENV)/demo
 	$(BIN)/gamesim run chicken --out runs/demo --force
@@ -39,6 +40,9 @@ generate: $(VENV)/test
 
 kills: $(VENV)/test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.kill_campaign
+
+bench-compare: $(VENV)/demo
+	$(BIN)/python benchmarks/results.py $(A) $(B)
 
 $(VENV)/demo: pyproject.toml
 	$(PYTHON) -m venv $(VENV)

@@ -1,16 +1,19 @@
 """Time per round of the wavelet learners, compared with the linear solve that the paper names as the bottleneck.
 
-Run `python benchmarks/flagship.py`, optionally with some of the sizes as arguments. For each number of actions d it
-prints, in processor time from one process with one BLAS thread:
+    python benchmarks/flagship.py [sizes]   # 4, 16, 64, 256 and 1024 actions by default
 
-- numpy.linalg.solve of a D × D system, the median over many solves before and after the runs of the learners;
-- for each clock, a complete player-round in self-play on random general-sum games, simulation and record included, and
-  for comparison on random zero-sum games, where more actions stay in play; the learners take turns, in short pieces;
-- the ratios to the solve, for `wavelet` with its maximum allowed value, and for `wavelet-optimistic` also to
-  `wavelet-continuous`;
-- the share of each stage of each learner, measured with the processor's cycle counter.
+For each number of actions d and each family of losses it prints the processor time of a complete player-round relative
+to numpy.linalg.solve of a D × D system, in one process with one BLAS thread. The families are
 
-At d = 4 it compares the time with that of a round of two Hedge learners in plain NumPy.
+- general-sum: self-play in random games, simulation and record included;
+- zero-sum: self-play in random zero-sum games, where about half of the actions stay in play;
+- adversarial: losses ± 0.5 at random, and more for the actions that are played more, so that φ stays dense.
+
+All learners and the solve take turns in short pieces; a ratio is the median over the repetitions with its interval.
+Further lines have the ratio of `wavelet-optimistic` to `wavelet-continuous`, the share of each stage of a round,
+measured with the processor's cycle counter (on a busy machine it counts other processes as well), and at d = 4 the time
+of a round of two Hedge learners in plain NumPy. At the end stands the exponent of the time as a power of d from 64
+actions, fitted to each repetition, for the worst family.
 """
 
 import os
@@ -19,6 +22,7 @@ os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is imported
 
 import sys
 from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from statistics import median
 from time import process_time
@@ -28,19 +32,25 @@ import numba.extending
 import numpy as np
 from numba import njit, types
 from numpy.typing import NDArray
+from results import Ratio
 
 from gamesim import players
-from gamesim.engine.compiled import Vector
+from gamesim.engine.compiled import LEARNER_KERNEL, Vector, address, call_learner
 from gamesim.game import Table
 from gamesim.players._kernels.reduction import reduction, settle
 from gamesim.players._kernels.wavelet import learn, load, project, restore_improper, settings_view
 from gamesim.simulation import Simulation
+from gamesim.study.statistics import Mean, mean
 
-ROUNDS = {4: 200_000, 16: 100_000, 64: 20_000, 256: 3_000, 1024: 300}
-AT_MOST = {16: 0.5, 64: 0.8, 256: 0.6, 1024: 0.4}
+ROUNDS = {4: 10_000, 16: 4_000, 64: 400, 256: 40, 1024: 6}  # in a piece
+WARM = {4: 500, 16: 500, 64: 300, 256: 100, 1024: 30}  # untimed, before
+AT_MOST = {16: 0.2, 64: 0.5, 256: 0.4, 1024: 0.25}
+REPETITIONS = 11
+FITTED = 64  # the fewest actions in the fit of the exponent
 PAPER, CONTINUOUS, OPTIMISTIC = LEARNERS = ("wavelet", "wavelet-continuous", "wavelet-optimistic")
 NO_SLOWER = 1.3  # wavelet-optimistic relative to wavelet-continuous
-PIECES = 3  # each ends with a record, whose arrays are copied
+FAMILIES = ("general-sum", "zero-sum", "adversarial")
+Run = Callable[[int], object]
 STAGES = ("gradients and scalar learners", "inverse transform", "projection", "fixed point")
 
 ir: Any = import_module("llvmlite.ir")  # untyped
@@ -93,10 +103,33 @@ def staged(settings: Vector, states: Any, tables: Any, rounds: int, spent: Any) 
                 spent[3] += cycles() - after
 
 
-def games(size: int, zero_sum: bool = False) -> list[NDArray[np.float64]]:
-    """Return the payoffs of random games: one game for large sizes, several for small ones."""
-    payoffs = [np.random.default_rng(seed).random((2, size, size)) for seed in range(5 if size <= 64 else 1)]
-    return [np.stack([game[0], 1 - game[0]]) for game in payoffs] if zero_sum else payoffs
+def payoffs_of(size: int, family: str) -> NDArray[np.float64]:
+    """Return the payoffs of a random game."""
+    payoffs = np.random.default_rng(0).random((2, size, size))
+    return np.stack([payoffs[0], 1 - payoffs[0]]) if family == "zero-sum" else payoffs
+
+
+@njit(nogil=True, error_model="numpy")
+def suffer(play: int, observe: int, settings: Vector, state: Vector, strategy: Vector, losses: Vector) -> None:
+    """Add to random losses a penalty of likely actions, one round after another."""
+    actions, loss = strategy.size, np.zeros(strategy.size)
+    for start in range(0, losses.size, actions):
+        call_learner(play, settings, state, strategy)
+        for i in range(actions):
+            loss[i] = losses[start + i] + 0.5 * min(max(actions * strategy[i] - 1, -1.0), 1.0)
+        call_learner(observe, settings, state, loss)
+
+
+def runner(learner: str, size: int, family: str) -> tuple[Run, int]:
+    """Return a function that runs rounds of this learner, and the number of players."""
+    if family != "adversarial":
+        simulation = Simulation(Table.from_payoffs(payoffs_of(size, family)), [learner, learner], seed=0)
+        return simulation.run, 2
+    player, random, strategy = players.make(learner), np.random.default_rng(0), np.zeros(size)
+    settings, state = player.kernel_settings(size), player.first_state(size)
+    play, observe = (address(function, LEARNER_KERNEL) for function in player.kernels)
+    signs = np.where(random.random(max(WARM[size], ROUNDS[size]) * size) < 0.5, -0.5, 0.5)
+    return lambda rounds: suffer(play, observe, settings, state, strategy, signs[: rounds * size]), 1
 
 
 def shares(learner: str, actions: int, payoffs: NDArray[np.float64], rounds: int) -> Vector:
@@ -113,35 +146,28 @@ def shares(learner: str, actions: int, payoffs: NDArray[np.float64], rounds: int
     return part
 
 
-def solving(size: int, seconds: float = 0.5) -> float:
-    """Return the median time of a linear solve."""
+def measured(size: int) -> tuple[dict[tuple[str, str], Vector], Vector]:
+    """Return the times per player-round of each learner and family, and those of the solve, per repetition."""
     random = np.random.default_rng(1)
     matrix, right = random.random((size, size)) + size * np.eye(size), random.random(size)
-    taken: list[float] = []
-    end = process_time() + seconds
-    while process_time() < end or len(taken) < 5:
-        batch = max(1, 20_000 // size**2)
-        start = process_time()
-        for _ in range(batch):
-            np.linalg.solve(matrix, right)
-        taken.append((process_time() - start) / batch)
-    return median(taken)
+    running = {(one, family): runner(one, size, family) for family in FAMILIES for one in LEARNERS}
+    for run, _ in running.values():
+        run(WARM[size])
+    times: dict[tuple[str, str], list[float]] = {key: [] for key in running}
+    solves: list[float] = []
+    for _ in range(REPETITIONS):
+        solves.append(timed(lambda: np.linalg.solve(matrix, right), max(3, 2_000_000 // size**2 // 8)))
+        for key, (run, count) in running.items():
+            times[key].append(timed(partial(run, ROUNDS[size]), 1) / ROUNDS[size] / count)
+    return {key: np.array(taken) for key, taken in times.items()}, np.array(solves)
 
 
-def playing(payoffs: list[NDArray[np.float64]], rounds: int) -> dict[str, float]:
-    """Return the mean time per player-round in self-play over these games, for each learner."""
-    spent = dict.fromkeys(LEARNERS, 0.0)
-    piece = max(rounds // PIECES, 1)
-    for game in payoffs:
-        running = {one: Simulation(Table.from_payoffs(game), [one, one], seed=0) for one in LEARNERS}
-        for simulation in running.values():
-            simulation.run(2)  # compiles or loads the kernels
-        for _ in range(PIECES):
-            for learner, simulation in running.items():
-                start = process_time()
-                simulation.run(piece)
-                spent[learner] += process_time() - start
-    return {learner: time / (piece * PIECES) / 2 / len(payoffs) for learner, time in spent.items()}
+def timed(work: Callable[[], object], repeat: int) -> float:
+    """Return the processor time of a piece of work."""
+    start = process_time()
+    for _ in range(repeat):
+        work()
+    return (process_time() - start) / repeat
 
 
 def plain_hedge(payoffs: NDArray[np.float64], rounds: int = 20_000) -> float:
@@ -158,35 +184,48 @@ def plain_hedge(payoffs: NDArray[np.float64], rounds: int = 20_000) -> float:
     return (process_time() - start) / rounds
 
 
-def report(size: int) -> None:
-    """Print the times of all learners at one size."""
-    payoffs = games(size)
-    before = solving(size)
-    general, zero_sum = playing(payoffs, ROUNDS[size]), playing(games(size, zero_sum=True), ROUNDS[size] // 5)
-    solve = min(before, solving(size))
-    print(f"d = {size}: solve {solve * 1e6:.2f} µs")
+def report(size: int) -> dict[str, Vector]:
+    """Print the times of all learners at one size; return those of the worst family."""
+    times, solves = measured(size)
+    print(f"d = {size}: solve {median(solves) * 1e6:.1f} µs")
+    worst: dict[str, Vector] = {}
     for learner in LEARNERS:
-        both = general[learner], zero_sum[learner]
-        line = f"  {learner:18} player-round {both[0] * 1e6:9.2f} µs, zero-sum {both[1] * 1e6:9.2f} µs"
-        line += f"; ratio to the solve {both[0] / solve:.2f}, zero-sum {both[1] / solve:.2f}"
-        if learner == PAPER and size in AT_MOST:
-            line += f", at most {AT_MOST[size]}: {'met' if both[0] / solve <= AT_MOST[size] else 'MISSED'}"
-        if learner == OPTIMISTIC:
-            slower = both[0] / general[CONTINUOUS], both[1] / zero_sum[CONTINUOUS]
-            line += f"; to {CONTINUOUS} {slower[0]:.2f}, zero-sum {slower[1]:.2f}"
-            line += f", at most {NO_SLOWER}: {'met' if max(slower) <= NO_SLOWER else 'MISSED'}"
-        print(line, flush=True)
-        rounds = max(ROUNDS[size] // 10, 20)
-        parts = zip(shares(learner, size, payoffs[0], rounds), STAGES, strict=True)
-        print("      " + ", ".join(f"{share:.0%} {stage}" for share, stage in parts))
+        ratios = {family: Ratio.of(times[learner, family].tolist(), solves.tolist()) for family in FAMILIES}
+        slowest = max(ratios, key=lambda family: ratios[family].median)
+        worst[learner] = times[learner, slowest]
+        line = ", ".join(f"{family} {ratios[family]}" for family in FAMILIES)
+        if size in AT_MOST:
+            met = ratios[slowest].median <= AT_MOST[size]
+            line += f"; at most {AT_MOST[size]}: {'met' if met else 'MISSED'}"
+        print(f"  {learner:18} {line}", flush=True)
+        rounds = max(ROUNDS[size] // 2, 20)
+        parts = zip(shares(learner, size, payoffs_of(size, "zero-sum"), rounds), STAGES, strict=True)
+        print("      zero-sum: " + ", ".join(f"{share:.0%} {stage}" for share, stage in parts))
+    slower = {
+        family: Ratio.of(times[OPTIMISTIC, family].tolist(), times[CONTINUOUS, family].tolist()) for family in FAMILIES
+    }
+    line = ", ".join(f"{family} {found}" for family, found in slower.items())
+    met = max(found.median for found in slower.values()) <= NO_SLOWER
+    print(f"  {OPTIMISTIC} to {CONTINUOUS}: {line}; at most {NO_SLOWER}: {'met' if met else 'MISSED'}")
     if size == 4:
-        hedge = plain_hedge(payoffs[0])
-        print(f"  two Hedge learners in plain NumPy {hedge * 1e6:.1f} µs, two of {PAPER} {2e6 * general[PAPER]:.2f} µs")
+        hedge = plain_hedge(payoffs_of(size, "general-sum"))
+        ours = 2e6 * median(times[PAPER, "general-sum"])
+        print(f"  two Hedge learners in plain NumPy {hedge * 1e6:.1f} µs, two of {PAPER} {ours:.2f} µs")
+    return worst
+
+
+def exponent(sizes: list[int], times: list[Vector]) -> Mean | None:
+    """Return the mean exponent over repetitions, with its confidence interval."""
+    return mean(np.polyfit(np.log(sizes), np.log(np.array(times)), 1)[0])
 
 
 def main() -> None:
-    for size in [int(word) for word in sys.argv[1:]] or ROUNDS:
-        report(size)
+    sizes = [int(word) for word in sys.argv[1:]] or list(ROUNDS)
+    worst = {size: report(size) for size in sizes}
+    fitted = [size for size in sizes if size >= FITTED]
+    if len(fitted) > 1:
+        for learner in LEARNERS:
+            print(f"{learner:18} exponent {exponent(fitted, [worst[size][learner] for size in fitted])}")
 
 
 if __name__ == "__main__":

@@ -4,8 +4,8 @@
 
 Page k plays the k-th lesson (they repeat) with seed k, without end, at `--speed` rounds per second or as fast as
 possible; with `--largest`, two runs side by side of the largest games that the lab accepts. It decodes every frame,
-reports it as drawn, and sends a command about once per second: pause and play, step, restart, download the scenario,
-preview a game. The time until its answer is the latency. Clients share the machine with the server.
+reports it as drawn, and sends a command about once per second: pause and play, step, rewind, restart, download the
+scenario, preview a game. The time until its answer is the latency. Clients share the machine with the server.
 
 The benchmark fails if, with at most 64 pages, the server needs more than 400 MB, a page gets fewer than 5 frames per
 second, or the 99th percentile of the latency exceeds 0.5 s. Linux only, because memory and CPU time come from /proc.
@@ -35,6 +35,7 @@ from websockets.typing import Origin
 
 PAUSED, PLAYING = 0, 1
 HEADER = 7
+REWOUND = 100  # the round that a page goes back to
 PAGES, MEMORY, FRAMES, LATENCY = 64, 400.0, 5.0, 0.5  # pages, MB, frames per second, seconds
 SETTLE = 2.0  # seconds before the measurement
 PATIENCE = 600.0  # seconds to wait for an answer before the benchmark fails; the server may have to compile first
@@ -123,7 +124,12 @@ class Page:
 
     async def step(self) -> None:
         await self.pause()
-        await self.ask(_shows(PAUSED, self.rounds + 1), do="step")
+        after = int(self.rounds) + 1
+        await self.ask(_shows(PAUSED, after), do="seek", round=after)
+        await self.play()
+
+    async def rewind(self) -> None:
+        await self.ask(_shows(PAUSED), do="seek", round=REWOUND)
         await self.play()
 
     async def restart(self) -> None:
@@ -147,7 +153,7 @@ class Page:
             if monotonic() + wait > until:
                 return
             await asyncio.sleep(wait)
-            await self.random.choice([self.toggle, self.step, self.restart, self.save, self.preview])()
+            await self.random.choice([self.toggle, self.step, self.rewind, self.restart, self.save, self.preview])()
 
 
 def _is(kind: str) -> Callable[[Any], bool]:

@@ -1,112 +1,183 @@
-"""Compare gamesim with `noregret`: the same learners in self-play on the same random games, on one thread.
+"""Compare gamesim with other packages: the same learners in self-play on the same random games, on one thread.
 
-    pip install ".[bench]"
+    pip install ".[bench,peers]"
     python benchmarks/peers.py               # print the table
-    python benchmarks/peers.py --store       # also store it in benchmarks/peers.json for the README
+    python benchmarks/peers.py --store       # also store it in benchmarks/peers.json for the README, and the ratios
 
-`noregret` is a library of regret minimisers in NumPy. Times are processor times per round for both players together,
-the minimum over several repetitions. `python docs/generate.py readme` inserts the stored table into the README.
+Times are processor times per round for both players together. Each package runs as its documentation shows, and in
+turns with gamesim: the minimum over the repetitions is the time, and the ratio is their median with a 95 % interval. A
+package that is not installed is left out. NumPy stands for a loop written by hand, with and without the sums that a
+record needs. LiteEFG solves extensive-form games only, and is not compared. `make generate` inserts the stored table
+into the README.
 """
 
 import json
 import platform
 import sys
 from collections.abc import Callable
-from functools import partial
 from importlib import import_module
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from time import monotonic, process_time
-from typing import Any
+from time import process_time
+from typing import Any, NamedTuple
 
 import numpy as np
+from results import Ratio, store
 from rich.console import Console
 from rich.table import Table as Printed
+from rounds import in_numpy
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
 from gamesim import Learner, Simulation, Table, games, players
 
 STORED = Path(__file__).with_suffix(".json")
-SERIES = 4  # passes over all cases, since a machine can be slow for seconds; the minimum is reported
-SECONDS = 0.4  # of repetitions per case and pass
-peer: Any = import_module("noregret.regret_minimizers")
+REPETITIONS = 9
+ROUNDS = 100  # of a package in Python
+NUMPY = "NumPy"
+WITHOUT_SUMS = "NumPy without sums"
 
-CASES: tuple[tuple[str, Learner, Callable[[int], Any], tuple[int, ...]], ...] = (
-    ("Hedge", players.make("hedge", rate=0.1), lambda d: peer.MultiplicativeWeightsUpdate(d, 0.1), (4, 64)),
-    ("Regret matching", players.make("regret-matching"), peer.RegretMatching, (4, 64)),
-    (
+Run = Callable[[Table, int], object]  # play a game for some rounds
+
+
+def with_noregret(make: Callable[[Any, int], Any]) -> Run:
+    """Return self-play of two regret minimisers of noregret, with matrix products for the utilities."""
+
+    def run(game: Table, rounds: int) -> None:
+        peer: Any = import_module("noregret.regret_minimizers")
+        row, column = (make(peer, size) for size in game.sizes)
+        utilities = -game.losses[0], -game.losses[1].T
+        for _ in range(rounds):
+            p, q = np.asarray(row.next_strategy()), np.asarray(column.next_strategy())
+            row.observe_utility(utilities[0] @ q)
+            column.observe_utility(utilities[1] @ p)
+
+    return run
+
+
+def with_open_spiel(game: Table, rounds: int) -> object:
+    """Run OpenSpiel's regret matching, which records the average strategies."""
+    peer: Any = import_module("open_spiel.python.algorithms.regret_matching")
+    return peer.regret_matching(list(game.payoffs), iterations=rounds)
+
+
+def with_quantecon(game: Table, rounds: int) -> object:
+    """Run QuantEcon's fictitious play."""
+    peer: Any = import_module("quantecon.game_theory")
+    payoffs = np.ascontiguousarray(game.payoffs[0]), np.ascontiguousarray(game.payoffs[1].T)
+    return peer.FictitiousPlay(peer.NormalFormGame([peer.Player(one) for one in payoffs])).play(num_reps=rounds)
+
+
+def with_nashpy(game: Table, rounds: int) -> object:
+    """Run Nashpy's fictitious play, which yields the counts of actions after each round."""
+    peer: Any = import_module("nashpy")
+    return list(peer.Game(*game.payoffs).fictitious_play(iterations=rounds))
+
+
+class Case(NamedTuple):
+    """A learner, the numbers of actions to measure, and the packages that have it."""
+
+    name: str
+    learner: Learner
+    sizes: tuple[int, ...]
+    peers: dict[str, Run]
+
+
+CASES = (
+    Case(
+        "Hedge",
+        players.make("hedge", rate=0.1),
+        (4, 64),
+        {"noregret": with_noregret(lambda peer, d: peer.MultiplicativeWeightsUpdate(d, 0.1))},
+    ),
+    Case(
+        "Regret matching",
+        players.make("regret-matching"),
+        (4, 64),
+        {"noregret": with_noregret(lambda peer, d: peer.RegretMatching(d)), "open_spiel": with_open_spiel},
+    ),
+    Case(
+        "Fictitious play",
+        players.make("fictitious-play"),
+        (4, 64),
+        {"quantecon": with_quantecon, "nashpy": with_nashpy},
+    ),
+    Case(
         "Blum-Mansour, regret matching rows",
         players.make("blum-mansour", rows="regret-matching"),
-        lambda d: peer.BlumMansour(d, peer.RegretMatching),
         (4, 16, 64),
+        {"noregret": with_noregret(lambda peer, d: peer.BlumMansour(d, peer.RegretMatching))},
     ),
-    (
+    Case(
         "Blum-Mansour, Hedge rows",
         players.make("blum-mansour", rows="hedge"),
-        lambda d: peer.BlumMansour(d, lambda size: peer.MultiplicativeWeightsUpdate(size, 0.1)),
         (4, 16, 64),
+        {
+            "noregret": with_noregret(
+                lambda peer, d: peer.BlumMansour(d, lambda size: peer.MultiplicativeWeightsUpdate(size, 0.1))
+            )
+        },
     ),
 )
 
 
-def ours(game: Table, player: Learner, rounds: int) -> float:
-    """Return the microseconds per round of gamesim."""
-    simulation = Simulation(game, [player, player], perturb=0.5)
-    simulation.run(16)
+def installed() -> dict[str, str]:
+    """Return the version of every package that is installed, and say which are not."""
+    found = {}
+    for name in ("gamesim", "numpy", "numba", "noregret", "open_spiel", "quantecon", "nashpy"):
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            Console(stderr=True).print(f"{name} is not installed, and left out")
+    return found
+
+
+def seconds(run: Callable[[], object], rounds: int) -> float:
+    """Return the processor time per round."""
     began = process_time()
-    simulation.run(rounds)
-    return (process_time() - began) / rounds * 1e6
+    run()
+    return (process_time() - began) / rounds
 
 
-def theirs(game: Table, make: Callable[[int], Any], rounds: int) -> float:
-    """Return the microseconds per round of `noregret`, with matrix products for the payoffs."""
-    row, column = (make(size) for size in game.sizes)
-    utilities = -game.losses[0], -game.losses[1].T
-    began = process_time()
-    for _ in range(rounds):
-        p, q = np.asarray(row.next_strategy()), np.asarray(column.next_strategy())
-        row.observe_utility(utilities[0] @ q)
-        column.observe_utility(utilities[1] @ p)
-    return (process_time() - began) / rounds * 1e6
-
-
-def shortest(measured: Callable[[], float]) -> float:
-    """Return the minimum time over repetitions."""
-    began, times = monotonic(), [measured()]
-    while monotonic() < began + SECONDS:
-        times.append(measured())
-    return min(times)
-
-
-def measure() -> list[dict[str, Any]]:
-    """Return the microseconds per round for every learner and number of actions."""
-    cases = [(name, player, make, size) for name, player, make, sizes in CASES for size in sizes]
-    times = np.full((len(cases), 2), np.inf)
-    for _ in range(SERIES):
-        for case, (_, player, make, size) in enumerate(cases):
-            game = games.make("uniform", actions=size, seed=1)
-            slow = shortest(partial(theirs, game, make, 100))
-            fast = shortest(partial(ours, game, player, max(2_000_000 // size**2, 2000)))
-            times[case] = np.minimum(times[case], (slow, fast))
-    return [
-        {"learner": name, "actions": size, "noregret": round(slow, 1), "gamesim": round(fast, 2)}
-        for (name, _, _, size), (slow, fast) in zip(cases, times.tolist(), strict=True)
-    ]
+def timed(case: Case, size: int, packages: dict[str, str]) -> dict[str, list[float]]:
+    """Return the seconds per round of gamesim and of each package, in turns."""
+    game = games.make("uniform", actions=size, seed=1)
+    simulation = Simulation(game, case.learner, perturb=0.5)
+    rounds = max(1_000_000 // size**2, 2000)
+    ways: dict[str, Callable[[], float]] = {"gamesim": lambda: seconds(lambda: simulation.run(rounds), rounds)}
+    if case.name == "Hedge":
+        ways[NUMPY] = in_numpy(game, "hedge", 100 * ROUNDS, sums=True)
+        ways[WITHOUT_SUMS] = in_numpy(game, "hedge", 100 * ROUNDS, sums=False)
+    for name, play in case.peers.items():
+        if name in packages:
+            ways[name] = lambda play=play: seconds(lambda: play(game, ROUNDS), ROUNDS)  # type: ignore[misc]
+    for way in ways.values():
+        way()  # load and compile
+    rows = [[way() for way in ways.values()] for _ in range(REPETITIONS)]
+    return dict(zip(ways, map(list, zip(*rows, strict=True)), strict=True))
 
 
 def main() -> None:
     """Print the table, and store it with --store."""
+    packages = installed()
+    rows: list[dict[str, Any]] = []
+    ratios: dict[str, Ratio] = {}
+    printed = Printed("learner", "d", "gamesim, µs per round", "package", "µs per round", "ratio")
     with threadpool_limits(1):
-        rows = measure()
-    printed = Printed("learner", "d", "noregret, µs per round", "gamesim, µs per round", "ratio")
-    for row in rows:
-        shown = f"{row['noregret']:,.0f}", f"{row['gamesim']:.2f}", f"{row['noregret'] / row['gamesim']:,.0f}×"
-        printed.add_row(row["learner"], str(row["actions"]), *shown)
-    Console().print(printed)
+        for case in CASES:
+            for size in case.sizes:
+                times = timed(case, size, packages)
+                shortest = {name: 1e6 * min(one) for name, one in times.items()}
+                rows.append({"learner": case.name, "actions": size, **{k: round(v, 2) for k, v in shortest.items()}})
+                for name in list(times)[1:]:
+                    ratio = Ratio.of(times[name], times["gamesim"])
+                    ratios[f"{case.name}, d = {size}, {name} / gamesim"] = ratio
+                    shown = f"{shortest['gamesim']:.2f}", name, f"{shortest[name]:,.1f}", str(ratio)
+                    printed.add_row(case.name, str(size), *shown)
+    Console(width=120).print(printed)
     if "--store" in sys.argv:
-        versions = {name: version(name) for name in ("gamesim", "noregret", "numpy", "numba")}
-        result = {"versions": {"python": platform.python_version(), **versions}, "microseconds per round": rows}
+        result = {"versions": {"python": platform.python_version(), **packages}, "microseconds per round": rows}
         STORED.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
+        store("peers", ratios)
 
 
 if __name__ == "__main__":

@@ -174,11 +174,14 @@ def learner_list() -> str:
 def speed_table() -> str:
     """Return the table of CPU times per round, as stored by `benchmarks/peers.py`, as Markdown."""
     stored = json.loads((ROOT / "benchmarks" / "peers.json").read_text(encoding="utf-8"))
-    packages = " | ".join(f"{name} {stored['versions'][name]}" for name in ("noregret", "gamesim"))
-    rows = [f"| learner | actions | {packages} |", "|---|--:|--:|--:|"]
-    for row in stored["microseconds per round"]:
-        shown = f"{row['noregret']:,.0f} | {row['gamesim']:.{0 if row['gamesim'] > 9.9 else 1}f}"
-        rows.append(f"| {row['learner']} | {row['actions']} | {shown} |")
+    times = stored["microseconds per round"]
+    named = dict.fromkeys(name for row in times for name in row if name not in ("learner", "actions", "gamesim"))
+    names = [*named, "gamesim"]
+    packages = " | ".join(f"{name} {stored['versions'].get(name, '')}".strip() for name in names)
+    rows = [f"| learner | actions | {packages} |", "|---|--:|" + "--:|" * len(names)]
+    for row in times:
+        shown = (f"{row[name]:,.{0 if row[name] > 9.9 else 1}f}" if name in row else "–" for name in names)
+        rows.append(f"| {row['learner']} | {row['actions']} | {' | '.join(shown)} |")
     return "\n".join(rows)
 
 

@@ -18,7 +18,7 @@ from gamesim.games.divisions import number_of_divisions
 from gamesim.games.limits import Need, refuse_beyond
 from gamesim.validation import representable
 
-MOST_NODES_AND_EDGES = 2**17  # a node or an edge of networkx takes about a kilobyte
+MOST_NODES_AND_EDGES = 2**19  # a node or an edge of networkx takes about a kilobyte
 MOST_STEPS = 2**22  # of a generator, of about a microsecond each
 
 _HUGE = 10**30  # stands for any number beyond it

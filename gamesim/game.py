@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from gamesim.deprecated import Renamed
-from gamesim.engine.compiled import Integers, Vector, kernel, multiply_add, part
+from gamesim.engine.compiled import Integers, Vector, kernel, part
 from gamesim.engine.layout import IntegerLayout
+from gamesim.engine.matrices import contract
 from gamesim.errors import InputError
 from gamesim.formatting import amount, memory, number, one_line
 from gamesim.notebook import ROWS, Rows, card, some
@@ -66,6 +67,9 @@ class Game:
     actions: tuple[tuple[str, ...], ...]
 
     kernel: ClassVar[Callable[[Integers, Vector, Vector, Vector, Vector], None]]
+    # The kernel in stages for several threads: (first, end, integers, data, shared, own, profile, losses), each for the
+    # players first..end-1, with scratch space that threads share and their own. All finish one before the next begins.
+    stages: ClassVar[tuple[Callable[[int, int, Integers, Vector, Vector, Vector, Vector, Vector], None], ...]] = ()
     timed: ClassVar[bool] = False  # whether the kernel reads the round, from 0, in the first entry of its scratch
 
     def __repr__(self) -> str:
@@ -275,36 +279,6 @@ class Game:
         raise NotImplementedError
 
 
-@kernel
-def _contract(strategy: Vector, table: Vector, result: Vector) -> None:
-    """Write the strategy-weighted sum of the table's rows; `result` may alias the table's first row."""
-    length = result.size
-    for k in range(length):
-        result[k] = strategy[0] * table[k]
-    row = 1
-    while row + 8 <= strategy.size:  # eight rows at a time: the result is loaded and stored only once for them
-        a, b, c, d = strategy[row], strategy[row + 1], strategy[row + 2], strategy[row + 3]
-        e, f, g, h = strategy[row + 4], strategy[row + 5], strategy[row + 6], strategy[row + 7]
-        at = row * length
-        row += 8
-        if a + b + c + d + e + f + g + h != 0.0:  # most rows can be skipped if actions are drawn or abandoned
-            first, second = part(table, at, at + length), part(table, at + length, at + 2 * length)
-            third, fourth = part(table, at + 2 * length, at + 3 * length), part(table, at + 3 * length, at + 4 * length)
-            fifth, sixth = part(table, at + 4 * length, at + 5 * length), part(table, at + 5 * length, at + 6 * length)
-            seventh, last = part(table, at + 6 * length, at + 7 * length), part(table, at + 7 * length, at + 8 * length)
-            for k in range(length):
-                even = multiply_add(c, third[k], multiply_add(a, first[k], result[k]))
-                odd = multiply_add(d, fourth[k], b * second[k])
-                result[k] = multiply_add(g, seventh[k], multiply_add(e, fifth[k], even)) + multiply_add(
-                    h, last[k], multiply_add(f, sixth[k], odd)
-                )
-    while row < strategy.size:
-        weight, rest = strategy[row], part(table, row * length, (row + 1) * length)
-        for k in range(length):
-            result[k] = multiply_add(weight, rest[k], result[k])
-        row += 1
-
-
 class _Sizes(NamedTuple):
     players: int
     sizes: Integers
@@ -335,7 +309,8 @@ def _table_losses(integers: Integers, data: Vector, scratch: Vector, profile: Ve
             if other != player:
                 length //= size
                 target = result if others == 1 else part(scratch, 0, length)
-                _contract(part(profile, at, at + size), table, target)
+                strategy = part(profile, at, at + size)
+                contract(strategy, table, target, part(scratch, scratch.size - size, scratch.size))
                 table = target
                 others -= 1
             at += size
@@ -476,6 +451,21 @@ class Table(Game):
         """
         return as_losses(self.payoffs, self.middle, self.scale)
 
+    def own_last(self) -> list[NDArray[np.float64]]:
+        """Return each player's table of losses with the player's own axis last, as the kernel reads it.
+
+        Returns
+        -------
+        list of ndarray
+            One table per player.
+
+        Examples
+        --------
+        >>> [table.shape for table in Table.from_payoffs([[[0, 2, 4]], [[1, 3, 9]]]).own_last()]
+        [(3, 1), (1, 3)]
+        """
+        return _own_last(self.losses)
+
     def kernel_arrays(self) -> tuple[Integers, Vector, int]:  # noqa: D102
         return self._kernel_arrays
 
@@ -497,12 +487,19 @@ def as_losses(payoffs: NDArray[np.float64], middle: Vector, scale: Vector) -> ND
     return np.clip(result, -1, 1, out=result)
 
 
+def _own_last(losses: NDArray[np.float64]) -> list[NDArray[np.float64]]:
+    return [np.moveaxis(table, player, -1) for player, table in enumerate(losses)]
+
+
 def table_kernel_arrays(losses: NDArray[np.float64]) -> tuple[Integers, Vector, int]:
     """Return the arrays that the kernel of a `Table` reads, given one table of losses per player."""
     sizes = losses.shape[1:]
-    own_last = [np.moveaxis(table, player, -1).ravel() for player, table in enumerate(losses)]
-    scratch = 0 if len(sizes) <= 2 else losses[0].size // min(sizes)
-    return _SIZES.pack(players=len(sizes), sizes=sizes), np.concatenate(own_last), scratch
+    scratch = max(sizes) + (0 if len(sizes) <= 2 else losses[0].size // min(sizes))
+    return (
+        _SIZES.pack(players=len(sizes), sizes=sizes),
+        np.concatenate([table.ravel() for table in _own_last(losses)]),
+        scratch,
+    )
 
 
 def _as_tensors(payoffs: Any) -> list[NDArray[np.float64]]:

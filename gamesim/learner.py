@@ -6,11 +6,11 @@ from dataclasses import dataclass, fields, replace
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from gamesim import rates, user_files
 from gamesim.deprecated import Renamed
-from gamesim.engine.compiled import Vector
+from gamesim.engine.compiled import Integers, Vector
 from gamesim.engine.layout import Layout
 from gamesim.errors import InputError, unknown
 from gamesim.formatting import shown
@@ -41,6 +41,9 @@ Feedback: TypeAlias = Literal["expected", "sampled", "bandit"]
 RecordedFeedback: TypeAlias = Feedback | Literal["observed"]  # of play that was not simulated
 DRAWN: tuple[Feedback, ...] = ("sampled", "bandit")  # actions are drawn, so that regrets of play and strategies differ
 FEEDBACKS: tuple[RecordedFeedback, ...] = (*get_args(Feedback), "observed")
+
+# The regularisers of regularised leaders, in discrete time and in flows.
+Regulariser: TypeAlias = Literal["entropic", "euclidean", "log-barrier"]
 
 
 class RunningLearner(Protocol):
@@ -107,6 +110,10 @@ class Guarantee:
     expected : bool, default False
         Whether the bound holds only in expectation over the learner's random draws, for any fixed comparator action and
         losses that are chosen before the draw. The bound is then on the regret of the draws as well.
+    profile : callable, optional
+        For a bound on swap regret: the smaller bounds along the regret profile, as a function
+        ``profile(rounds, actions, k)`` of an array k. It returns an array of shape (2, len(k)): bounds on the regret
+        against deviations that send at least d - k + 1 actions to the same action, and that change at most k actions.
 
     Examples
     --------
@@ -121,6 +128,7 @@ class Guarantee:
     formula: str
     bound: Callable[[int, int], float]
     expected: bool = False
+    profile: Callable[[int, int, Integers], NDArray[np.float64]] | None = None
 
     def bound_on(self, regret: PlainRegret, rounds: int, actions: int, started: bool = False) -> float | None:
         """Return the bound that this guarantee implies on a given kind of regret.
@@ -152,7 +160,7 @@ class Guarantee:
             external ≤ (d - 1) · internal
 
         With two actions, replacing one of them means playing the other throughout, so a bound on external regret is
-        also a bound on internal regret.
+        also a bound on internal regret. A guarantee with a `profile` states external and internal regret itself.
 
         Examples
         --------
@@ -165,6 +173,9 @@ class Guarantee:
         """
         times = {"external": actions - 1, "internal": 1, "swap": actions}
         first = (4 if regret == "swap" else 2) if started else 0
+        if self.profile is not None and regret != "swap":
+            together, alone = self.profile(rounds, actions, np.ones(1, dtype=np.int64))
+            return float((together if regret == "external" else alone)[0]) + first
         if self.regret in (regret, "swap"):
             return self.bound(rounds, actions) + first
         if self.regret == "internal" or actions <= 2:
@@ -199,7 +210,11 @@ class Guarantee:
         if horizon is None:
             return self
         tuned = self.bound
-        return replace(self, bound=lambda rounds, actions: tuned(horizon, actions) if rounds <= horizon else 2 * rounds)
+        return replace(
+            self,
+            bound=lambda rounds, actions: tuned(horizon, actions) if rounds <= horizon else 2 * rounds,
+            profile=None,
+        )
 
     def __str__(self) -> str:
         return f"{'expected ' if self.expected else ''}{self.regret} regret ≤ {self.formula}"
@@ -433,6 +448,23 @@ class Learner:
         external regret ≤ ln d / rate + rate T / 2
         >>> players.make("best-response").guarantee() is None
         True
+        """
+        return None
+
+    def limit(self) -> Regulariser | None:
+        """Return the regulariser of the learner's continuous-time limit.
+
+        Returns
+        -------
+        {"entropic", "euclidean", "log-barrier"} or None
+            The regulariser of the flow, see `gamesim.flow`, that the learner follows in the limit of small rates, or
+            None if no such limit is known.
+
+        Examples
+        --------
+        >>> from gamesim import players
+        >>> players.make("optimistic-hedge").limit(), players.make("regret-matching").limit()
+        ('entropic', None)
         """
         return None
 

@@ -29,6 +29,7 @@ from gamesim.measure.builtin import PROBABILITY, Deviations, gap_name, regret_op
 from gamesim.measure.builtin import joint as played_joint
 from gamesim.measure.curves import Curve
 from gamesim.measure.distance import distance_bounds, refuse_slow
+from gamesim.measure.endings import endings
 from gamesim.measure.incentives import EquilibriumKind, checked_kind
 from gamesim.measure.linear_programs import SECONDS
 from gamesim.measure.moments import Moments, Weights
@@ -366,6 +367,26 @@ class Record(Generic[Number]):
         """
         return self._by_player(self._array("last-strategies"))
 
+    def endings(self) -> dict[str, int]:
+        """Return how many runs end where, by their strategies in the last round.
+
+        A run ends at a pure equilibrium if every player plays its action with probability at least 0.98, or at a mixed
+        equilibrium of a small two-player game if no probability differs by more than 0.02.
+
+        Returns
+        -------
+        dict of str to int
+            The number of runs by place, the most frequent place first; other runs end "elsewhere".
+
+        Examples
+        --------
+        >>> import gamesim
+        >>> gamesim.simulate("battle-of-the-sexes", "hedge", rounds=2000, replicas=20, start="random").endings()
+        {'(fight, fight)': 11, '(opera, opera)': 9}
+        """
+        profiles = self._array("last-strategies")
+        return endings(self.game, profiles[None] if self.single else profiles)
+
     @property
     def trajectory(self) -> tuple[NDArray[np.int64], list[NDArray[np.float64]]]:
         """Return the recorded rounds, and each player's strategies in them.
@@ -575,8 +596,8 @@ class Record(Generic[Number]):
         >>> [round(drawn.bound(0, "external", of=of), 1) for of in ("strategies", "play")]
         [50.8, 115.2]
         """
-        if self.settings.get("placed", [False] * len(self.learners))[player] or self.settings.get("protocol"):
-            return None  # proved for the learner's own start, and for losses observed after each round
+        if self._unusual(player):
+            return None
         losses = bounds.bound(
             self.learners,
             player,
@@ -643,8 +664,9 @@ class Record(Generic[Number]):
         Returns
         -------
         float or None
-            The certified bound, in payoff units, or None if the learner certifies no bounds, or if the record is of an
-            earlier version, whose learners kept other states.
+            The certified bound, in payoff units, or None if the learner certifies no bounds, if it observed other
+            losses than those of each round (because of a delay, noise, alternating moves or different feedback), or if
+            the record is of an earlier version, whose learners kept other states.
 
         Raises
         ------
@@ -673,21 +695,139 @@ class Record(Generic[Number]):
         """
         if not self.single:
             raise InputError("certificates need a record of a single run: use record[replica]")
-        learner = self.learners[player]
-        if not hasattr(learner, "certificate"):
-            return None
-        sizes = self.settings.get("states") or [
-            one.first_state(actions).size if isinstance(one, Learner) else 0
-            for one, actions in zip(self.learners, self.game.sizes, strict=True)
-        ]
-        state = np.split(self.arrays["continue_state"][0], np.cumsum(sizes)[:-1])[player]
-        if state.size != learner.first_state(self.game.sizes[player]).size:
+        learner, state = self.learners[player], self._certified_state(player, "certificate", 0)
+        if state is None:
             return None
         losses = learner.certificate(state, phi, exact)
         if self.started[player]:
             changes = np.eye(self.game.sizes[player]) - np.asarray(phi, dtype=np.float64)
             losses += max(np.abs(changes - row).sum(axis=1).max() for row in changes)
         return float(losses * self.game.scale[player])
+
+    def profile_certificate(
+        self, player: int, *, exact: bool = False
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """Return the certified bounds on the regret profile of a player's strategies.
+
+        They hold surely for ``profile(player, of="strategies")``. The first entries bound external and internal regret,
+        the last ones swap regret.
+
+        Parameters
+        ----------
+        player : int
+            The index of the player.
+        exact : bool, default False
+            Whether to use what the scalar learners lost in this run instead of their bounds. This is never larger.
+
+        Returns
+        -------
+        together : ndarray of shape (d,)
+            Bounds, in payoff units, on the regret against deviations that send at least d - k + 1 actions to the same
+            action, for k = 1, ..., d. With replicas it has a leading axis.
+        alone : ndarray of shape (d,)
+            The same for deviations that change at most k actions.
+
+        None is returned if the learner certifies no bounds, as by `certificate`.
+
+        Notes
+        -----
+        The exact certificate is linear in the deviation, so its maximum over each class is computed. The bounds of the
+        scalar learners are convex; their maximum is computed for external and internal regret, and bounded for larger
+        k. See `gamesim.players.Wavelet.profile_certificate`.
+
+        Examples
+        --------
+        >>> import gamesim
+        >>> record = gamesim.simulate("shapley", ["wavelet-continuous", "hedge"], rounds=1000, perturb=0.2)
+        >>> together, alone = record.profile_certificate(0)
+        >>> exact, _ = record.profile_certificate(0, exact=True)
+        >>> bool((record.profile(0)[0] <= exact).all() and (exact <= together).all())
+        True
+        >>> record.profile_certificate(1) is None
+        True
+        """
+        found = []
+        for replica in range(self.replicas):
+            state = self._certified_state(player, "profile_certificate", replica)
+            if state is None:
+                return None
+            losses = self._exact_profile(player, state) if exact else self._bound_profile(player, state)
+            found.append((losses + self._first_round(player)) * self.game.scale[player])
+        together, alone = np.moveaxis(np.array(found[0] if self.single else found), -2, 0)
+        return together, alone
+
+    def profile_bound(self, player: int) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
+        """Return the bounds that are proved for the regret profile of a player's strategies.
+
+        Unlike those of `profile_certificate`, they are known before the run.
+
+        Parameters
+        ----------
+        player : int
+            The index of the player.
+
+        Returns
+        -------
+        together : ndarray of shape (d,)
+            Bounds, in payoff units, on the regret against deviations that send at least d - k + 1 actions to the same
+            action, for k = 1, ..., d.
+        alone : ndarray of shape (d,)
+            The same for deviations that change at most k actions.
+
+        None is returned if the guarantee of the learner has no bounds along the profile, or does not apply.
+
+        Examples
+        --------
+        >>> import gamesim
+        >>> record = gamesim.simulate("shapley", ["wavelet-continuous", "hedge"], rounds=1000, perturb=0.2)
+        >>> together, alone = record.profile_bound(0)
+        >>> together[0] == record.bound(0, "external"), alone[0] == record.bound(0, "internal")
+        (np.True_, np.True_)
+        """
+        learner = self.learners[player]
+        promise = learner.guarantee() if isinstance(learner, Learner) else None
+        if promise is None or promise.profile is None or self._unusual(player):
+            return None
+        size = self.game.sizes[player]
+        losses = promise.profile(self.rounds, size, np.arange(1, size + 1)) + self._first_round(player)
+        together, alone = losses * self.game.scale[player]
+        return together, alone
+
+    def _unusual(self, player: int) -> bool:
+        """Whether nothing is proved: it is for the learner's own start, and for losses observed after each round."""
+        placed = self.settings.get("placed", [False] * len(self.learners))[player]
+        return bool(placed or self.settings.get("protocol"))
+
+    def _certified_state(self, player: int, method: str, replica: int) -> NDArray[np.float64] | None:
+        """Return the state of a learner that certifies bounds by a method, or None if it cannot."""
+        learner = self.learners[player]
+        if not hasattr(learner, method) or self._unusual(player):
+            return None
+        sizes = self.settings.get("states") or [
+            one.first_state(actions).size if isinstance(one, Learner) else 0
+            for one, actions in zip(self.learners, self.game.sizes, strict=True)
+        ]
+        state: NDArray[np.float64]
+        state = np.split(self.arrays["continue_state"][replica], np.cumsum(sizes)[:-1])[player]
+        return state if state.size == learner.first_state(self.game.sizes[player]).size else None
+
+    def _bound_profile(self, player: int, state: NDArray[np.float64]) -> NDArray[np.float64]:
+        found: NDArray[np.float64] = self.learners[player].profile_certificate(state, self.game.sizes[player])
+        return found
+
+    def _exact_profile(self, player: int, state: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the largest improper regret along the profile; of the two ways to write φ, the smaller one."""
+        worth, gradients = self.learners[player].improper_losses(state, self.game.sizes[player])
+        found: NDArray[np.float64] = np.min(
+            [worth - np.trace(one) + np.array(regrets.profile(one)) for one in gradients], axis=0
+        )
+        return found
+
+    def _first_round(self, player: int) -> NDArray[np.float64]:
+        """Return what a given or perturbed first strategy adds to losses along the profile."""
+        added = np.full(self.game.sizes[player], 4.0 if self.started[player] else 0.0)
+        added[0] /= 2
+        return added
 
     def best_deviation(self, player: int, kind: PlainRegret, *, of: RegretOf = "play") -> NDArray[np.float64]:
         """Return the deviation that a player's regret is measured against.

@@ -20,6 +20,7 @@ from gamesim.players import notation
 from gamesim.players.adahedge import AdaHedge as AdaHedge
 from gamesim.players.adanormal_hedge import AdaNormalHedge as AdaNormalHedge
 from gamesim.players.adversary import Adversary as Adversary
+from gamesim.players.aggregate import Aggregate as Aggregate
 from gamesim.players.bandit_blum_mansour import BanditBlumMansour as BanditBlumMansour
 from gamesim.players.best_response import BestResponse as BestResponse
 from gamesim.players.blum_mansour import BlumMansour as BlumMansour
@@ -59,6 +60,7 @@ from gamesim.players.stable_predictive_rm_plus import (
     StablePredictiveRegretMatchingPlus as StablePredictiveRegretMatchingPlus,
 )
 from gamesim.players.stoltz_lugosi import StoltzLugosi as StoltzLugosi
+from gamesim.players.subsequence_regret import SubsequenceRegret as SubsequenceRegret
 from gamesim.players.treeswap import TreeSwap as TreeSwap
 from gamesim.players.tsallis_inf import TsallisINF as TsallisINF
 from gamesim.players.uniform import Uniform as Uniform

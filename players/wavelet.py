@@ -1,21 +1,23 @@
 """The wavelet learner: φ-regret that adapts to the sparsity of φ, for all φ simultaneously."""
 
 from dataclasses import dataclass
-from math import sqrt
 from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from gamesim.engine.compiled import Vector
+from gamesim.engine.compiled import Integers, Vector
 from gamesim.errors import InputError
 from gamesim.learner import Guarantee, Learner
 from gamesim.players._kernels.haar import forward, interval
+from gamesim.players._kernels.profile_bounds import aggregated, certified, declared, scales_of
 from gamesim.players._kernels.reduction import REDUCTION, first_reduction
 from gamesim.players._kernels.relabelling import owners, shares, spread_evenly, spread_to_self
-from gamesim.players._kernels.scalar import BLOCKS, CONTINUOUS, FULL, LIPSCHITZ, OPTIMISTIC, conjugate, regret_bound
+from gamesim.players._kernels.scalar import BLOCKS, CONTINUOUS, FULL, LIPSCHITZ, OPTIMISTIC, regret_bound
 from gamesim.players._kernels.wavelet import HINTS, OPEN, OWN, SETTINGS, Own, more_state, observe, play
 from gamesim.validation import positive
+
+SPECTRAL = "spectral"  # the order that a simulation computes from payoffs
 
 
 @dataclass(frozen=True)
@@ -24,9 +26,11 @@ class Wavelet(Learner):
 
     Parameters
     ----------
-    order : tuple of int, optional
+    order : tuple of int or "spectral", optional
         A permutation of the actions, numbered from 0. Neighbouring actions share features, so place
-        actions that call for the same modification next to each other. By default 0, 1, …, d - 1.
+        actions that call for the same modification next to each other. By default 0, 1, …, d - 1. With
+        "spectral", a simulation computes the order from the player's payoff table, such that actions
+        with similar payoffs are neighbours.
     clock : {"blocks", "continuous"}, default "blocks"
         How the scalar learners count time: "blocks" as in the paper, or "continuous", this project's
         variant, which the learner `wavelet-continuous` uses.
@@ -101,7 +105,7 @@ class Wavelet(Learner):
     [4096, 32768, 131072]
     """
 
-    order: tuple[int, ...] | None = None
+    order: tuple[int, ...] | str | None = None
     clock: Literal["blocks", "continuous"] = "blocks"
     scale: float = 1.0
 
@@ -114,27 +118,38 @@ class Wavelet(Learner):
         positive("scale", self.scale)
         if self.clock not in ("blocks", "continuous"):
             raise InputError(f'clock must be "blocks" or "continuous", got {self.clock!r}')
-        if self.order is not None:
+        if isinstance(self.order, str) and self.order != SPECTRAL:
+            raise InputError(f'order must be a permutation of the actions or "spectral", got {self.order!r}')
+        if self.order is not None and not isinstance(self.order, str):
             owners(len(self.order), self.order)
 
     def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
-        owner = owners(actions, self.order)
-        columns = self.scale / (actions**2 * shares(owner))
+        owner = self._owners(actions)
+        columns = scales_of(self.scale, actions, owner).columns
         code, guard = self._clock()
         return SETTINGS.pack(clock=code, size=owner.size, scale=self.scale, guard=guard, columns=columns, owners=owner)
 
     def first_state(self, actions: int) -> Vector:  # noqa: D102
-        owner = owners(actions, self.order)
+        owner = self._owners(actions)
         size = owner.size
         own = OWN.pack(size, size.bit_length(), more=more_state(self._clock()[0], size))
         return first_reduction(1 / (actions * shares(owner)), own)
+
+    def _owners(self, actions: int) -> Integers:
+        """Return the action that owns each augmented index."""
+        if isinstance(self.order, str):
+            raise InputError(
+                'order = "spectral" is computed from the payoffs of a game: use the learner in a simulation, or give a '
+                "permutation of the actions"
+            )
+        return owners(actions, self.order)
 
     def _clock(self) -> tuple[int, float]:
         """Return the numeric code of the clock, and the κ of hints."""
         return (BLOCKS if self.clock == "blocks" else CONTINUOUS), 0.0
 
     def dimensions(self, actions: int) -> tuple[int, ...]:  # noqa: D102
-        return (owners(actions, self.order).size,)
+        return (self._owners(actions).size,)
 
     def own_parts(self, state: Vector, actions: int) -> Own:
         """Return the named parts of the matrix learner's state."""
@@ -183,7 +198,7 @@ class Wavelet(Learner):
             raise InputError(
                 f"phi has {actions} actions, but the state is that of a learner with another number of actions"
             )
-        owner = owners(actions, self.order)
+        owner = self._owners(actions)
         bounds = [
             self._certified(state, actions, np.append(_coefficients(augmented), identity), exact)
             for identity, augmented in (
@@ -195,22 +210,96 @@ class Wavelet(Learner):
 
     def _certified(self, state: Vector, actions: int, coefficients: Vector, exact: bool) -> float:
         """Return the certificate against the matrix with these coefficients."""
-        own, size = self.own_parts(state, actions), self.dimensions(actions)[0]
-        settings = SETTINGS.parts(self.kernel_settings(actions))
+        gradients, times, spent = self._observed(state, actions)
+        if exact:
+            return float(self.own_parts(state, actions).worth.sum() - coefficients @ gradients)
+        size, (code, _) = self.dimensions(actions)[0], self._clock()
+        scales = np.append(np.tile(scales_of(self.scale, actions, self._owners(actions)).columns, size), self.scale)
+        scales[:size] *= size
+        return float(regret_bound(code, scales, times, coefficients).sum() + spent)
+
+    def _observed(self, state: Vector, actions: int) -> tuple[Vector, Vector, float]:
+        """Return the gradient sums and the clocks of all features, with open blocks, and what hints have cost."""
+        own, size, code = self.own_parts(state, actions), self.dimensions(actions)[0], self._clock()[0]
         gradients, times, spent = -LIPSCHITZ * own.totals, own.times, 0.0
-        if settings.clock == BLOCKS:
+        if code == BLOCKS:
             block = OPEN.parts(own.more, size)
             gradients, times = 2 * gradients + block.sums, times + (block.masses > 0)
-        elif settings.clock == OPTIMISTIC:
-            spent = LIPSCHITZ * HINTS.parts(own.more, size).spent.sum()
-        if exact:
-            return float(own.worth.sum() - coefficients @ gradients)
-        scales = np.append(np.tile(settings.columns, size), self.scale)
-        scales[:size] *= size
-        return float(regret_bound(settings.clock, scales, times, coefficients).sum() + spent)
+        elif code == OPTIMISTIC:
+            spent = float(LIPSCHITZ * HINTS.parts(own.more, size).spent.sum())
+        return gradients, times, spent
+
+    def profile_certificate(self, state: Vector, actions: int) -> NDArray[np.float64]:
+        """Return bounds on the regret against classes of deviations that the gradients so far certify.
+
+        Parameters
+        ----------
+        state : array
+            State of a running learner (`learner.state`).
+        actions : int
+            The number of actions d.
+
+        Returns
+        -------
+        ndarray of shape (2, d)
+            Upper bounds on the regret profile so far, in units of loss, for k = 1, …, d: against deviations that send
+            at least d - k + 1 actions to the same action, and against those that change at most k actions.
+
+        Notes
+        -----
+        The bounds are those of `certificate`, maximised over the class. For internal regret (k = 1 of the second row)
+        and external regret (k = 1 of the first row) the maximum is over these deviations. For larger k it is over a
+        superset of coefficients: the intervals of each width, and the columns in each, are chosen independently.
+
+        Examples
+        --------
+        >>> player = WaveletContinuous()
+        >>> learner = player.start(actions=4)
+        >>> for _ in range(1000):
+        ...     learner.observe([0.5, 0.25, -0.25, 0.0])
+        >>> player.profile_certificate(learner.state, 4).round(1)
+        array([[2. , 3.4, 3.4, 3.4],
+               [1.9, 3.4, 3.4, 3.4]])
+        """
+        if actions == 1:
+            return np.zeros((2, 1))
+        _, times, spent = self._observed(state, actions)
+        return self._steps() * certified(self.scale, times, actions, self._owners(actions)) + spent
+
+    def improper_losses(self, state: Vector, actions: int) -> tuple[float, tuple[NDArray[np.float64], ...]]:
+        """Return what the exact certificate against any deviation consists of.
+
+        Parameters
+        ----------
+        state : array
+            State of a running learner (`learner.state`).
+        actions : int
+            The number of actions d.
+
+        Returns
+        -------
+        worth : float
+            The sum of <g, X>, in units of loss, with g the gradients and X the predicted (improper) matrices.
+        gradients : tuple of two ndarrays of shape (d, d)
+            For both ways to write φ in features, the matrix G such that the regret against φ is at most worth - <G, φ>.
+
+        Examples
+        --------
+        >>> player = Wavelet()
+        >>> learner = player.start(actions=3)
+        >>> learner.observe([0.5, 0.25, -0.25])
+        >>> worth, gradients = player.improper_losses(learner.state, 3)
+        >>> phi = np.array([[0, 0, 1]] * 3)
+        >>> exact = min(worth - (one * phi).sum() for one in gradients)
+        >>> bool(np.isclose(exact, player.certificate(learner.state, phi, exact=True)))
+        True
+        """
+        gradients, _, _ = self._observed(state, actions)
+        worth = float(self.own_parts(state, actions).worth.sum())
+        return worth, aggregated(gradients[:-1], self._owners(actions))
 
     def guarantee(self) -> Guarantee:
-        """Return a bound on swap regret with all its constants.
+        """Return bounds on each kind of regret with all constants.
 
         Notes
         -----
@@ -230,35 +319,42 @@ class Wavelet(Learner):
 
             √(2^k (2^k + T))
 
+        Fewer intervals contribute if most actions are sent to the same action, and coefficients are smaller if most
+        actions are left unchanged. This gives the bounds on external and internal regret and on the rest of the
+        profile; `gamesim.players._kernels.profile_bounds` has the proof.
+
         Examples
         --------
         >>> [round(wavelet.guarantee().bound(10**6, 4)) for wavelet in (Wavelet(), WaveletContinuous())]
         [35664, 17832]
+        >>> promise = WaveletContinuous().guarantee()
+        >>> [round(promise.bound_on(kind, 10**6, 64)) for kind in ("external", "internal", "swap")]
+        [10102, 20358, 150465]
         """
-        return Guarantee("swap", f"min(2T, {self._formula()}), 0 ≤ k < log₂ d", self._worst_case)
+        return Guarantee("swap", f"min(2T, {self._formula()}), 0 ≤ k < log₂ d", self._worst_case, profile=self._profile)
 
     def _formula(self) -> str:
         blocks = "4(√(T+1)(scale + K₀) + K₁ Σ_k √(2^k (2^k + T)))"
         return blocks if self.clock == "blocks" else "2√T(scale + K₀ + K₁ Σ_k √(2^k))"
 
     def _worst_case(self, rounds: int, actions: int) -> float:
-        return 0.0 if actions == 1 else min(2.0 * rounds, self._bound(rounds, actions))
+        return float(self._profile(rounds, actions, np.array([actions]))[0, 0])
 
-    def _bound(self, rounds: int, actions: int) -> float:
-        """Return the bound on swap regret that the formula states, with two or more actions."""
-        owner = owners(actions, None)
+    def _profile(self, rounds: int, actions: int, k: Integers) -> NDArray[np.float64]:
+        """Return the bounds along the regret profile at each k; a bound on swap regret holds for all k."""
+        if actions == 1:
+            return np.zeros((2, len(k)))
+        swap = self._bound(rounds, actions, np.array([actions]))[0, 0]
+        return np.minimum(self._bound(rounds, actions, k), min(2.0 * rounds, swap))
+
+    def _bound(self, rounds: int, actions: int, k: Integers) -> NDArray[np.float64]:
+        """Return the bounds along the regret profile as proved, with two or more actions."""
         extra = 1.0 if self.clock == "blocks" else 0.0
-        steps = (1 + extra) * LIPSCHITZ
-        passed = rounds * LIPSCHITZ / FULL
-        scales = self.scale / (actions**2 * shares(owner))
+        return self._steps() * declared(self.scale, extra, rounds * LIPSCHITZ / FULL, actions, k)
 
-        def worst(scales: Vector) -> float:
-            return float(scales.sum() + (conjugate(scales, np.ones(owner.size)) - scales).max())
-
-        total = sqrt(extra + passed) * (self.scale + worst(owner.size * scales))
-        for k in range(owner.size.bit_length() - 1):
-            total += worst(scales) * sqrt(2**k * (2**k * extra + passed))
-        return steps * total
+    def _steps(self) -> float:
+        """Return the factor G' of the bounds."""
+        return 2 * LIPSCHITZ if self.clock == "blocks" else LIPSCHITZ
 
 
 def _coefficients(matrix: NDArray[np.float64]) -> Vector:
@@ -277,7 +373,7 @@ class WaveletContinuous(Wavelet):
 
     Parameters
     ----------
-    order : tuple of int, optional
+    order : tuple of int or "spectral", optional
         A permutation of the actions, numbered from 0, as in `wavelet`. By default 0, 1, …, d - 1.
     clock : {"blocks", "continuous"}, default "continuous"
         How the scalar learners count time, as in `wavelet`.

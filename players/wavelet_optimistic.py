@@ -4,6 +4,10 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Literal
 
+import numpy as np
+from numpy.typing import NDArray
+
+from gamesim.engine.compiled import Integers
 from gamesim.errors import InputError
 from gamesim.players._kernels.relabelling import owners
 from gamesim.players._kernels.scalar import LIPSCHITZ, OPTIMISTIC
@@ -17,7 +21,7 @@ class WaveletOptimistic(WaveletContinuous):
 
     Parameters
     ----------
-    order : tuple of int, optional
+    order : tuple of int or "spectral", optional
         A permutation of the actions, numbered from 0, as in `wavelet`. By default 0, 1, …, d - 1.
     clock : {"continuous"}, default "continuous"
         How the scalar learners count time, as in `wavelet`. Hints need the continuous clock.
@@ -39,6 +43,9 @@ class WaveletOptimistic(WaveletContinuous):
         x = f(S) + clip(f(S - c/2) - f(S), -r, r)
         r = max(κ ε √(m + 1) - E, 0)
         E = the sum over past rounds of c/2 times what the hint added to f(S)
+
+    In a round in which hints are not trusted, it predicts f(S). Hints are trusted as long as those of
+    all features and rounds, up to the one before the last, would have cost at most κ · scale in total.
 
     The state (m, S) depends on the gradients alone. Therefore hints add exactly 2E to the regret of the
     scalar learner, and E ≤ κ ε √(m + 1) because |c/2| ≤ 1 and no round adds more than r. The guarantee
@@ -74,8 +81,8 @@ class WaveletOptimistic(WaveletContinuous):
     def _formula(self) -> str:
         return super()._formula() + " + 2κ scale(√(T+1)(1 + D/d) + Σ_k √(2^k (2^k + T)) / d)"
 
-    def _bound(self, rounds: int, actions: int) -> float:
+    def _bound(self, rounds: int, actions: int, k: Integers) -> NDArray[np.float64]:
         size = owners(actions, None).size
-        intervals = [2**k for k in range(size.bit_length() - 1)]
+        intervals = [2**level for level in range(size.bit_length() - 1)]
         hints = sqrt(rounds + 1) * (1 + size / actions) + sum(sqrt(n * (n + rounds)) for n in intervals) / actions
-        return super()._bound(rounds, actions) + LIPSCHITZ * self.guard * self.scale * hints
+        return super()._bound(rounds, actions, k) + LIPSCHITZ * self.guard * self.scale * hints

@@ -166,7 +166,8 @@ class AlgorithmOne:
         self.scale[:, 1:] = np.tile(1 / (actions**2 * shares), self.states)
         self.scale[:, 1 : 1 + self.states] *= self.states
         self.x, self.c, self.a, self.n, self.S = (np.zeros_like(self.scale) for _ in range(5))
-        self.plain, self.E = np.zeros_like(self.scale), np.zeros_like(self.scale)
+        self.plain, self.E, self.shift = (np.zeros_like(self.scale) for _ in range(3))
+        self.costs, self.follow = np.zeros(self.runs), np.ones(self.runs, dtype=bool)
         self.W, self.g_sum = np.zeros(self.runs), np.zeros((self.runs, self.states, self.states))
 
     def play(self) -> Array:
@@ -215,4 +216,7 @@ class AlgorithmOne:
         s = self.S - c
         hinted = (potential(self.scale, later, s + 1) - potential(self.scale, later, s - 1)) / 2
         self.room = np.maximum(self.guard * self.scale * np.sqrt(later) - self.E, 0)
-        self.x = self.plain + np.clip(hinted - self.plain, -self.room, self.room)
+        self.follow = self.costs <= self.guard  # up to the round before
+        self.costs += (c * self.shift).sum(axis=1)
+        self.shift = np.clip(hinted - self.plain, -self.room, self.room)
+        self.x = self.plain + self.follow[:, np.newaxis] * self.shift

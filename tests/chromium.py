@@ -23,6 +23,21 @@ FLAGS = [
 ]
 
 
+CODES = {
+    "Backspace": 8,
+    "Tab": 9,
+    "Enter": 13,
+    "Escape": 27,
+    " ": 32,
+    "PageUp": 33,
+    "PageDown": 34,
+    "ArrowLeft": 37,
+    "ArrowUp": 38,
+    "ArrowRight": 39,
+    "ArrowDown": 40,
+}
+
+
 class Page:
     """A browser with one page; it records all requests and errors of the page."""
 
@@ -97,12 +112,22 @@ class Page:
         self.call("Input.insertText", text=text) if text else self.key("Backspace")
         self.key("Tab")
 
-    def key(self, name: str) -> None:
-        codes = {"Backspace": 8, "Tab": 9, "Enter": 13, " ": 32, "ArrowRight": 39, "ArrowLeft": 37}
-        code = codes.get(name, ord(name[0].upper()))
-        text = {"text": name} if len(name) == 1 else {}
-        self.call("Input.dispatchKeyEvent", type="keyDown", key=name, windowsVirtualKeyCode=code, **text)
-        self.call("Input.dispatchKeyEvent", type="keyUp", key=name, windowsVirtualKeyCode=code)
+    def key(self, name: str, shift: bool = False) -> None:
+        code = CODES.get(name, ord(name[0].upper()))
+        about = {"key": name, "windowsVirtualKeyCode": code, "modifiers": 8 if shift else 0}
+        text = {"text": {"Enter": "\r"}.get(name, name)} if len(name) == 1 or name == "Enter" else {}
+        self.call("Input.dispatchKeyEvent", type="keyDown", **about, **text)
+        self.call("Input.dispatchKeyEvent", type="keyUp", **about)
+
+    def click(self, selector: str) -> None:
+        """Click on the middle of an element with the mouse."""
+        x, y = self.run(
+            f"(() => {{ const one = document.querySelector({selector!r}); one.scrollIntoView({{ block: 'nearest' }});"
+            " const { x, y, width, height } = one.getBoundingClientRect(); return [x + width / 2, y + height / 2]; })()"
+        )
+        mouse = {"x": x, "y": y, "button": "left", "clickCount": 1}
+        self.call("Input.dispatchMouseEvent", type="mousePressed", **mouse)
+        self.call("Input.dispatchMouseEvent", type="mouseReleased", **mouse)
 
     def choose(self, selector: str, value: str) -> None:
         """Select an option of a list."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import uvicorn
 from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Origin
 
 from gamesim import games
 from gamesim.classroom.log import Log
@@ -30,7 +31,9 @@ class Class:
 
     @contextmanager
     def client(self) -> Iterator["Client"]:
-        with connect(f"ws://127.0.0.1:{self.address.port}/live", origin=self.origin, max_size=None) as connection:  # type: ignore[arg-type]
+        with connect(
+            f"ws://127.0.0.1:{self.address.port}/live", origin=Origin(self.origin), max_size=None
+        ) as connection:
             yield Client(connection)
 
 
@@ -64,11 +67,13 @@ class Client:
 
 
 @contextmanager
-def running_class(log: Path, game: str = "chicken", **settings: Any) -> Iterator[Class]:
-    chosen = {"matching": "groups", "rounds": 10, "seconds": 0.0, "learner": "uniform", "seed": 0} | settings
+def running_class(
+    log: Path, game: str = "chicken", port: int = 0, alone: bool = False, **settings: Any
+) -> Iterator[Class]:
+    chosen: Any = {"matching": "groups", "rounds": 10, "seconds": 0.0, "learner": "uniform", "seed": 0} | settings
     kept = Log(log)
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        session = Session(games.make(game), Settings(**chosen), kept)
+    with socket.create_server(("127.0.0.1", port)) as listener:
+        session = Session(games.make(game), Settings(**chosen), kept, alone=alone)
         address = Address("127.0.0.1", listener.getsockname()[1], session.code)
         web = uvicorn.Server(configuration(application(session, address)))
         thread = threading.Thread(target=web.run, kwargs={"sockets": [listener]})

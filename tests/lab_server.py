@@ -13,6 +13,7 @@ from starlette.applications import Starlette
 from websockets.sync.client import ClientConnection, connect
 
 from gamesim.lab import frames, server
+from gamesim.lab.address import Address
 from tests.chromium import wait
 
 Numbers = dict[str, Any]
@@ -21,7 +22,7 @@ Numbers = dict[str, Any]
 class Lab:
     """A running server: its address and its application."""
 
-    def __init__(self, address: server.Address, application: Starlette) -> None:
+    def __init__(self, address: Address, application: Starlette) -> None:
         self.address, self.application = address, application
 
     @property
@@ -41,7 +42,7 @@ class Lab:
 @contextmanager
 def running_lab(token: str | None = None) -> Iterator[Lab]:
     with socket.create_server(("127.0.0.1", 0)) as listener:
-        address = server.Address("127.0.0.1", listener.getsockname()[1], token)
+        address = Address("127.0.0.1", listener.getsockname()[1], token)
         application = server.application(address)
         web = uvicorn.Server(server.configuration(application))
         thread = threading.Thread(target=web.run, kwargs={"sockets": [listener]})

@@ -1,5 +1,7 @@
 """The room of a class: rules, log, learners in seats, results; all without a server."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -10,23 +12,24 @@ from gamesim.classroom.room import LONGEST_NAME, Room, Settings
 from gamesim.errors import InputError
 
 
-def room_of(game="chicken", matching="groups", rounds=10, seconds=10.0, learner="hedge", seed=1, device=()):
-    return Room(games.make(game), Settings(matching, rounds, seconds, learner, seed, device))
+def room_of(game: str = "chicken", **given: Any) -> Any:
+    chosen: Any = {"matching": "groups", "rounds": 10, "seconds": 10.0, "learner": "hedge", "seed": 1}
+    return Room(games.make(game), Settings(**(chosen | given)))
 
 
-def join(room, *names):
+def join(room: Any, *names: Any) -> Any:
     for name in names:
         room.apply(room.join(name, f"secret of {name}"))
 
 
-def play(room, moves, now=100.0):
+def play(room: Any, moves: Any, now: Any = 100.0) -> Any:
     room.apply(room.open_round(now))
     for student, action in moves.items():
         room.apply(room.move(student, room.round, action, now + 1))
     room.apply(room.close_round())
 
 
-def test_two_students_by_hand():
+def test_two_students_by_hand() -> None:
     """Chicken out is 0 and dare 1; payoffs 6, 2, 7, 0."""
     room = room_of()
     join(room, "Ada", "Bob")
@@ -34,17 +37,18 @@ def test_two_students_by_hand():
         play(room, {0: a, 1: b})
     assert [one.score for one in room.students] == [2 + 0 + 7, 7 + 0 + 2]
     found = results.of_student(room, 0)
+    assert found is not None
     assert found.rounds == 3 and found.payoff == 3
     assert found.swap == pytest.approx(1 / 3)  # in rounds 2 and 3 chickening out pays 2 + 6, daring 0 + 7
     assert (
         found.deviation == "In the 2 rounds in which you played dare, chicken out would have paid 0.5 more per round."
     )
-    record = results.record_of(room)
+    record: Any = results.record_of(room)
     assert record.joint.tolist() == pytest.approx(np.array([[0, 1 / 3], [1 / 3, 1 / 3]]))
     assert record.payoffs.tolist() == pytest.approx([3, 3])
 
 
-def test_what_students_must_not_do():
+def test_what_students_must_not_do() -> None:
     room = room_of()
     join(room, "Ada", "Bob")
     with pytest.raises(InputError, match="is over"):
@@ -66,14 +70,14 @@ def test_what_students_must_not_do():
 
 
 @pytest.mark.parametrize("name", ["", "   ", "\x00\x1b", "x" * (LONGEST_NAME + 1), "ada", " ADA "])
-def test_names_are_limited_and_differ(name):
+def test_names_are_limited_and_differ(name: Any) -> None:
     room = room_of()
     join(room, "Ada")
     with pytest.raises(InputError):
         room.join(name, "secret")
 
 
-def test_a_pause_stops_the_clock():
+def test_a_pause_stops_the_clock() -> None:
     room = room_of(seconds=10)
     join(room, "Ada")
     room.apply(room.open_round(100))
@@ -85,7 +89,7 @@ def test_a_pause_stops_the_clock():
     room.apply(room.move(0, 1, 0, 1005))
 
 
-def test_absent_students_are_played_by_learners_and_do_not_score():
+def test_absent_students_are_played_by_learners_and_do_not_score() -> None:
     room = room_of()
     join(room, "Ada", "Bob")
     play(room, {0: 1})
@@ -95,8 +99,8 @@ def test_absent_students_are_played_by_learners_and_do_not_score():
 
 @pytest.mark.parametrize("matching", ["learner", "groups", "reshuffled"])
 @pytest.mark.parametrize("game", ["chicken", "jordan"])
-def test_every_student_has_one_seat_and_keeps_the_role(matching, game):
-    room = room_of(game, matching)
+def test_every_student_has_one_seat_and_keeps_the_role(matching: Any, game: Any) -> None:
+    room = room_of(game, matching=matching)
     join(room, *"ABCDEFG")
     roles = []
     for _ in range(4):
@@ -104,10 +108,10 @@ def test_every_student_has_one_seat_and_keeps_the_role(matching, game):
         seats = [room.place_of(one) for one in range(7)]
         assert len(set(seats)) == 7
         roles.append([role for _, role in seats])
-    assert roles == [roles[0]] * 4 and roles[0] == [one % len(room.game.players) for one in range(7)]
+    assert roles == [roles[0]] * 4 and roles[0] == [room.role_of(one) for one in range(7)]
 
 
-def test_reshuffled_groups_differ_between_rounds():
+def test_reshuffled_groups_differ_between_rounds() -> None:
     room = room_of(matching="reshuffled")
     join(room, *"ABCDEFGHIJ")
     seen = []
@@ -117,11 +121,11 @@ def test_reshuffled_groups_differ_between_rounds():
     assert len(set(seen)) > 1
 
 
-def test_a_room_read_from_its_log_is_the_same_room(tmp_path):
+def test_a_room_read_from_its_log_is_the_same_room(tmp_path: Any) -> None:
     room, log = room_of(matching="learner", rounds=20), Log(tmp_path / "room.sqlite")
     random = np.random.default_rng(0)
 
-    def act(event):
+    def act(event: Any) -> Any:
         log.append(event)
         room.apply(event)
 
@@ -144,7 +148,7 @@ def test_a_room_read_from_its_log_is_the_same_room(tmp_path):
     assert again.moves == room.moves and again.played == room.played
 
 
-def test_a_log_is_open_once_and_recognised(tmp_path):
+def test_a_log_is_open_once_and_recognised(tmp_path: Any) -> None:
     log = Log(tmp_path / "room.sqlite")
     with pytest.raises(InputError, match="another server"):
         Log(tmp_path / "room.sqlite")
@@ -154,7 +158,7 @@ def test_a_log_is_open_once_and_recognised(tmp_path):
         Log(tmp_path / "other.sqlite")
 
 
-def test_recommendations_follow_the_device_and_obedience_is_counted():
+def test_recommendations_follow_the_device_and_obedience_is_counted() -> None:
     """A traffic light: one goes, the other waits."""
     room = room_of(matching="groups", rounds=200, device=(0.0, 0.5, 0.5, 0.0))
     join(room, "Ada", "Bob")

@@ -11,11 +11,13 @@ import urllib.error
 import urllib.request
 from contextlib import ExitStack
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import connect
+from websockets.typing import Origin
 
 import gamesim
 from gamesim.classroom import results
@@ -24,19 +26,19 @@ from gamesim.classroom.room import Room, Settings
 from tests.classroom_server import Client, running_class
 
 
-def fetched(origin, path, secret=None):
+def fetched(origin: Any, path: Any, secret: Any = None) -> Any:
     request = urllib.request.Request(origin + path, headers={"authorization": f"Bearer {secret}"} if secret else {})
     with urllib.request.urlopen(request) as answer:
         return answer.read().decode()
 
 
 @pytest.fixture
-def room(tmp_path):
+def room(tmp_path: Any) -> Any:
     with running_class(tmp_path / "room.sqlite") as running:
         yield running
 
 
-def test_a_session_and_its_export(room, tmp_path):
+def test_a_session_and_its_export(room: Any, tmp_path: Any) -> None:
     with room.client() as teacher, room.client() as ada, room.client() as bob:
         assert teacher.ask(do="teach", secret=room.teacher)["is"] == "teacher"
         for page, name in ((ada, "Ada"), (bob, "=Bob")):
@@ -57,6 +59,8 @@ def test_a_session_and_its_export(room, tmp_path):
     rows = list(csv.DictReader(io.StringIO(text)))
     assert len(rows) == 6 and rows[1]["student"] == "'=Bob" and rows[0]["chosen_by"] == "student"
     (tmp_path / "plays.csv").write_text(text)
+    again: Any
+    record: Any
     again, record = gamesim.observed("chicken", tmp_path / "plays.csv", pool=True), results.record_of(room.session.room)
     assert (again.joint == record.joint).all() and (again.regret("swap") == record.regret("swap")).all()
     for path in ("/export/plays.csv", "/export/report.html"):
@@ -64,7 +68,7 @@ def test_a_session_and_its_export(room, tmp_path):
             fetched(room.origin, path, "guess")
 
 
-def test_students_cannot_do_what_is_forbidden(room):
+def test_students_cannot_do_what_is_forbidden(room: Any) -> None:
     """Each attempt is refused with a reason, and changes nothing."""
     with room.client() as teacher, room.client() as ada, room.client() as bob, room.client() as stranger:
         teacher.ask(do="teach", secret=room.teacher)
@@ -73,7 +77,7 @@ def test_students_cannot_do_what_is_forbidden(room):
         teacher.ask(do="command", command="open")
         ada.until(phase="open")
         assert ada.ask(do="move", round=1, action=1)["is"] == "accepted"
-        for page, message, why in [
+        attempts: list[tuple[Any, dict[str, Any], str]] = [
             (ada, {"do": "move", "round": 1, "action": 0}, "already"),
             (ada, {"do": "move", "round": 1, "action": 0, "student": 1}, "already"),  # not for others
             (bob, {"do": "move", "round": 0, "action": 0}, "over"),
@@ -86,7 +90,8 @@ def test_students_cannot_do_what_is_forbidden(room):
             (stranger, {"do": "join", "code": "WRONG", "name": "Eve"}, "no room"),
             (stranger, {"do": "join", "code": room.session.code, "name": "ada"}, "taken"),
             (stranger, {"do": "join", "code": room.session.code, "name": ["x"]}, "text"),
-        ]:
+        ]
+        for page, message, why in attempts:
             answer = page.ask(**message)
             assert answer["is"] == "refused" and why in answer["why"], message
         shown = json.dumps(bob.until(phase="open"))
@@ -94,7 +99,7 @@ def test_students_cannot_do_what_is_forbidden(room):
         assert room.session.room.moves == {0: 1}
 
 
-def test_a_page_that_floods_is_disconnected(room):
+def test_a_page_that_floods_is_disconnected(room: Any) -> None:
     with room.client() as page, pytest.raises(ConnectionClosed, match="too many"):
         for _ in range(60):
             page.connection.send("{}")
@@ -105,24 +110,24 @@ def test_a_page_that_floods_is_disconnected(room):
 @pytest.mark.parametrize(
     "text", ["", "[]", "{", '{"do": 1}', "[" * 400, "x" * 501, '{"do": "join"}', '{"do": "\\ud800"}']
 )
-def test_strange_messages_are_refused(room, text):
+def test_strange_messages_are_refused(room: Any, text: Any) -> None:
     with room.client() as page:
         page.connection.send(text)
         assert page.answer()["is"] == "refused"
 
 
-def test_foreign_origins_and_hosts_are_refused(room):
+def test_foreign_origins_and_hosts_are_refused(room: Any) -> None:
     with (
         pytest.raises(Exception, match="403"),
-        connect(f"ws://127.0.0.1:{room.address.port}/live", origin="http://evil"),
-    ):  # type: ignore[arg-type]
+        connect(f"ws://127.0.0.1:{room.address.port}/live", origin=Origin("http://evil")),
+    ):
         pass
     request = urllib.request.Request(room.origin, headers={"host": "evil.example"})
     with pytest.raises(urllib.error.HTTPError, match="403"):
         urllib.request.urlopen(request)
 
 
-def test_a_student_comes_back_to_the_seat(room):
+def test_a_student_comes_back_to_the_seat(room: Any) -> None:
     with room.client() as ada:
         secret = ada.ask(do="join", code=room.session.code, name="Ada")["secret"]
     with room.client() as again:
@@ -132,7 +137,7 @@ def test_a_student_comes_back_to_the_seat(room):
     assert secret not in room.session._log.path.read_bytes().decode("latin-1")
 
 
-def test_rounds_end_when_time_is_up_and_absent_students_are_replaced(tmp_path):
+def test_rounds_end_when_time_is_up_and_absent_students_are_replaced(tmp_path: Any) -> None:
     with running_class(tmp_path / "room.sqlite", seconds=0.6) as room, room.client() as teacher, room.client() as ada:
         teacher.ask(do="teach", secret=room.teacher)
         ada.ask(do="join", code=room.session.code, name="Ada")
@@ -143,7 +148,7 @@ def test_rounds_end_when_time_is_up_and_absent_students_are_replaced(tmp_path):
         assert answer["is"] == "refused" and "over" in answer["why"]
 
 
-def start(log, port=0):
+def start(log: Any, port: Any = 0) -> Any:
     command = [
         sys.executable,
         "-m",
@@ -171,7 +176,7 @@ def start(log, port=0):
     return process, found[1], int(found[2]), found[3], code[1]
 
 
-def enter(pages, secrets, teacher_secret, code):
+def enter(pages: Any, secrets: Any, teacher_secret: Any, code: Any) -> Any:
     assert pages["teacher"].ask(do="teach", secret=teacher_secret)["is"] == "teacher"
     for name in ("Ada", "Bob"):
         if name in secrets:
@@ -180,7 +185,7 @@ def enter(pages, secrets, teacher_secret, code):
             secrets[name] = pages[name].ask(do="join", code=code, name=name)["secret"]
 
 
-def play_rounds(pages, random, rounds, die):
+def play_rounds(pages: Any, random: Any, rounds: Any, die: Any) -> Any:
     """Play rounds until the end, or until a random moment; return the acknowledged moves."""
     acknowledged = set()
     for _ in range(rounds):
@@ -200,17 +205,18 @@ def play_rounds(pages, random, rounds, die):
 KILLS = int(os.environ.get("GAMESIM_KILLS", "2"))
 
 
-def test_kills_lose_nothing_that_was_acknowledged(tmp_path):
+def test_kills_lose_nothing_that_was_acknowledged(tmp_path: Any) -> None:
     """Two students play through kills at random moments; the log has each acknowledged move exactly once."""
     log, random = tmp_path / "room.sqlite", np.random.default_rng(1)
-    secrets, acknowledged = {}, set()
+    secrets: dict[str, str] = {}
+    acknowledged: set[Any] = set()
     for kill in range(KILLS + 1):
         process, origin, port, teacher_secret, code = start(log)
         try:
             with ExitStack() as stack:
                 pages = {}
                 for who in ("teacher", "Ada", "Bob"):
-                    connection = connect(f"ws://127.0.0.1:{port}/live", origin=origin, close_timeout=0.1)
+                    connection = connect(f"ws://127.0.0.1:{port}/live", origin=Origin(origin), close_timeout=0.1)
                     pages[who] = Client(stack.enter_context(connection))
                 enter(pages, secrets, teacher_secret, code)
                 acknowledged |= play_rounds(pages, random, int(random.integers(2, 7)), die=kill < KILLS)
@@ -231,7 +237,7 @@ def test_kills_lose_nothing_that_was_acknowledged(tmp_path):
     assert [one.name for one in again.students] == ["Ada", "Bob"] and len(again.played) > KILLS
 
 
-def test_static_files_are_complete():
+def test_static_files_are_complete() -> None:
     folder = Path(gamesim.__file__).parent / "classroom" / "static"
     assert {one.name for one in folder.iterdir()} >= {
         "student.html",

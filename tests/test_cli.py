@@ -522,6 +522,21 @@ def test_ctrl_c_keeps_what_there_is() -> None:
     assert os.listdir("runs") == ["jordan-0"]
 
 
+def test_the_verdict_is_printed_before_figures_are_drawn(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before: list[str] = []
+
+    def draw(*_: object) -> list[Path]:
+        before.append(capsys.readouterr().out)
+        return []
+
+    monkeypatch.setattr("gamesim.figures.draw_run", draw)
+    assert main(["run", "chicken", "--rounds", "50"]) == 0
+    assert "After 50 rounds" in before[0]
+    assert capsys.readouterr().out == "" and Path("runs/chicken-0/report.html").is_file()
+
+
 @pytest.mark.skipif(os.name != "posix", reason="pipes")
 @pytest.mark.parametrize(
     "arguments",

@@ -198,3 +198,34 @@ def test_a_copied_scratch_continues_bit_for_bit() -> None:
 
 def test_one_state() -> None:
     np.testing.assert_array_equal(fixed(np.ones((1, 1))), [1.0])
+
+
+def test_steps_from_the_last_fixed_point_agree_with_a_linear_solve() -> None:
+    """Nearly equal rows, with changing transient states; the steps start where the last matrix ended."""
+    random = np.random.default_rng(3)
+    states, scratch = 30, SCRATCH.zeros(30)
+    common = random.dirichlet(np.ones(states))
+    for _ in range(20):
+        phi = (common + 0.02 * random.dirichlet(np.ones(states), states)) * (
+            np.arange(states) % 5 != random.integers(5)
+        )
+        phi /= phi.sum(axis=1, keepdims=True)
+        found = fixed(phi, scratch=scratch)
+        equations = np.vstack([np.eye(states) - phi.T, np.ones(states)])
+        solved = np.linalg.lstsq(equations, np.append(np.zeros(states), 1), rcond=None)[0]
+        assert np.abs(found - solved).max() <= 1e-13
+        assert ((found > 0) == phi.any(axis=0)).all()
+
+
+@pytest.mark.parametrize("coupling", [1e-6, 1e-13, 0.0])
+def test_a_small_residual_at_the_last_fixed_point_is_not_mistaken_for_convergence(coupling: float) -> None:
+    """Two blocks with hardly any transitions between them: the mass of each must not stay what it was before."""
+    random = np.random.default_rng(4)
+    rows = random.dirichlet(np.ones(10), 2)
+    phi = np.zeros((20, 20))
+    phi[:10, :10], phi[10:, 10:] = (1 - coupling) * rows[0], (1 - 3 * coupling) * rows[1]
+    phi[:10, 10:], phi[10:, :10] = coupling * rows[1], 3 * coupling * rows[0]
+    scratch = SCRATCH.zeros(20)
+    fixed(np.tile(np.append(np.full(10, 0.09), np.full(10, 0.01)), (20, 1)), scratch=scratch)
+    share = fixed(phi, scratch=scratch)[:10].sum()
+    assert share == pytest.approx(0.75 if coupling else 0.5, abs=1e-9)

@@ -30,7 +30,7 @@ from gamesim import equilibrium, figures, record
 from gamesim.cli.main import main
 from gamesim.figures import curves
 from gamesim.formatting import number
-from gamesim.lab import choices, limits, server, workers
+from gamesim.lab import address, choices, frames, limits, server, workers
 from gamesim.learner import PLAIN_REGRETS
 from gamesim.scenario import Scenario, read, shipped
 from tests.chromium import wait
@@ -118,11 +118,10 @@ def test_the_numbers_do_not_depend_on_how_the_rounds_are_requested(lab: Lab) -> 
     with lab.page() as page:
         page.begin(TABLE)
         assert page.states()[0]["rounds"] == 0
-        for rounds, after in ((1, 1), (5, 6), (13, 19)):
-            page.send("step", rounds=rounds)
-            while (state := page.states()[0])["rounds"] < after:
+        for after in (1, 6, 19, 3):
+            page.send("seek", round=after)
+            while (state := page.states()[0])["rounds"] != after or state["status"] == frames.SEEKING:
                 pass
-            assert state["rounds"] == after
         page.send("play", speed=200_000)
         while state["status"] != 2:
             state = page.states()[0]
@@ -211,7 +210,6 @@ def test_every_lesson_can_be_begun_and_every_shipped_scenario_that_fits_is_one()
         assert name in names
     assert len(names) >= 10
     for lesson in offered["lessons"]:
-        assert lesson["look"]
         asked = limits.asked_scenario(json.loads(json.dumps(lesson["scenario"])))
         original = read(shipped()[lesson["name"]])
         assert asked.changed(rounds=20).simulation().run(20).gap("ce") == pytest.approx(
@@ -279,7 +277,7 @@ def test_an_invalid_scenario_is_rejected_and_the_run_continues(lab: Lab, scenari
         page.begin(CHICKEN)
         page.send("begin", scenario=scenario)
         assert expected in page.expect("error")["message"]
-        page.send("step")
+        page.send("seek", round=1)
         while page.states()[0]["rounds"] < 1:
             pass
 
@@ -297,8 +295,16 @@ def test_an_invalid_scenario_is_rejected_and_the_run_continues(lab: Lab, scenari
         (b"\x00\xff", "must be JSON text, got 2 bytes"),
         ('{"do": "play", "speed": 1e400}', "speed must be positive"),
         ('{"do": "play", "speed": true}', "speed must be positive"),
-        ('{"do": "step", "rounds": 1.5}', "rounds must be an integer"),
-        ('{"do": "step", "rounds": 10000000000}', "rounds must be an integer"),
+        ('{"do": "play", "speed": 5, "growth": -1}', "growth must be a number from 0 to 100"),
+        ('{"do": "play", "until": {"event": "cycles"}}', "did you mean"),
+        ('{"do": "play", "until": ["cycle"]}', "until must be null or have an event"),
+        ('{"do": "play", "until": {"event": "cycle", "value": 1}}', "cycle takes event, got event, value"),
+        ('{"do": "play", "until": {"event": "ce-gap", "value": "0"}}', "until.value must be a number"),
+        ('{"do": "play", "until": {"event": "round", "value": 1' + "0" * 400 + "}}", "until.value must be a number"),
+        ('{"do": "seek"}', "round must be an integer from 0 to 10,000, got None"),
+        ('{"do": "seek", "round": 1.5}', "round must be an integer"),
+        ('{"do": "seek", "round": -1}', "round must be an integer"),
+        ('{"do": "seek", "round": 10001}', "round must be an integer"),
         ('{"do": "pause", "self": 1}', "pause takes no arguments"),
         ('{"do": "begin", "scenario": {}, "beside": 3}', "has 3 errors"),
         ('{"do": "game", "game": 7}', "game: expected a table [game]"),
@@ -325,7 +331,8 @@ ANYTHING = st.recursive(
 def nearly_right(draw: st.DrawFn) -> dict[str, Any]:
     """Draw a valid message with one value replaced by an arbitrary one."""
     message: dict[str, Any] = {"do": "begin", "scenario": json.loads(json.dumps({**TABLE, "rounds": 5}))}
-    message = draw(st.sampled_from([message, {"do": "play", "speed": 5}, {"do": "step", "rounds": 1}]))
+    play = {"do": "play", "speed": 5, "growth": 0.5, "until": {"event": "ce-gap", "value": 0.01}}
+    message = draw(st.sampled_from([message, play, {"do": "seek", "round": 1}]))
     place: Any = message
     while isinstance(place, dict | list) and place:
         key = draw(st.sampled_from(list(place) if isinstance(place, dict) else list(range(len(place)))))
@@ -419,11 +426,33 @@ def test_other_machines_need_the_token() -> None:
             pass
 
 
-def test_the_link_of_a_public_lab_has_the_host_name() -> None:
-    everywhere = server.Address("0.0.0.0", 8765, "token")
-    assert everywhere.link == f"http://{socket.gethostname()}:8765/?token=token"
-    assert everywhere.is_meant(f"{socket.gethostname()}:8765") and everywhere.is_meant("[::1]:8765")
-    assert server.Address("::1", 8765).link == "http://[::1]:8765/"
+def test_the_links_of_a_public_lab_have_its_addresses_and_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = [(2, 1, 6, "", (one, 0)) for one in ("127.0.1.1", "192.0.2.7", "169.254.1.1", "2001:db8::7", "192.0.2.7")]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *_: known)
+    monkeypatch.setattr(address, "FAR", {})
+    name = f"http://{socket.gethostname()}:8765/?token=token"
+    everywhere = address.Address("0.0.0.0", 8765, "token")
+    assert everywhere.links == ["http://192.0.2.7:8765/?token=token", name]
+    assert address.Address("::", 8765, "token").links[1:] == ["http://[2001:db8::7]:8765/?token=token", name]
+    for link in everywhere.links:  # every link that is shown is accepted
+        assert everywhere.is_meant(urlsplit(link).netloc)
+    assert address.Address("::1", 8765).links == ["http://[::1]:8765/"]
+    assert address.Address("192.0.2.7", 80, "t").code_text("ascii") == ""
+    assert address.Address("192.0.2.7", 80, "t").code_text("utf-8").count("\n") > 10
+
+
+def test_the_code_of_a_public_lab_opens_a_lesson() -> None:
+    assert address.Address("192.0.2.7", 80, "t").code_svg() != address.Address("192.0.2.7", 80, "t").code_svg("shapley")
+    with running_lab(token="only-for-friends") as guarded:
+        assert get(guarded, "/code.svg")[0] == 403
+        status, drawn = get(guarded, "/code.svg?lesson=shapley&token=only-for-friends")
+        assert status == 200 and drawn == guarded.address.code_svg("shapley")
+        assert get(guarded, "/code.svg?lesson=%22%3E&token=only-for-friends")[0] == 404
+        links = json.loads(get(guarded, "/choices.json?token=only-for-friends")[1])["links"]
+        assert links == guarded.address.links
+    with running_lab() as local:  # nobody can join it
+        assert get(local, "/code.svg")[0] == 404
+        assert json.loads(get(local, "/choices.json")[1])["links"] == []
 
 
 def test_a_failing_simulation_is_reported_and_stopped(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -535,29 +564,31 @@ def test_invalid_options_are_rejected(tmp_path: Path, capsys: Any) -> None:
 
 def test_the_command_serves_until_interrupted() -> None:
     command = [sys.executable, "-m", "gamesim", "lab", "shapley", "--no-browser", "--port", "0"]
-    command += ["--host", "0.0.0.0", "--allow-network"]
+    command += ["--allow-network"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
         assert process.stdout is not None
         link = urlsplit(process.stdout.readline().split()[5])
+        assert link.hostname not in address.LOCAL
         assert link.query.startswith("token=") and len(link.query) > 30
         connection = http.client.HTTPConnection("127.0.0.1", link.port or 0, timeout=60)
         connection.request("GET", f"/choices.json?{link.query}")
         offered = json.loads(connection.getresponse().read())
         assert offered["scenario"]["game"] == {"name": "shapley"}
         connection.close()
-        address, origin = f"ws://127.0.0.1:{link.port}/live?{link.query}", f"http://127.0.0.1:{link.port}"
-        with connect(address, origin=Origin(origin), max_size=None) as page:
+        live, origin = f"ws://127.0.0.1:{link.port}/live?{link.query}", f"http://127.0.0.1:{link.port}"
+        with connect(live, origin=Origin(origin), max_size=None) as page:
             page.send(json.dumps({"do": "begin", "scenario": {**CHICKEN, "rounds": 10**9}}))
             page.send('{"do": "play"}')
             while not isinstance(page.recv(timeout=60), bytes):
                 pass
             process.send_signal(signal.SIGINT)
-            _, errors = process.communicate(timeout=60)
+            printed, errors = process.communicate(timeout=60)
     finally:
         process.kill()
         process.wait()
     assert process.returncode == 0
+    assert "█▀" in printed  # the QR code
     assert errors.startswith("Warning: anyone who can reach this machine")
     assert "Traceback" not in errors
 

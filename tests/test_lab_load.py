@@ -20,7 +20,8 @@ from websockets.exceptions import ConnectionClosed
 
 from gamesim.errors import InputError
 from gamesim.lab import connections, limits, session, workers
-from gamesim.lab.frames import DONE, PAUSED, PLAYING
+from gamesim.lab.frames import DONE, PAUSED, PLAYING, SEEKING
+from gamesim.scenario import Scenario
 from tests.chromium import wait
 from tests.lab_server import Lab, running_lab
 
@@ -158,54 +159,77 @@ def test_a_slow_client_gets_the_newest_state_and_no_old_frames(lab: Lab) -> None
         assert frames <= 2 * session.UNDRAWN + 1
 
 
-def test_steps_count_from_where_play_or_an_earlier_step_has_stopped(lab: Lab) -> None:
+def test_a_page_goes_to_any_round_whatever_it_was_doing(lab: Lab) -> None:
     with lab.page() as page:
         page.begin(ENDLESS)
         served = only_session(lab)
-        for rounds in (7, 11, 3):
+        for target in (7, 200_000, 11, 0, 3):
             page.send("play")
             while page.states()[0]["status"] != PLAYING:
                 pass
-            page.send("step", rounds=100_000)
-            page.send("pause")
-            page.send("step", rounds=rounds)
-            page.send("toml")
-            page.expect("toml")
-            wait(lambda: served._steps is None, "the step does not end", 30)
-            at = served.runs[0].simulation.rounds
-            page.send("step", rounds=rounds)
-            while (state := page.states()[0])["rounds"] < at + rounds:
+            page.send("seek", round=100_000)  # which the next one replaces
+            page.send("seek", round=target)
+            assert [page.expect("seek")["round"] for _ in range(2)] == [100_000, target]
+            while (state := page.states()[0])["status"] == SEEKING or state["rounds"] != target:
                 pass
-            assert state["rounds"] == at + rounds
+            assert served.runs[0].simulation.rounds == target and not served.playing
 
 
-def test_steps_add_up(lab: Lab) -> None:
+def test_play_continues_from_the_round_that_a_page_goes_to(lab: Lab) -> None:
     with lab.page() as page:
-        page.begin(ENDLESS)
-        served = only_session(lab)
-        for rounds in (200_000, 7, 1):
-            page.send("step", rounds=rounds)
-        page.send("toml")
-        page.expect("toml")
-        wait(lambda: served._steps is None, "the steps do not end", 60)
-        assert served.runs[0].simulation.rounds == 200_008
+        page.begin({**ENDLESS, "rounds": 5000})
+        page.play_out()
+        page.send("seek", round=40)
+        page.send("play", speed=None)
+        seen: list[Any] = []
+        while not seen or seen[-1]["status"] != DONE:
+            seen.append(page.states()[0])
+        assert 40 in [state["rounds"] for state in seen]
+        simulation = Scenario.from_dict({**ENDLESS, "rounds": 5000}).simulation()
+        assert seen[-1]["gap_ce"] == pytest.approx(simulation.run(5000).gap("ce"), rel=1e-12)
 
 
-def test_a_long_step_is_cut_into_turns_and_can_be_paused(lab: Lab) -> None:
+def test_the_way_to_a_distant_round_is_cut_into_turns_and_can_be_left(lab: Lab) -> None:
     heavy = {**LARGE, "game": {"name": "el-farol", "settings": {"players": 12}}, "players": [{"learner": "hedge"}] * 12}
     with lab.page() as page:
         page.begin(heavy)
-        page.send("step", rounds=10**6)
+        page.send("seek", round=10**6)
         while not 0 < page.states()[0]["rounds"] < 10**6:
             pass
         page.send("pause")
         page.send("toml")
         page.expect("toml")
-        wait(lambda: only_session(lab)._steps is None, "the step continues", 10)
+        wait(lambda: only_session(lab)._target is None, "the page is still on its way", 10)
         assert only_session(lab).runs[0].left > 0
 
 
-@pytest.mark.parametrize("command", [{"do": "play"}, {"do": "play", "speed": 50}, {"do": "step", "rounds": 5}])
+def test_play_accelerates(lab: Lab) -> None:
+    with lab.page() as page:
+        page.begin(ENDLESS)
+        page.send("play", speed=20, growth=2)
+        states = [page.states()[0]]
+        while states[-1]["rounds"] < 1000:
+            states.append(page.states()[0])
+    for state in states:
+        if state["status"] == PLAYING and state["rounds"]:
+            assert state["speed"][0] == pytest.approx(20 + 2 * state["rounds"], rel=1e-6)
+
+
+@pytest.mark.parametrize("until", [{"event": "round", "value": 777}, {"event": "cce-gap", "value": 0.02}])
+def test_play_pauses_at_an_event_and_can_continue(lab: Lab, until: dict[str, Any]) -> None:
+    with lab.page() as page:
+        page.begin(ENDLESS)
+        page.send("play", until=until)
+        paused = page.expect("paused")
+        while (state := page.states()[0])["status"] != PAUSED or state["rounds"] != paused["round"]:
+            pass
+        assert state["rounds"] == 777 or state["gap_cce"] < 0.02
+        page.send("play", until=until)  # the event is in the past
+        while page.states()[0]["rounds"] < 2 * paused["round"]:
+            pass
+
+
+@pytest.mark.parametrize("command", [{"do": "play"}, {"do": "play", "speed": 50}, {"do": "seek", "round": 100}])
 def test_a_finished_run_rests_whatever_the_page_asks(command: dict[str, Any], lab: Lab) -> None:
     with lab.page() as page, lab.page() as other:
         page.begin({**ENDLESS, "rounds": 100})
@@ -217,7 +241,7 @@ def test_a_finished_run_rests_whatever_the_page_asks(command: dict[str, Any], la
         assert (state["status"], state["rounds"]) == (DONE, 100)
         other.begin(ENDLESS)  # which a turn that never ends would delay for ever
         served = lab.workers.sessions[page.session]
-        wait(lambda: not served.playing and served._steps is None, "the run does not rest", 10)
+        wait(lambda: not served.playing and served._target is None, "the run does not rest", 10)
 
 
 def test_a_record_that_fails_or_whose_page_closes_is_answered(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -226,14 +250,14 @@ def test_a_record_that_fails_or_whose_page_closes_is_answered(lab: Lab, monkeypa
 
     with lab.page() as page:
         page.begin(ENDLESS)
-        page.send("step")
+        page.send("seek", round=1)
         while page.states()[0]["rounds"] < 1:
             pass
         run = lab.workers.sessions[page.session].runs[0]
         with monkeypatch.context() as patch:
             patch.setattr(type(run.simulation), "record", fail)
             assert get(lab, f"/runs/{page.session}/0/record.zip") == (404, b"no state was returned\n")
-        page.send("step")
+        page.send("seek", round=2)
         while page.states()[0]["rounds"] < 2:
             pass
         monkeypatch.setattr(session.Session, "_make_records", lambda _: None)

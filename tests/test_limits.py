@@ -53,6 +53,7 @@ def test_bounds_bracket_the_distance_whenever_time_runs_out(
 
         with monkeypatch.context() as patch:
             patch.setattr(total_variation, "minimise", fail_later)
+            patch.setattr(total_variation, "central", lambda *_: total_variation.NOTHING_KNOWN)
             found = total_variation.Search(incentives).nearest(joint)
             if not found.solved:
                 found = total_variation.bracketed(incentives, joint, found, deadline=np.inf)
@@ -68,7 +69,7 @@ def test_a_search_in_a_game_with_eliminated_profiles_needs_no_second_method(monk
         incentives = Incentives(game, "ce")
         expected = total_variation.direct(incentives, joint).distance
         with monkeypatch.context() as patch:
-            patch.setattr(total_variation, "direct", None)
+            patch.setattr(total_variation, "central", None)
             assert total_variation.Search(incentives).nearest(joint).distance == pytest.approx(expected, abs=1e-8)
 
 

@@ -1,6 +1,7 @@
 """Observed play: files, the record against simulations and hand-solved cases, intervals, seats, and the command."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,11 +15,11 @@ from gamesim.simulation import Simulation
 
 
 @pytest.mark.parametrize("name", ["chicken", "jordan", "commitment"])
-def test_a_log_of_a_simulated_run_has_its_numbers_exactly(name, tmp_path):
+def test_a_log_of_a_simulated_run_has_its_numbers_exactly(name: Any, tmp_path: Any) -> None:
     game = games.make(name)
-    simulated = gamesim.simulate(game, "hedge", 500, feedback="sampled", trajectory="every", perturb=0.5, seed=3)
+    simulated: Any = gamesim.simulate(game, "hedge", 500, feedback="sampled", trajectory="every", perturb=0.5, seed=3)
     file = write(tmp_path / "plays.csv", drawn(simulated), game)
-    found = observed(game, file)
+    found: Any = observed(game, file)
     assert (found.joint == simulated.joint).all()
     assert (found.payoffs == simulated.payoffs).all()
     for kind in ("external", "internal", "swap"):
@@ -29,7 +30,7 @@ def test_a_log_of_a_simulated_run_has_its_numbers_exactly(name, tmp_path):
         assert found.distance(kind) == simulated.distance(kind)
 
 
-def test_three_players_by_hand():
+def test_three_players_by_hand() -> None:
     """Player 3 wants to match player 2; the payoffs of the others do not matter here."""
     payoffs = np.zeros((3, 2, 3, 2))
     payoffs[2, :, 0, 0] = payoffs[2, :, 1, 1] = payoffs[2, :, 2, 1] = 1
@@ -42,7 +43,7 @@ def test_three_players_by_hand():
     assert record.measure("path-length").tolist() == [8, 8, 4]
 
 
-def test_a_game_without_a_table_agrees_with_its_table():
+def test_a_game_without_a_table_agrees_with_its_table() -> None:
     network = games.make("routing")
     plays = np.random.default_rng(0).integers(0, network.sizes, size=(40, len(network.players)))
     record = observed(network, plays)
@@ -77,7 +78,7 @@ HEAD = "group,round,player,action\n"
         ),
     ],
 )
-def test_every_mistake_is_named(text, words, tmp_path, capsys):
+def test_every_mistake_is_named(text: Any, words: Any, tmp_path: Any, capsys: Any) -> None:
     file = tmp_path / "plays.csv"
     file.write_text(text)
     with pytest.raises(InputError, match=r"(?s).*") as caught:
@@ -87,14 +88,14 @@ def test_every_mistake_is_named(text, words, tmp_path, capsys):
     assert not (tmp_path / "out").exists() and "Traceback" not in capsys.readouterr().err
 
 
-def test_incomplete_rounds_are_left_out_on_request(tmp_path):
+def test_incomplete_rounds_are_left_out_on_request(tmp_path: Any) -> None:
     file = tmp_path / "plays.csv"
     file.write_text(HEAD + "1,1,Row,dare\n1,1,Column,dare\n1,2,Row,dare\n1,3,Row,dare\n1,3,Column,chicken out\n")
     found = read(file, games.make("chicken"), drop_incomplete=True)
     assert found.left_out == 1 and found.actions[0].tolist() == [[1, 1], [1, 0]]
 
 
-def test_formats_agree(tmp_path):
+def test_formats_agree(tmp_path: Any) -> None:
     pandas = pytest.importorskip("pandas")
     game = games.make("commitment")
     plays = read(np.random.default_rng(1).integers(0, game.sizes, size=(3, 20, len(game.sizes))), game)
@@ -107,7 +108,7 @@ def test_formats_agree(tmp_path):
         assert (one.gap("ce") == found[0].gap("ce")).all()
 
 
-def test_a_record_is_saved_and_loaded_and_not_resumed(tmp_path):
+def test_a_record_is_saved_and_loaded_and_not_resumed(tmp_path: Any) -> None:
     record = observed("chicken", [[[0, 1], [1, 1]], [[1, 0], [0, 0]]])
     record.save(tmp_path / "record")
     again = gamesim.load(tmp_path / "record")
@@ -117,9 +118,11 @@ def test_a_record_is_saved_and_loaded_and_not_resumed(tmp_path):
         Simulation.resume(again)
 
 
-def test_pooled_groups_are_one_population():
+def test_pooled_groups_are_one_population() -> None:
     """Each group alone has no external regret on average; together, the joint distribution is the mean."""
     groups = np.random.default_rng(2).integers(0, 2, size=(6, 30, 2))
+    apart: Any
+    together: Any
     apart, together = observed("chicken", groups), observed("chicken", groups, pool=True)
     assert together.rounds == 180
     assert together.joint == pytest.approx(apart.joint.mean(axis=0))
@@ -130,14 +133,14 @@ def test_pooled_groups_are_one_population():
 JOINT = np.array([[0.15, 0.35], [0.3, 0.2]])  # of chicken out and dare
 
 
-def swap_regret(joint):
+def swap_regret(joint: Any) -> Any:
     """Row's largest expected gain from swapping in chicken, by hand."""
     row = np.array([[6, 2], [7, 0]])
     return sum(max(0.0, float(joint[i] @ (row[1 - i] - row[i]))) for i in range(2))
 
 
 @pytest.mark.parametrize("groups", [1, 40])
-def test_intervals_cover_a_planted_swap_regret(groups):
+def test_intervals_cover_a_planted_swap_regret(groups: Any) -> None:
     """Nominal coverage is 95 %; 90 of 100 data sets are required."""
     truth = swap_regret(JOINT)
     assert truth > 0.05
@@ -146,24 +149,22 @@ def test_intervals_cover_a_planted_swap_regret(groups):
     for _ in range(100):
         cells = random.choice(4, p=JOINT.ravel(), size=(groups, 1200 // groups))
         record = observed("chicken", np.stack(np.divmod(cells, 2), axis=-1), pool=True)
-        found = intervals(record, ["swap-regret"], samples=300)["swap-regret"]
+        found: Any = intervals(record, ["swap-regret"], samples=300)["swap-regret"]
         covered += found.low[0] <= truth <= found.high[0]
     assert covered >= 90
 
 
-def test_blocks_widen_intervals_of_persistent_play():
+def test_blocks_widen_intervals_of_persistent_play() -> None:
     """Play that repeats each action ten times has fewer independent rounds than intervals of single rounds assume."""
     random = np.random.default_rng(5)
     plays = np.repeat(random.integers(0, 2, size=(60, 2)), 10, axis=0)
     record = observed("chicken", plays)
-    widths = [
-        np.ptp([one.low[0], one.high[0]])
-        for one in (intervals(record, ["payoffs"], block=block)["payoffs"] for block in (1, 30))
-    ]
+    found: list[Any] = [intervals(record, ["payoffs"], block=block)["payoffs"] for block in (1, 30)]
+    widths = [one.high[0] - one.low[0] for one in found]
     assert widths[1] > 2 * widths[0]
 
 
-def test_replicas_of_a_simulation_have_intervals_and_a_single_run_does_not():
+def test_replicas_of_a_simulation_have_intervals_and_a_single_run_does_not() -> None:
     record = gamesim.simulate("chicken", "hedge", 100, replicas=10, perturb=0.5)
     found = intervals(record, ["ce-gap", "swap-regret"])
     assert found["ce-gap"].estimate == pytest.approx(record.gap("ce").mean())
@@ -173,7 +174,7 @@ def test_replicas_of_a_simulation_have_intervals_and_a_single_run_does_not():
 
 
 @pytest.mark.parametrize("learner", ["hedge", "regret-matching"])
-def test_a_learner_in_a_seat_is_the_learner_against_these_losses(learner):
+def test_a_learner_in_a_seat_is_the_learner_against_these_losses(learner: Any) -> None:
     """`face` plays the same learner against the same losses."""
     game = games.make("jordan")
     plays = np.random.default_rng(4).integers(0, 2, size=(60, 3))
@@ -184,7 +185,7 @@ def test_a_learner_in_a_seat_is_the_learner_against_these_losses(learner):
     assert payoffs_in_seat(record, 1, learner) == pytest.approx(earned, abs=1e-12)
 
 
-def test_the_command_writes_a_folder_that_is_verified_and_redrawn(tmp_path, capsys):
+def test_the_command_writes_a_folder_that_is_verified_and_redrawn(tmp_path: Any, capsys: Any) -> None:
     game = games.make("chicken")
     plays = read(np.random.default_rng(0).integers(0, 2, size=(4, 25, 2)), game)
     file, out = write(tmp_path / "class.csv", plays, game), tmp_path / "out"

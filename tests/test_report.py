@@ -5,6 +5,7 @@ from dataclasses import replace
 from functools import partial
 from itertools import product
 from math import log, sqrt
+from typing import Any
 
 import numpy as np
 import pytest
@@ -35,7 +36,8 @@ def test_bounds_are_in_payoff_units_and_a_given_start_costs_two_losses() -> None
     promise = learners[1].guarantee()
     assert promise is not None and promise.regret == "swap"
     for kind in PLAIN_REGRETS:
-        assert second.bound[kind] == pytest.approx(5 * promise.bound(200, 3))
+        assert second.bound[kind] == pytest.approx(5 * (promise.bound_on(kind, 200, 3) or 0))
+    assert second.bound["swap"] == pytest.approx(5 * promise.bound(200, 3))
     assert first.settings == {"rate": 0.1}
 
 
@@ -105,12 +107,38 @@ def test_a_given_start_adds_what_it_can_cost(kind: PlainRegret) -> None:
         assert given.certificate(1, phi) == pytest.approx(5 * proved)
 
 
-def test_what_is_proved_of_swap_regret_is_proved_of_the_others() -> None:
+def test_certificates_are_for_all_deviations_of_a_kind() -> None:
     record = gamesim.simulate("shapley", ["hedge", "wavelet-continuous"], 2000, opening=[[0.5, 0.3, 0.2], None])
-    alone = {kind: record.certificate(1, record.best_deviation(1, kind)) or 0 for kind in PLAIN_REGRETS}
-    assert alone["external"] > alone["swap"]
-    proved = report.summarise(record).players[1].certificate
-    assert proved == {kind: min(alone[kind], alone["swap"]) for kind in PLAIN_REGRETS}
+    shown = report.summarise(record).players[1]
+    for exact, proved in ((False, shown.certificate), (True, shown.exact_certificate)):
+        for kind in PLAIN_REGRETS:
+            each = [record.certificate(1, np.eye(3)[list(one)], exact=exact) or 0 for one in maps(kind, 3)]
+            assert max(each) <= (proved[kind] or 0) + 1e-9
+            assert shown.regret[kind] <= (proved[kind] or 0) <= (shown.bound[kind] or 0)
+    assert set(report.summarise(record).players[0].certificate.values()) == {None}
+    assert report.summarise(record).players[0].profile is None
+
+
+def test_the_profile_of_a_summary_has_every_k() -> None:
+    records = gamesim.simulate("ordered-action", ["hedge", "wavelet-continuous"], 300, replicas=2, perturb=0.3)
+    shown = report.summarise(records).players[1]
+    assert shown.profile is not None
+    for family in ("together", "alone"):
+        one = shown.profile[family]
+        assert one.bound is not None and len(one.bound) == 16
+        lines = np.array([one.regret, one.exact_certificate, one.certificate, one.bound])
+        assert (np.diff(lines, axis=0) >= -1e-9).all()
+        means = [np.mean([run.profile(1)[family == "alone"] for run in records], axis=0)]
+        np.testing.assert_allclose(one.regret, means[0])
+    assert shown.certificate["swap"] == pytest.approx(shown.profile["together"].certificate[-1])
+    assert shown.certificate["internal"] == shown.profile["alone"].certificate[0]
+
+
+@pytest.mark.parametrize("protocol", [{"delay": 20}, {"noise": 0.5}, {"order": "alternating"}])
+def test_losses_that_were_observed_otherwise_certify_nothing(protocol: dict[str, Any]) -> None:
+    record = gamesim.simulate("shapley", "wavelet-continuous", 100, perturb=0.3, **protocol)
+    assert record.certificate(0, np.eye(3)) is None
+    assert record.profile_certificate(0) is None and record.profile_bound(0) is None
     assert set(report.summarise(record).players[0].certificate.values()) == {None}
 
 

@@ -294,3 +294,28 @@ def test_nash_gap_of_the_average_strategies() -> None:
     row, column = np.array([1.3, 0.8]), np.array([0.5, 1.5, 2.5])
     gaps = row.max() - row.mean(), column.max() - column @ [0.2, 0.3, 0.5]
     assert record.nash_gap() == pytest.approx(max(gaps))
+
+
+@pytest.mark.parametrize("learner", ["hedge", "regret-matching-plus"])  # the latter abandons most actions
+def test_replicas_of_a_large_table_are_the_same_bytes_as_single_runs(
+    learner: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("gamesim.simulation.simulation.cpu_count", lambda: 2)
+    game = games.make("uniform", actions=[131, 139], seed=2)
+    options: Any = {"perturb": 0.3, "observers": ["dynamic-regret"]}
+    together = Simulation(game, learner, seed=4, replicas=9, **options)
+    assert together._groups, "this game is large enough for replicas to advance together"
+    for piece in (1, 70, 90):
+        together.run(piece, threads=piece % 3)
+    found = together.record()
+    resumed = Simulation.resume(found).run(40)
+    for replica in (0, 7):
+        alone = Simulation(game, learner, seed=4 + replica, **options)
+        for record in (found, resumed):
+            alone.run(record.rounds - alone.rounds)
+            for name, array in alone.record().arrays.items():
+                shared = name in ("checkpoints", "trajectory_rounds")
+                ours, theirs = record.arrays[name], array
+                if not shared:
+                    ours, theirs = ours[replica], theirs[0]
+                assert np.array_equal(ours, theirs, equal_nan=True), name

@@ -175,7 +175,7 @@ def test_every_graph_with_settings_has_a_size() -> None:
     assert set(generators._SIZES) <= set(known) and set(SMALL) == set(generators._SIZES)
     for name in set(known) - set(SMALL):  # none has settings, so each is always the same
         assert 0 <= len(generators.generated(name, {}, 0)) < 100
-    with pytest.raises(InputError, match=r"the graph hypercube with n = 40 needs .* nodes and edges; at most 131,072"):
+    with pytest.raises(InputError, match=r"the graph hypercube with n = 40 needs .* nodes and edges; at most 524,288"):
         games.make("network-coordination", graph="hypercube", graph_settings={"n": 40})
     with pytest.raises(InputError, match=r"polymatrix with edges = 100, action pairs = 4 needs .* steps of arithmetic"):
         slow = {"game": "congestion", "game_settings": {"players": 2, "actions": 2, "resources": 50_000}}

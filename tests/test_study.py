@@ -98,7 +98,7 @@ def test_the_key_depends_on_everything_that_determines_the_run() -> None:
 def test_another_version_has_different_keys(monkeypatch: pytest.MonkeyPatch) -> None:
     (one,) = Study.from_dict({"base": BASE}).points()
     before = one.key
-    monkeypatch.setattr(study, "version", lambda name: "9.9")
+    monkeypatch.setattr(study, "version_here", lambda: "9.9")
     assert one.key != before
 
 

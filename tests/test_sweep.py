@@ -219,7 +219,7 @@ def test_a_point_that_kills_its_worker_fails_alone(tmp_path: Path) -> None:
 
 
 def test_a_worker_of_another_version_is_rejected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs_module, "version", lambda name: "0.0.9")
+    monkeypatch.setattr(jobs_module, "version_here", lambda: "0.0.9")
     with pytest.raises(InputError, match=r"but a worker has gamesim 0\.0\.9"):
         swept(tmp_path / FILE, STUDY)
     with Store(tmp_path / FILE) as store:

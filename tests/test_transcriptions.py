@@ -171,6 +171,53 @@ def bandit_rows(d: int) -> Any:
         past = past + np.outer(p, estimate)
 
 
+def subsequence_regret(d: int) -> Any:
+    regrets, sizes = np.zeros((d, d)), np.zeros((d, d))
+    while True:
+        up, down = (np.maximum(regrets + one, 0) ** 2 / (3 * (sizes + 1)) for one in (1, -1))
+        flow = np.exp(up - up.max()) - np.exp(down - up.max())
+        np.fill_diagonal(flow, 0)
+        rest = flow.sum(axis=1).max() - flow.sum(axis=1)
+        p = stationary((flow + np.diag(rest)) / flow.sum(axis=1).max())
+        loss = yield p
+        regret = p[:, None] * (loss[:, None] - loss) / 2
+        regrets, sizes = regrets + regret, sizes + np.abs(regret)
+
+
+def adahedge(d: int) -> Any:
+    losses, gaps = np.zeros(d), 0.0
+    while True:
+        rate = np.log(d) / gaps if gaps > 1e-10 else np.inf
+        least = losses <= losses.min() + 1e-10
+        p = softmax(-rate * losses) if rate < np.inf else least / least.sum()
+        loss = yield p
+        after = losses + loss
+        if rate < np.inf:
+            mixed = -np.log(p @ np.exp(-rate * (loss - loss.min()))) / rate + loss.min()
+        else:
+            mixed = after.min() - losses.min()
+        losses, gaps = after, gaps + max(p @ loss - mixed, 0)
+
+
+def aggregate(d: int) -> Any:
+    """Run AdaHedge over three matrices: constant, of pairs, and with one AdaHedge for each row."""
+    top, constant, rows = adahedge(3), adahedge(d), [adahedge(d) for _ in range(d)]
+    shares, q, phi = next(top), next(constant), np.array([next(row) for row in rows])
+    pairs, t = np.zeros((d, d)), 1
+    while True:
+        weights = np.exp(-np.sqrt(2 * np.log(d * (d - 1)) / t) * (pairs - pairs.min()))
+        np.fill_diagonal(weights, 0)
+        moves = weights / weights.sum()
+        moves = moves + np.diag(1 - moves.sum(axis=1))
+        maps = [np.tile(q, (d, 1)), moves, phi]
+        p = stationary(np.tensordot(shares, maps, axes=1))
+        loss = yield p
+        shares = top.send(np.array([p @ one @ loss for one in maps]))
+        q = constant.send(loss)
+        phi = np.array([row.send(mass * loss) for row, mass in zip(rows, p, strict=True)])
+        pairs, t = pairs + p[:, None] * (loss - loss[:, None]), t + 1
+
+
 LITERAL: dict[str, Callable[[int], Any]] = {
     "optimistic-gradient": optimistic_gradient,
     "smooth-predictive-rm-plus": smooth_predictive,
@@ -184,6 +231,8 @@ LITERAL: dict[str, Callable[[int], Any]] = {
     "blum-mansour-log-barrier": log_barrier_rows,
     "comparator-adaptive-bm": copies_of_blum_mansour,
     "bandit-blum-mansour": bandit_rows,
+    "subsequence-regret": subsequence_regret,
+    "aggregate": aggregate,
 }
 
 

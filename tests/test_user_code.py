@@ -426,6 +426,7 @@ def test_kernels_are_cached_by_what_is_compiled_into_them(folder: Path, monkeypa
         helper = f"SHIFT = {shift}\n\n@kernel\ndef inner(x):\n    return {factor} * x\n"
         Path("helper.py").write_text(start + helper)
         kernel_cache.cache_folders.cache_clear()
+        kernel_cache.read_source.cache_clear()
         monkeypatch.delitem(sys.modules, "helper", raising=False)
         sha256 = user_files.run("outer.py", source.encode() + b"\n" * k)
         assert user_files.named(f"outer.py@{sha256}:outer")(3.0) == expected

@@ -147,9 +147,10 @@ def gradients(random: np.random.Generator, size: int) -> tuple[Array, Array, Arr
     default = random.dirichlet(np.ones(size))
     phi = np.where(totals[:, np.newaxis] > 0, positive / np.where(totals > 0, totals, 1)[:, np.newaxis], default)
     p, loss = random.dirichlet(np.full(size, random.choice([0.1, 1.0]))), random.uniform(-1, 1, size)
-    gradient = np.empty((size, size))
+    gradient, worth = np.empty((size, size)), np.zeros(size)
     for i in range(size):
-        write_gradient(improper[i], totals[i], float(default @ loss), loss, p[i], gradient[i])
+        write_gradient(improper[i], totals[i], float(default @ loss), loss, p[i], gradient[i], worth)
+    np.testing.assert_allclose(worth.sum(), (improper * gradient).sum(), atol=1e-12)
     return improper, phi, p, loss, gradient
 
 
@@ -178,13 +179,14 @@ def test_feature_gradients_are_within_twice_the_mass_of_their_support(size: int,
 
 
 def test_the_gradient_rule_by_hand() -> None:
-    target = np.empty(4)
+    target, worth = np.empty(4), np.zeros(4)
     loss = np.array([1.0, -1.0, 0.5, -0.5])
     # φ = (1/4, 3/4, 0, 0) has expected loss -0.5; a negative entry keeps the negative part, a zero entry keeps all
-    write_gradient(np.array([1.0, 3.0, -2.0, 0.0]), 4.0, 9.0, loss, 0.5, target)
+    write_gradient(np.array([1.0, 3.0, -2.0, 0.0]), 4.0, 9.0, loss, 0.5, target, worth)
     np.testing.assert_allclose(target, [0.75, -0.25, 0, 0], atol=1e-15)
-    write_gradient(np.array([1.0, 3.0, 0.0, 0.0]), 4.0, 9.0, loss, 0.5, target)
+    write_gradient(np.array([1.0, 3.0, 0.0, 0.0]), 4.0, 9.0, loss, 0.5, target, worth)
     np.testing.assert_allclose(target, [0.75, -0.25, 0.5, 0], atol=1e-15)
     # without a positive entry, the expected loss is that of the default row
-    write_gradient(np.array([-1.0, -1.0, 0.0, 0.0]), 0.0, 0.25, loss, 1.0, target)
+    write_gradient(np.array([-1.0, -1.0, 0.0, 0.0]), 0.0, 0.25, loss, 1.0, target, worth)
     np.testing.assert_allclose(target, [0, -1.25, 0.25, -0.75], atol=1e-15)
+    np.testing.assert_allclose(worth, [0, 1.25, 0, 0], atol=1e-15)  # of the negative entries of all three

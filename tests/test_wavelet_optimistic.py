@@ -56,17 +56,21 @@ def test_it_agrees_with_a_literal_transcription_in_every_round(actions: int) -> 
     orders = [list(range(actions)), order, list(range(actions)), order, order, list(range(actions)), order]
     oracle = AlgorithmOne(actions, orders, "optimistic")
     learners = [WaveletOptimistic(order=tuple(one)).start(actions) for one in orders]
-    limited = False
+    limited = withdrawn = returned = False
     for t in range(ROUNDS):
         p = np.array([learner.play() for learner in learners])
         assert np.abs(p - oracle.play()).max() <= 1e-9, f"round {t}"
         loss = np.array([*(one(t, strategy) for one, strategy in zip(alone, p, strict=False)), *game(p[-2], p[-1])])
+        before = oracle.follow
         oracle.observe(loss)
+        withdrawn |= bool((before & ~oracle.follow).any())
+        returned |= bool((~before & oracle.follow).any())
         shift = np.abs(oracle.x - oracle.plain)
         limited |= bool(((shift > 0) & (shift > 0.999 * oracle.room)).any())
         for learner, seen in zip(learners, loss, strict=True):
             learner.observe(seen)
     assert limited, "the guard never limited a hint"
+    assert withdrawn and returned, "hints were always or never followed again"
     for run, learner in enumerate(learners):
         own = WaveletOptimistic(order=tuple(orders[run])).own_parts(learner.state, actions)
         spent = HINTS.parts(own.more, len(oracle.owner[run])).spent
@@ -112,7 +116,7 @@ def test_the_guarantee_is_that_of_the_continuous_clock_and_the_allowances(
         for level in range(int(np.log2(size))):  # 2^level intervals, which share the T rounds evenly at worst
             share = T / 2**level
             allowances += 2**level * sum(guard * one * np.sqrt(share + 1) for one in epsilon)
-        bound = WaveletContinuous(scale=scale)._bound(T, actions) + 2 * allowances
+        bound = WaveletContinuous(scale=scale)._bound(T, actions, np.array([actions]))[0, 0] + 2 * allowances
         found = WaveletOptimistic(scale=scale, guard=guard).guarantee().bound(T, actions)
         assert found == pytest.approx(min(2 * T, bound))
     assert WaveletOptimistic().guarantee().bound(100, 1) == 0
@@ -123,17 +127,32 @@ def test_hints_never_spend_more_than_their_allowance(family: str) -> None:
     _, share = suffer(WaveletOptimistic(), family, 100_000, 4)
     assert share <= 1 + 1e-12
     _, unguarded = suffer(WaveletOptimistic(guard=1e6), family, 10_000, 4)
-    if family == "all losses alternate":  # hints are always wrong: the guard stops them, and nothing else would
-        assert share > 0.999
+    if family == "all losses alternate":  # hints are always wrong
+        assert share > 0.9
         assert unguarded * 1e6 / 0.1 > 2
 
 
-# Left out, because it does not hold there: with 16 actions, swap regret is 2 and 2.7 times that without hints
-WORSE = ("rotating", "chirp")
+@pytest.mark.parametrize("actions", [4, 7])
+def test_hints_that_are_wrong_whenever_they_are_followed_exhaust_the_guard_and_no_more(actions: int) -> None:
+    """The adversary repeats its losses while hints are not followed, so that they are trusted again."""
+    player = WaveletOptimistic()
+    learner, loss = player.start(actions), np.random.default_rng(actions).uniform(-1, 1, actions)
+    scales = AlgorithmOne(actions, [list(range(actions))], "optimistic").scale[0]  # the identity first
+    largest, rounds_followed = 0.0, 0
+    for _ in range(20_000):
+        own = player.own_parts(learner.state, actions)
+        hints = HINTS.parts(own.more, player.dimensions(actions)[0])
+        largest = max(largest, (hints.spent / (0.1 * np.roll(scales, -1) * np.sqrt(own.times + 1))).max())
+        rounds_followed += int(hints.followed[0])
+        loss = -loss if hints.followed[0] else loss
+        learner.play()
+        learner.observe(loss)
+    assert 0.99 < largest <= 1 + 1e-12
+    assert 5000 < rounds_followed < 15_000
 
 
 @pytest.mark.parametrize("actions", [4, 16])
-@pytest.mark.parametrize("family", [one for one in FAMILIES if one not in WORSE])
+@pytest.mark.parametrize("family", FAMILIES)
 def test_swap_regret_is_at_most_a_quarter_above_that_without_hints(family: str, actions: int) -> None:
     plain, hinted = (suffer(one, family, 30_000, actions)[0] for one in (WaveletContinuous(), WaveletOptimistic()))
     assert regrets.swap(hinted) <= 1.25 * regrets.swap(plain) + 1e-6
@@ -234,7 +253,7 @@ def test_a_record_and_its_report_have_both_certificates(name: str) -> None:
         assert record.regret(kind)[1] <= exact <= bound
         shown_exact, shown_bound = shown.exact_certificate[kind], shown.certificate[kind]
         assert shown_exact is not None and shown_bound is not None
-        assert shown.regret[kind] <= shown_exact <= min(exact, shown_bound)
+        assert max(shown.regret[kind], exact) <= shown_exact <= shown_bound
     assert summarise(record).players[0].exact_certificate["swap"] is None
 
 

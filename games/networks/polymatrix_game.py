@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from gamesim.engine.compiled import Integers, Vector, kernel
+from gamesim.engine.compiled import Integers, Vector, kernel, prefetch
 from gamesim.engine.layout import IntegerLayout, Layout
 from gamesim.errors import InputError
 from gamesim.game import LARGEST_PAYOFF, Arrays
@@ -18,18 +18,29 @@ from gamesim.validation import action_labels, whole_numbers
 if TYPE_CHECKING:
     import networkx as nx
 
+AHEAD = 32  # edges from which neighbours' strategies are fetched before they are needed
+
 
 class _Graph(NamedTuple):
     players: int
     edges: int  # each edge counted from both ends
     first: Integers  # where each player's actions begin
     begin: Integers  # where each player's edges begin
-    neighbours: Integers
-    places: Integers  # where each edge's matrix begins
+    places: Integers  # where each player's matrices begin, one per edge
+    starts: Integers  # where the actions of each edge's neighbour begin
+    stops: Integers  # and end
 
 
 _GRAPH = IntegerLayout(
-    _Graph, "", players="int", edges="int", first="players + 1", begin="players + 1", neighbours="edges", places="edges"
+    _Graph,
+    "",
+    players="int",
+    edges="int",
+    first="players + 1",
+    begin="players + 1",
+    places="players + 1",
+    starts="edges",
+    stops="edges",
 )
 _graph_view = _GRAPH.view
 
@@ -44,24 +55,40 @@ _data_view = _DATA.view
 
 
 @kernel
-def _polymatrix_losses(integers: Integers, data: Vector, scratch: Vector, profile: Vector, losses: Vector) -> None:
+def _losses_of(
+    first_player: int,
+    end_player: int,
+    integers: Integers,
+    data: Vector,
+    shared: Vector,
+    own: Vector,
+    profile: Vector,
+    losses: Vector,
+) -> None:
     """Sum over each player's edges the loss matrix times the neighbour's strategy."""
-    players, _, first, begin, neighbours, places = _graph_view(integers)
+    players, edges, first, begin, places, starts, stops = _graph_view(integers)
     base, matrices = _data_view(data, players)
-    for player in range(players):
+    for player in range(first_player, end_player):
         start, size = first[player], first[player + 1] - first[player]
         for k in range(size):
             losses[start + k] = base[player]
+        at = places[player]
         for edge in range(begin[player], begin[player + 1]):
-            other = neighbours[edge]
-            at = places[edge]
-            for b in range(first[other], first[other + 1]):
+            if edge + AHEAD < edges:  # neighbours are anywhere in the profile, which may exceed the cache
+                prefetch(profile, starts[edge + AHEAD])
+            for b in range(starts[edge], stops[edge]):
                 weight = profile[b]
                 for k in range(size):
                     losses[start + k] += weight * matrices[at + k]
                 at += size
         for k in range(size):  # rounding errors may exceed the range slightly
             losses[start + k] = min(1.0, max(-1.0, losses[start + k]))
+
+
+@kernel
+def _polymatrix_losses(integers: Integers, data: Vector, scratch: Vector, profile: Vector, losses: Vector) -> None:
+    """Write the losses of all players."""
+    _losses_of(0, _graph_view(integers).players, integers, data, scratch, scratch, profile, losses)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -104,6 +131,7 @@ class Polymatrix(NetworkGame):
     bimatrices: Vector
 
     kernel = _polymatrix_losses
+    stages = (_losses_of,)
 
     def __post_init__(self) -> None:
         check_edges(self.edges, len(self.players))
@@ -161,8 +189,10 @@ class Polymatrix(NetworkGame):
         order = np.argsort(owner, kind="stable")
         begin = np.searchsorted(owner[order], np.arange(count + 1))
         area = np.concatenate([self._areas, self._areas])
-        place = np.empty(len(owner), dtype=np.int64)  # a player's matrices are contiguous
-        place[order] = ends(area[order])[:-1]
+        places = ends(area[order])  # a player's matrices are contiguous
+        place = np.empty(len(owner), dtype=np.int64)
+        place[order] = places[:-1]
+        first = ends(self.sizes)
         inverse = inverse_scale(self.scale)
         base = self.middle.copy()
         matrices = np.zeros(int(area.sum()))
@@ -179,10 +209,11 @@ class Polymatrix(NetworkGame):
         graph = _GRAPH.pack(
             players=count,
             edges=len(owner),
-            first=ends(self.sizes),
+            first=first,
             begin=begin,
-            neighbours=other[order],
-            places=place[order],
+            places=places[begin],
+            starts=first[other[order]],
+            stops=first[other[order] + 1],
         )
         return graph, _DATA.pack(count, base=base * inverse, matrices=matrices)
 

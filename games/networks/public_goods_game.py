@@ -43,11 +43,20 @@ _data_view = _DATA.view
 
 
 @kernel
-def _public_goods_losses(integers: Integers, data: Vector, scratch: Vector, profile: Vector, losses: Vector) -> None:
+def _losses_of(
+    first_player: int,
+    end_player: int,
+    integers: Integers,
+    data: Vector,
+    shared: Vector,
+    scratch: Vector,
+    profile: Vector,
+    losses: Vector,
+) -> None:
     """Convolve the neighbours' strategies into the distribution of their total effort; take the expected benefit."""
     players, size, most, begin, neighbours = _graph_view(integers)
     benefit, cost, middle, inverse = _data_view(data, most, players)
-    for player in range(players):
+    for player in range(first_player, end_player):
         scratch[0] = 1.0
         top = 0
         for edge in range(begin[player], begin[player + 1]):
@@ -66,6 +75,12 @@ def _public_goods_losses(integers: Integers, data: Vector, scratch: Vector, prof
                 expected += scratch[total] * benefit[effort + total]
             loss = (middle[player] - (expected - cost * effort)) * inverse[player]
             losses[player * size + effort] = min(1.0, max(-1.0, loss))
+
+
+@kernel
+def _public_goods_losses(integers: Integers, data: Vector, scratch: Vector, profile: Vector, losses: Vector) -> None:
+    """Write the losses of all players."""
+    _losses_of(0, _graph_view(integers).players, integers, data, scratch, scratch, profile, losses)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -112,6 +127,7 @@ class LocalPublicGoods(NetworkGame):
     cost: float
 
     kernel = _public_goods_losses
+    stages = (_losses_of,)
 
     def __post_init__(self) -> None:
         check_edges(self.edges, len(self.players))

@@ -8,7 +8,7 @@ from gamesim.games.limits import Need, actions_of_one, limited, refuse_beyond
 from gamesim.games.routing.game import HIGHEST_DEGREE, Routing
 from gamesim.validation import at_least
 
-MOST_DRIVERS = 2**16
+MOST_DRIVERS = 2**17
 
 
 @limited()

@@ -32,7 +32,10 @@ class _Network(NamedTuple):
     degree: int
     uses: int  # a use is a (player, road) pair with the road on some route of the player
     routes: int
+    use_begin: Integers  # where each player's uses begin
     use_road: Integers
+    road_begin: Integers  # where each road's uses begin, in `road_use`
+    road_use: Integers
     route_begin: Integers  # where each player's routes begin
     step_begin: Integers  # where each route's steps begin
     step_use: Integers
@@ -46,7 +49,10 @@ _NETWORK = IntegerLayout(
     degree="int",
     uses="int",
     routes="int",
+    use_begin="players + 1",
     use_road="uses",
+    road_begin="roads + 1",
+    road_use="uses",
     route_begin="players + 1",
     step_begin="routes + 1",
     step_use="rest",
@@ -74,44 +80,97 @@ _SCRATCH = Layout(_Scratch, "uses", chance="uses", time="uses", symmetric="rest"
 _scratch_view = _SCRATCH.view
 
 
-@kernel
-def _routing_losses(integers: Integers, data: Vector, scratch: Vector, profile: Vector, losses: Vector) -> None:
-    """Compute each road's expected time for each player who may use it, and sum along the routes.
+# The number X of others on a road is a sum of independent Bernoulli variables with probabilities q_j. With the time of
+# 1 + X users written in binomials, Σ_k β_k C(X, k), its expectation is Σ_k β_k e_k, where e_k = E C(X, k) is the k-th
+# elementary symmetric polynomial of the q_j. Removing a player with probability q gives e'_k = e_k - q e'_(k-1).
 
-    The number X of others on a road is a sum of independent Bernoulli variables with probabilities q_j. With the time
-    of 1 + X users written in binomials, Σ_k β_k C(X, k), its expectation is Σ_k β_k e_k, where e_k = E C(X, k) is the
-    k-th elementary symmetric polynomial of the q_j. Removing a player with probability q gives e'_k = e_k - q e'_{k-1}.
-    """
-    players, roads, degree, uses, routes, use_road, route_begin, step_begin, step_use = _network_view(integers)
-    width = degree + 1
-    binomials, middle, inverse = _data_view(data, roads, width, players)
-    chance, time, symmetric = _scratch_view(scratch, uses)
-    for k in range(uses):
-        chance[k] = 0.0
-    for k in range(roads * width):
-        symmetric[k] = 0.0
-    for road in range(roads):
-        symmetric[road * width] = 1.0
-    for route in range(routes):
-        for step in range(step_begin[route], step_begin[route + 1]):
-            chance[step_use[step]] += profile[route]
-    for use in range(uses):
-        start = use_road[use] * width
-        for k in range(degree, 0, -1):
-            symmetric[start + k] += chance[use] * symmetric[start + k - 1]
-    for use in range(uses):
-        start = use_road[use] * width
+
+@kernel
+def _chances(
+    first_player: int,
+    end_player: int,
+    integers: Integers,
+    data: Vector,
+    shared: Vector,
+    own: Vector,
+    profile: Vector,
+    losses: Vector,
+) -> None:
+    """Write the probability with which each player uses each road."""
+    network = _network_view(integers)
+    chance = _scratch_view(shared, network.uses).chance
+    for use in range(network.use_begin[first_player], network.use_begin[end_player]):
+        chance[use] = 0.0
+    for route in range(network.route_begin[first_player], network.route_begin[end_player]):
+        for step in range(network.step_begin[route], network.step_begin[route + 1]):
+            chance[network.step_use[step]] += profile[route]
+
+
+@kernel
+def _symmetric_polynomials(
+    first_player: int,
+    end_player: int,
+    integers: Integers,
+    data: Vector,
+    shared: Vector,
+    own: Vector,
+    profile: Vector,
+    losses: Vector,
+) -> None:
+    """Write the elementary symmetric polynomials of each road's probabilities, for a share of the roads."""
+    network = _network_view(integers)
+    chance, _, symmetric = _scratch_view(shared, network.uses)
+    width = network.degree + 1
+    shares = network.roads * first_player // network.players, network.roads * end_player // network.players
+    for road in range(shares[0], shares[1]):
+        start = road * width
+        symmetric[start] = 1.0
+        for k in range(1, width):
+            symmetric[start + k] = 0.0
+        for use in range(network.road_begin[road], network.road_begin[road + 1]):
+            q = chance[network.road_use[use]]
+            for k in range(network.degree, 0, -1):
+                symmetric[start + k] += q * symmetric[start + k - 1]
+
+
+@kernel
+def _losses_of(
+    first_player: int,
+    end_player: int,
+    integers: Integers,
+    data: Vector,
+    shared: Vector,
+    own: Vector,
+    profile: Vector,
+    losses: Vector,
+) -> None:
+    """Compute each road's expected time for each player who may use it, and sum along the routes."""
+    network = _network_view(integers)
+    width = network.degree + 1
+    binomials, middle, inverse = _data_view(data, network.roads, width, network.players)
+    chance, time, symmetric = _scratch_view(shared, network.uses)
+    for use in range(network.use_begin[first_player], network.use_begin[end_player]):
+        start = network.use_road[use] * width
         others = 1.0
         time[use] = binomials[start]
         for k in range(1, width):
             others = symmetric[start + k] - chance[use] * others
             time[use] += binomials[start + k] * others
-    for player in range(players):
-        for route in range(route_begin[player], route_begin[player + 1]):
+    for player in range(first_player, end_player):
+        for route in range(network.route_begin[player], network.route_begin[player + 1]):
             total = 0.0
-            for step in range(step_begin[route], step_begin[route + 1]):
-                total += time[step_use[step]]
+            for step in range(network.step_begin[route], network.step_begin[route + 1]):
+                total += time[network.step_use[step]]
             losses[route] = min(1.0, max(-1.0, (total - middle[player]) * inverse[player]))
+
+
+@kernel
+def _routing_losses(integers: Integers, data: Vector, scratch: Vector, profile: Vector, losses: Vector) -> None:
+    """Write the losses of all players."""
+    players = _network_view(integers).players
+    _chances(0, players, integers, data, scratch, scratch, profile, losses)
+    _symmetric_polynomials(0, players, integers, data, scratch, scratch, profile, losses)
+    _losses_of(0, players, integers, data, scratch, scratch, profile, losses)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -168,6 +227,7 @@ class Routing(NetworkGame):
     steps: Integers
 
     kernel = _routing_losses
+    stages = (_chances, _symmetric_polynomials, _losses_of)
 
     def __post_init__(self) -> None:
         count = len(self.roads)
@@ -253,7 +313,10 @@ class Routing(NetworkGame):
             degree=width - 1,
             uses=len(uses),
             routes=len(self.lengths),
+            use_begin=ends(np.bincount(uses // roads, minlength=count)),
             use_road=uses % roads,
+            road_begin=ends(np.bincount(uses % roads, minlength=roads)),
+            road_use=np.argsort(uses % roads, kind="stable"),
             route_begin=ends(self.sizes),
             step_begin=ends(self.lengths),
             step_use=of_step,

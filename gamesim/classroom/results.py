@@ -5,12 +5,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from gamesim.classroom.room import LEARNER, Room, Student
+from gamesim.classroom.room import Room, Student
+from gamesim.classroom.seats import LEARNER
 from gamesim.formatting import number
 from gamesim.measure import regrets
-from gamesim.observation.observed import observed
 from gamesim.observation.plays import NONE, Plays
+from gamesim.observation.recording import observed
 from gamesim.record import Record
 
 
@@ -31,20 +33,33 @@ def of_student(room: Room, student: int) -> Results | None:
     one = room.students[student]
     if one.payoffs is None or one.counts is None:
         return None
-    rounds = int(one.counts.sum())
-    losses = -one.payoffs
-    external, internal, swap = (
-        float(kind(losses)) / rounds for kind in (regrets.external, regrets.internal, regrets.swap)
-    )
-    labels = room.game.actions[student % len(room.game.players)]
-    return Results(rounds, one.score / rounds, external, internal, swap, _deviation(one, labels))
+    labels = room.game.actions[room.role_of(student)]
+    return _results(one.payoffs, int(one.counts.sum()), _deviation(one, labels))
+
+
+def of_opponents(room: Room, student: int) -> dict[str, Results]:
+    """Return the results of the learners in the group of a student, by player; of those who play all rounds there."""
+    place = room.place_of(student)
+    if place is None or room.settings.matching != "learner":
+        return {}
+    group, mine = place
+    others = [(role, room.seats.get((group, role))) for role in range(len(room.game.players)) if role != mine]
+    return {
+        room.game.players[role]: _results(seat.payoffs, seat.rounds, "") for role, seat in others if seat is not None
+    }
+
+
+def _results(payoffs: NDArray[np.float64], rounds: int, deviation: str) -> Results:
+    kinds = (regrets.external, regrets.internal, regrets.swap)
+    external, internal, swap = (float(kind(-payoffs)) / rounds for kind in kinds)
+    return Results(rounds, float(np.trace(payoffs)) / rounds, external, internal, swap, deviation)
 
 
 def _deviation(student: Student, labels: Sequence[str]) -> str:
     """Return the most profitable replacement of one action by another, in words."""
     assert student.payoffs is not None and student.counts is not None
     gains = student.payoffs - np.diag(student.payoffs)[:, None]
-    played, instead = np.unravel_index(gains.argmax(), gains.shape)
+    played, instead = divmod(int(gains.argmax()), len(gains))
     if gains[played, instead] <= 1e-9:
         return "No other action would have paid more in place of any that you played."
     more = number(float(gains[played, instead] / student.counts[played]))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from gamesim import players
 from gamesim.classroom.log import Event
-from gamesim.classroom.seats import LEARNER, Matching, groups
+from gamesim.classroom.seats import LEARNER, Matching, groups, role_of
 from gamesim.errors import InputError
 from gamesim.game import Game
 from gamesim.learner import CompiledLearner, Learner
@@ -38,6 +38,7 @@ class Settings:
     seconds: float  # per round; 0 if the teacher closes rounds
     learner: str  # in seats without a student, and for students who do not move
     seed: int
+    role: int = 0  # of the first student
     device: tuple[float, ...] = ()  # probabilities of action profiles from which recommendations are drawn; () if none
 
 
@@ -59,6 +60,7 @@ class Seat:
     """A seat in a group: a learner that observes what the seat's player could observe."""
 
     learner: CompiledLearner
+    payoffs: NDArray[np.float64]  # Σ over rounds of the payoff of every action (columns), by the action played (rows)
     earned: float = 0.0  # expected payoff of the learner against the same moves of the others
     rounds: int = 0
 
@@ -210,7 +212,7 @@ class Room:
     def _opened(self, event: Event) -> None:
         self.round, self.deadline, self.phase, self.paused = event["round"], event["deadline"], "open", None
         settings, count = self.settings, len(self.game.players)
-        self.groups = groups(settings.matching, event["students"], count, self.round, settings.seed)
+        self.groups = groups(settings.matching, event["students"], count, self.round, settings.seed, settings.role)
         self.moves = {}
         self.advice = [self._recommended(group) for group in range(len(self.groups))] if settings.device else None
 
@@ -234,7 +236,7 @@ class Room:
         self.played.append(Round(self.groups, event["actions"], event["by_learner"], self.advice))
         for group, actions in enumerate(event["actions"]):
             for role, payoffs in enumerate(self.payoffs_of(actions)):
-                self._learn(group, role, payoffs)
+                self._learn(group, role, actions[role], payoffs)
                 student = self.groups[group][role]
                 if student != LEARNER and not event["by_learner"][group][role]:
                     self._score(self.students[student], role, actions[role], payoffs)
@@ -257,7 +259,8 @@ class Room:
     def _seat(self, group: int, role: int) -> Seat:
         if (group, role) not in self.seats:
             scaled = self.learner.with_payoff_scale(float(self.game.scale[role]))
-            self.seats[group, role] = Seat(scaled.start(self.game.sizes[role]))
+            size = self.game.sizes[role]
+            self.seats[group, role] = Seat(scaled.start(size), np.zeros((size, size)))
         return self.seats[group, role]
 
     def _drawn(self, group: int, role: int) -> int:
@@ -266,9 +269,14 @@ class Room:
         strategy = np.maximum(self._seat(group, role).learner.play(), 0)
         return int(random.choice(len(strategy), p=strategy / strategy.sum()))
 
-    def _learn(self, group: int, role: int, payoffs: NDArray[np.float64]) -> None:
+    def role_of(self, student: int) -> int:
+        """Return the player of the game whose role a student has."""
+        return role_of(student, len(self.game.players), self.settings.role)
+
+    def _learn(self, group: int, role: int, action: int, payoffs: NDArray[np.float64]) -> None:
         """Let the learner of a seat observe a round."""
         seat, scale = self._seat(group, role), self.game.scale[role]
+        seat.payoffs[action] += payoffs
         seat.earned += float(seat.learner.play() @ payoffs)
         seat.rounds += 1
         losses = (self.game.middle[role] - payoffs) / scale if scale > 0 else np.zeros_like(payoffs)

@@ -266,20 +266,24 @@ def report(room: Room) -> str:
         return report_html(record, summarise(record, title=f"Class: {room.game.name}"), paths, "", failed)
 
 
-def serve(game: Game, settings: Settings, log: Path, port: int, *, allow_network: bool, browser: bool) -> None:
-    """Serve a class until Ctrl-C."""
+def serve(
+    game: Game, settings: Settings, log: Path, port: int, *, allow_network: bool, browser: bool, alone: bool = False
+) -> None:
+    """Serve a class until Ctrl-C; or, alone, a single student who needs no teacher."""
     host = ALL[0] if allow_network else LOCAL[0]
     kept = Log(log)
     try:
         with listening(host, port) as listener:
-            session = Session(game, settings, kept)
+            session = Session(game, settings, kept, alone=alone)
             address = Address(host, listener.getsockname()[1], session.code)
-            link = f"http://{LOCAL[0]}:{address.port}/teach#{session.new_teacher()}"
+            home = f"http://{LOCAL[0]}:{address.port}"
+            link = f"{home}/?token={session.code}&name=You" if alone else f"{home}/teach#{session.new_teacher()}"
 
             def opened() -> None:
-                print(f"Teacher: {link}  (press Ctrl-C to stop)")
-                print(f"Students: {address.links[0].partition('?')[0]}  code {session.code}")
-                print(address.code_text(sys.stdout.encoding))
+                print(f"{'Play at' if alone else 'Teacher:'} {link}  (press Ctrl-C to stop)")
+                if not alone:
+                    print(f"Students: {address.links[0].partition('?')[0]}  code {session.code}")
+                    print(address.code_text(sys.stdout.encoding))
                 print(f"Everything that is played is written to {log}", flush=True)
                 if browser:
                     threading.Thread(target=webbrowser.open, args=(link,), daemon=True).start()

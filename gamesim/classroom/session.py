@@ -22,6 +22,7 @@ LETTERS = "ACDEFGHJKLMNPQRTUVWXY"  # of codes: none looks like another or like a
 CODE = 5
 TICK = 0.05  # seconds between two looks at the clock
 SHOW = 0.2  # seconds between two updates of the teacher's page
+REST_ALONE = 1.5  # likewise, without a teacher
 REST = 4.0  # seconds between rounds, if they follow by themselves
 
 
@@ -40,10 +41,13 @@ def hashed(secret: str) -> str:
 class Session:
     """Run a room: apply commands, write them to the log, and keep the time."""
 
-    def __init__(self, game: Game, settings: Settings, log: Log, now: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, game: Game, settings: Settings, log: Log, *, alone: bool = False, now: Callable[[], float] = time.time
+    ) -> None:
         self.room, self._log, self.now = Room(game, settings), log, now
         self.code, self._teachers = "", set[str]()
-        self.automatic = False
+        self._alone = alone  # without a teacher: rounds follow one another, and the session ends after the last
+        self.automatic = alone
         self.watchers = set[Watcher]()
         self._waiting: list[tuple[Event, asyncio.Future[None]]] = []
         self._wake = asyncio.Event()
@@ -67,7 +71,9 @@ class Session:
 
     def _apply(self, event: Event) -> None:
         if event["event"] == "created":
-            kept = {key: tuple(value) if isinstance(value, list) else value for key, value in event.items()}
+            kept: dict[str, Any] = {
+                key: tuple(value) if isinstance(value, list) else value for key, value in event.items()
+            }
             self.code = kept.pop("code")
             del kept["event"]
             if kept != asdict(self.settings):
@@ -162,12 +168,16 @@ class Session:
                 late = room.deadline and now > room.deadline + GRACE
                 if late or room.is_complete:
                     await self.do(room.close_round())
-                    self._resting = now + REST
+                    self._resting = now + (REST_ALONE if self._alone else REST)
+            elif self._alone and room.phase == "lobby" and room.students:
+                await self.do(room.open_round(now))
             elif room.phase == "closed" and self.automatic and now > (self._resting or 0.0):
                 if room.round < self.settings.rounds:
                     await self.do(room.open_round(now))
                 else:
                     self.automatic = False
+                    if self._alone:
+                        await self.do(room.end())
 
     def _show(self) -> None:
         for one in tuple(self.watchers):

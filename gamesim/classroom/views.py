@@ -12,22 +12,28 @@ import numpy as np
 
 from gamesim import equilibrium
 from gamesim.classroom import results
-from gamesim.classroom.room import LEARNER, Room
+from gamesim.classroom.room import Room
+from gamesim.classroom.seats import LEARNER
 from gamesim.game import Table
 
 CELLS = 64  # largest payoff table that a page shows
+FEW = 6  # players whose actions are listed one by one
+HISTORY = 100  # rounds of a replay
 LEADERS = 10  # students with the highest scores
 
 
 def of_student(room: Room, student: int, now: float) -> dict[str, Any]:
     """Return what a student sees."""
     one, place = room.students[student], room.place_of(student)
-    role = student % len(room.game.players)
+    role = room.role_of(student)
     moving = room.phase == "open" and place is not None
     shown: dict[str, Any] = {
         **_common(room, now),
         "name": one.name,
         "role": room.game.players[role],
+        "seat": role,
+        "players": room.game.players if len(room.game.players) <= FEW else None,
+        "labels": room.game.actions if len(room.game.players) <= FEW else None,
         "actions": room.game.actions[role],
         "payoffs": own_payoffs(room, role),
         "seated": place is not None,
@@ -44,6 +50,8 @@ def of_student(room: Room, student: int, now: float) -> dict[str, Any]:
         shown["results"] = None if found is None else asdict(found)
         learners = results.learner_payoffs(room)
         shown["learner"] = {"name": room.settings.learner, "payoff": _finite(learners[role])}
+        shown["opponents"] = {name: asdict(one) for name, one in results.of_opponents(room, student).items()}
+        shown["history"] = _history(room, student)
     return shown
 
 
@@ -81,7 +89,7 @@ def _last(room: Room, student: int) -> dict[str, Any] | None:
         if student in seats:
             role = seats.index(student)
             labels = [room.game.actions[i][action] for i, action in enumerate(actions)]
-            few = len(labels) <= 6
+            few = len(labels) <= FEW
             return {
                 "round": round,
                 "mine": labels[role],
@@ -93,6 +101,17 @@ def _last(room: Room, student: int) -> dict[str, Any] | None:
                 "payoff": room.students[student].earned.get(round),
             }
     return None
+
+
+def _history(room: Room, student: int) -> list[dict[str, Any]]:
+    """Return what a student and the others of the group played, round by round."""
+    found = []
+    for k, one in enumerate(room.played[-HISTORY:], max(len(room.played) - HISTORY, 0) + 1):
+        for seats, actions in zip(one.groups, one.actions, strict=True):
+            if student in seats and len(actions) <= FEW:
+                paid = room.students[student].earned.get(k)
+                found.append({"round": k, "actions": actions, "payoff": paid})
+    return found
 
 
 def _counts(labels: list[str]) -> list[tuple[str, int]]:

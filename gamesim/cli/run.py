@@ -3,6 +3,7 @@
 import argparse
 import json
 import shlex
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -24,6 +25,7 @@ from gamesim.errors import InputError
 if TYPE_CHECKING:
     from gamesim.cli.checkpoints import CheckpointWriter, UnfinishedRun
     from gamesim.interrupts import Stop
+    from gamesim.record import Record
     from gamesim.report.summary import Summary
 
 RUN_HELP = """\
@@ -140,7 +142,7 @@ def _resume(arguments: argparse.Namespace) -> int:
 
 
 def _finish(run: "UnfinishedRun", target: Path, arguments: argparse.Namespace, *, force: bool) -> int:
-    """Play the remaining rounds, measure the run, and write and print the results."""
+    """Play the remaining rounds, measure the run, and print and write the results."""
     from gamesim.cli import checkpoints
     from gamesim.interrupts import Stop
 
@@ -152,34 +154,28 @@ def _finish(run: "UnfinishedRun", target: Path, arguments: argparse.Namespace, *
     with Stop() as stop:
         try:
             with checkpoints.checkpoints(target, run, interval) as keep:
-                summary = _play_and_write(run, target, arguments, stop, keep, force=force)
+                record, summary = _play_and_measure(run, target, arguments, stop, keep)
+                try:
+                    _print_results(summary, arguments)
+                finally:  # even if nobody reads the results, the run is not lost
+                    summary = _write(run, record, summary, target, arguments, stop, force=force)
         except KeyboardInterrupt:
             if checkpoints.partial_folder(target).exists():
                 make_console(stderr=True, quiet=arguments.quiet).print(_how_to_continue(target, run))
             raise
         checkpoints.remove_checkpoints(target)
-    _print_results(run, summary, target, arguments)
+    _print_target(run, summary, target, arguments)
     return INTERRUPTED if stop.wished else 0
 
 
-def _play_and_write(
-    run: "UnfinishedRun",
-    target: Path,
-    arguments: argparse.Namespace,
-    stop: "Stop",
-    keep: "CheckpointWriter | None",
-    *,
-    force: bool,
-) -> "Summary":
-    """Play the remaining rounds, measure the run, and write its folder."""
-    from gamesim.atomic import write_folder
+def _play_and_measure(
+    run: "UnfinishedRun", target: Path, arguments: argparse.Namespace, stop: "Stop", keep: "CheckpointWriter | None"
+) -> "tuple[Record, Summary]":
+    """Play the remaining rounds and measure the run."""
     from gamesim.cli.progress import run_watched
-    from gamesim.report.html import missing_figures
-    from gamesim.report.run_folder import write_report, write_run
     from gamesim.report.summary import summarise
 
     scenario = run.scenario
-    can_resume = scenario.can_resume  # if so, a run whose measuring or drawing was cut short counts as stopped
     console = make_console(stderr=True, quiet=arguments.quiet)
     record = run_watched(run.simulation(), scenario.rounds, target.name, console, stop, keep)
     stopped = record.rounds < scenario.rounds
@@ -191,11 +187,41 @@ def _play_and_write(
     with console.status("measuring"):
         summary = stop.or_else(
             lambda: measure(scenario.measure.distance, stopped=stopped),
-            lambda: measure("never", stopped=stopped or can_resume),
+            lambda: measure("never", stopped=stopped or scenario.can_resume),  # cut short, so it counts as stopped
         )
+    return record, summary
+
+
+def _print_results(summary: "Summary", arguments: argparse.Namespace) -> None:
+    """Print the results of a run, before its figures are drawn."""
+    from gamesim.report import terminal
+
+    if arguments.json:
+        print(json.dumps(summary.as_json(), allow_nan=False, ensure_ascii=False))
+    elif not arguments.quiet:
+        terminal.show(summary, make_console())
+    sys.stdout.flush()
+
+
+def _write(
+    run: "UnfinishedRun",
+    record: "Record",
+    summary: "Summary",
+    target: Path,
+    arguments: argparse.Namespace,
+    stop: "Stop",
+    *,
+    force: bool,
+) -> "Summary":
+    """Draw the figures and write the run folder; return the summary as written."""
+    from gamesim.atomic import write_folder
+    from gamesim.report.html import missing_figures
+    from gamesim.report.run_folder import write_report, write_run
+
+    console = make_console(stderr=True, quiet=arguments.quiet)
 
     def draw(folder: Path) -> bool:
-        for missing in missing_figures(write_report(folder, scenario, record, summary)):
+        for missing in missing_figures(write_report(folder, run.scenario, record, summary)):
             console.print(missing)
         return True
 
@@ -204,23 +230,17 @@ def _play_and_write(
         if not arguments.no_figures:
             with console.status("drawing"):
                 drawn = stop.or_else(lambda: draw(folder), lambda: False)
-            if not drawn and can_resume:
+            if not drawn and run.scenario.can_resume:
                 summary = replace(summary, stopped=True)
-        write_run(folder, scenario, record, summary)
+        write_run(folder, run.scenario, record, summary)
 
     write_folder(target, write, force=force)
     return summary
 
 
-def _print_results(run: "UnfinishedRun", summary: "Summary", target: Path, arguments: argparse.Namespace) -> None:
-    """Print the results of a run, its folder and, if it was stopped, how to resume it."""
-    from gamesim.report import terminal
-
+def _print_target(run: "UnfinishedRun", summary: "Summary", target: Path, arguments: argparse.Namespace) -> None:
+    """Print the folder of a run and, if it was stopped, how to resume it."""
     console = make_console(stderr=True, quiet=arguments.quiet)
-    if arguments.json:
-        print(json.dumps(summary.as_json(), allow_nan=False, ensure_ascii=False))
-    elif not arguments.quiet:
-        terminal.show(summary, make_console())
     console.print(f"\nWritten to {target}", style="dim")
     if summary.stopped and not run.scenario.can_resume:
         console.print(

@@ -11,6 +11,7 @@ from gamesim.learner import Learner
 from gamesim.record import Record
 from gamesim.scenario import Scenario
 from gamesim.scenario.parts import EveryonePart
+from gamesim.simulation.ordering import with_order
 from gamesim.user_learners import StoredLearner, UserLearner, described
 
 
@@ -20,7 +21,10 @@ def differs_in_rounds_only(scenario: Scenario, before: Scenario, record: Record)
     return (
         _protocol(scenario) == _protocol(before)
         and _same_game(scenario.played_game, record.game)
-        and [described(_tuned_alike(*one)) for one in zip(parts, record.learners, strict=True)]
+        and [
+            described(with_order(_tuned_alike(part, played), record.game, player))
+            for player, (part, played) in enumerate(zip(parts, record.learners, strict=True))
+        ]
         == list(map(described, record.learners))
     )
 

@@ -20,6 +20,7 @@ __all__ = ["kernel"]  # the rest is for the simulation and for learners that com
 # Numba's type annotations differ between versions, so this file treats Numba as untyped.
 ir: Any = import_module("llvmlite.ir")
 numba: Any = import_module("numba")
+cgutils: Any = import_module("numba.core.cgutils")
 event: Any = import_module("numba.core.event")
 function_type: Any = import_module("numba.core.types.function_type")
 arrayobj: Any = import_module("numba.np.arrayobj")
@@ -35,6 +36,9 @@ _MATRIX = types.Array(types.float64, 2, "C")
 _INTEGERS = types.Array(types.int64, 1, "C")
 LEARNER_KERNEL = types.void(_VECTOR, _VECTOR, _VECTOR)  # (settings, state, strategy or loss)
 GAME_KERNEL = types.void(_INTEGERS, _VECTOR, _VECTOR, _VECTOR, _VECTOR)  # (integers, data, scratch, profile, losses)
+STAGE_KERNEL = types.void(  # (first, end, integers, data, shared and own scratch, profile, losses)
+    types.int64, types.int64, _INTEGERS, _VECTOR, _VECTOR, _VECTOR, _VECTOR, _VECTOR
+)
 OBSERVER_KERNEL = types.void(_VECTOR, types.int64, _VECTOR, _VECTOR)  # (total, round, strategies, losses)
 
 
@@ -137,6 +141,53 @@ def lend(typing: Any, value: Any) -> Any:
     return value(value), generate
 
 
+def _row_type(kind: Any) -> Any:
+    """Return the type of a row of every array in a tuple."""
+    if isinstance(kind, types.Array):
+        return types.Array(kind.dtype, kind.ndim - 1, "C")
+    kinds = [_row_type(one) for one in kind]
+    same = all(one == kinds[0] for one in kinds)
+    made = (types.NamedUniTuple, kinds[0], len(kinds)) if same else (types.NamedTuple, kinds)
+    return made[0](*made[1:], kind.instance_class)
+
+
+def _row(context: Any, builder: Any, kind: Any, value: Any, index: Any) -> Any:
+    if isinstance(kind, types.Array):
+        whole, row = context.make_array(kind)(context, builder, value), _row_type(kind)
+        shape, strides = (
+            [builder.extract_value(one, k) for k in range(1, kind.ndim)] for one in (whole.shape, whole.strides)
+        )
+        before = index
+        for length in shape:
+            before = builder.mul(before, length)
+        view, data = context.make_array(row)(context, builder), builder.gep(whole.data, [before])
+        arrayobj.populate_array(view, data, shape, strides=strides, itemsize=whole.itemsize, meminfo=None)
+        return view._getvalue()
+    items = [_row(context, builder, one, builder.extract_value(value, k), index) for k, one in enumerate(kind)]
+    return context.make_tuple(builder, _row_type(kind), items)
+
+
+@instruction
+def row_of_each(typing: Any, arrays: Any, index: Any) -> Any:
+    """Return a row of every array in a tuple, as views without ownership; the caller keeps the arrays alive."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        return _row(context, builder, signature.args[0], given[0], given[1])
+
+    return _row_type(arrays)(arrays, types.int64), generate
+
+
+@instruction
+def flat(typing: Any, array: Any) -> Any:
+    """Return the entries of a contiguous array as a vector without ownership; the caller keeps the array alive."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        whole = context.make_array(signature.args[0])(context, builder, given[0])
+        return _lend(context, builder, _VECTOR, whole, context.get_constant(types.int64, 0), whole.nitems)
+
+    return _VECTOR(array), generate
+
+
 @instruction
 def multiply_add(typing: Any, x: Any, y: Any, z: Any) -> Any:
     """Return x·y + z, rounded once, with the same result on every processor."""
@@ -145,6 +196,22 @@ def multiply_add(typing: Any, x: Any, y: Any, z: Any) -> Any:
         return builder.fma(*given)
 
     return types.float64(types.float64, types.float64, types.float64), generate
+
+
+@instruction
+def prefetch(typing: Any, vector: Any, index: Any) -> Any:
+    """Load an entry into the processor's cache, for kernels that read large arrays in no particular order."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        data = context.make_array(_VECTOR)(context, builder, given[0]).data
+        byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
+        load = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
+        place = builder.bitcast(builder.gep(data, [given[1]]), byte)
+        builder.call(load, [place, number(0), number(3), number(1)])  # for reading, into all levels, of data
+        return context.get_dummy_value()
+
+    return types.void(_VECTOR, types.int64), generate
 
 
 @instruction
@@ -218,3 +285,62 @@ def call_game(typing: Any, address: Any, integers: Any, data: Any, scratch: Any,
         return _call(context, builder, GAME_KERNEL, given[0], _lent(context, builder, GAME_KERNEL, given[1:]))
 
     return types.void(types.int64, *GAME_KERNEL.args), generate
+
+
+@instruction
+def call_stage(
+    typing: Any,
+    address: Any,
+    first: Any,
+    end: Any,
+    integers: Any,
+    data: Any,
+    shared: Any,
+    own: Any,
+    profile: Any,
+    losses: Any,
+) -> Any:
+    """Call one stage of a game's kernel by its address, in compiled code."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        lent = _lent(context, builder, types.void(*STAGE_KERNEL.args[2:]), given[3:])
+        return _call(context, builder, STAGE_KERNEL, given[0], [*given[1:3], *lent])
+
+    return types.void(types.int64, *STAGE_KERNEL.args), generate
+
+
+def _first_entry(context: Any, builder: Any, integers: Any) -> Any:
+    return context.make_array(_INTEGERS)(context, builder, integers).data
+
+
+@instruction
+def add_for_all_threads(typing: Any, integers: Any, amount: Any) -> Any:
+    """Add to the first entry of an array that threads share; what this thread wrote before is seen by all."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        return builder.atomic_rmw("add", _first_entry(context, builder, given[0]), given[1], "seq_cst")
+
+    return types.int64(_INTEGERS, types.int64), generate
+
+
+@instruction
+def read_from_all_threads(typing: Any, integers: Any) -> Any:
+    """Return the first entry of an array that threads share, and see what they wrote before they added to it."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        return builder.load_atomic(_first_entry(context, builder, given[0]), "seq_cst", 8)
+
+    return types.int64(_INTEGERS), generate
+
+
+@instruction
+def pause(typing: Any, microseconds: Any) -> Any:
+    """Sleep, so that other threads can run. Not on Windows."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        kind = ir.FunctionType(ir.IntType(32), [ir.IntType(32)])
+        sleep = cgutils.get_or_insert_function(builder.module, kind, "usleep")
+        builder.call(sleep, [builder.trunc(given[0], ir.IntType(32))])
+        return context.get_dummy_value()
+
+    return types.void(types.int64), generate

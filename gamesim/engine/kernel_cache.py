@@ -154,7 +154,7 @@ def cache_folders(source: str) -> tuple[Path, ...]:
     files = files_behind(source, set())
     digest = hashlib.sha256()
     for path in sorted(files):
-        digest.update(_content(path))
+        digest.update(read_source(path)[0])
     return tuple(parent / f"kernels-{digest.hexdigest()[:16]}" for parent in _cache_parents()) if files else ()
 
 
@@ -162,15 +162,19 @@ def files_behind(source: str, found: set[str]) -> set[str]:
     """Return a file and all files of gamesim that it imports, directly or indirectly."""
     if source not in found and (source in contents or os.path.exists(source)):  # code from a prompt has no file
         found.add(source)
-        for module in re.findall(rb"^from (gamesim\.[\w.]+) import", _content(source), re.MULTILINE):
-            spec = find_spec(module.decode())
-            if spec is not None and spec.origin is not None:
-                files_behind(spec.origin, found)
+        for imported in read_source(source)[1]:
+            files_behind(imported, found)
     return found
 
 
-def _content(source: str) -> bytes:
-    return contents[source] if source in contents else Path(source).read_bytes()
+@cache
+def read_source(source: str) -> tuple[bytes, list[str]]:
+    """Return a digest of a file, and the files of gamesim that it imports directly; most are behind many kernels."""
+    content = contents[source] if source in contents else Path(source).read_bytes()
+    modules = re.findall(rb"^from (gamesim\.[\w.]+) import", content, re.MULTILINE)
+    specs = [find_spec(module.decode()) for module in modules]
+    imported = [spec.origin for spec in specs if spec is not None and spec.origin is not None]
+    return hashlib.sha256(content).digest(), imported
 
 
 def _cache_parents() -> list[Path]:

@@ -20,13 +20,14 @@ from gamesim.engine.compiled import (
     call_game,
     call_learner,
     call_observer,
+    flat,
     inlined,
     kernel,
     lend,
-    multiply_add,
     part,
     row_part,
 )
+from gamesim.engine.matrices import Work, add_product
 from gamesim.engine.sums import Sums
 from gamesim.engine.trajectory import Kept, keep
 
@@ -42,7 +43,8 @@ INFORMED = 8  # what the learner observes of a round before it plays: 0, or one 
 SEES_STRATEGIES, SEES_DRAWS = 1, 2
 FEEDBACK = 9
 DRAWN = 10  # where in all states the learner wants the action that was drawn for it, or -1
-COLUMNS = 11
+MATRIX = 11  # where the player's matrix begins in the counterfactual sums
+COLUMNS = 12
 
 # Columns of the table of observers: an address, and the part of all observers' totals.
 OBSERVER, TOTAL, TOTAL_END = 0, 1, 2
@@ -59,6 +61,7 @@ class Setup(NamedTuple):
     plan: NDArray[np.int64]
     settings: Vector
     game: int
+    stages: Integers  # addresses of the stages of the game's kernel, for several threads
     integers: Integers
     data: Vector
     feedback: int  # of all players; if they differ, one under which actions are drawn
@@ -87,11 +90,12 @@ class Track(NamedTuple):
     sums: Sums
     left: NDArray[np.float64]  # rows of the joint distribution: products of strategies of the first half of the players
     right: NDArray[np.float64]  # and its columns, for the second half
+    work: Work
     kept: Kept  # the trajectory
 
 
 @inlined
-def _call(setup: Setup, track: Track, player: int, which: int, vector: Vector) -> None:
+def call_player(setup: Setup, track: Track, player: int, which: int, vector: Vector) -> None:
     """Call a player's kernel with its part of the settings, the state and a vector over all actions."""
     plan = setup.plan
     call_learner(
@@ -115,7 +119,7 @@ def play(setup: Setup, track: Track, round: int) -> None:
     strategies = row_of(setup, track.strategies, round)
     for player in range(setup.plan.shape[0]):
         if setup.plan[player, PLAY] != 0 and setup.plan[player, INFORMED] == 0:
-            _call(setup, track, player, PLAY, strategies)
+            call_player(setup, track, player, PLAY, strategies)
 
 
 @inlined
@@ -168,18 +172,24 @@ def _inform(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
                 _ask(setup, track, round, uniforms)
             else:
                 _evaluate(setup, track, round, strategies, losses)
-            _call(setup, track, player, OBSERVE, losses)
-            _call(setup, track, player, PLAY, strategies)
+            call_player(setup, track, player, OBSERVE, losses)
+            call_player(setup, track, player, PLAY, strategies)
 
 
 @inlined
-def answer(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
-    """Compute the losses of this round; an informed learner observes its losses first and then plays."""
+def start(setup: Setup, track: Track, round: int) -> None:
+    """Write the given strategies of the first round."""
     if round == 0:
         strategies = row_of(setup, track.strategies, round)
         for i in range(strategies.size):
             if not np.isnan(track.starts[i]):
                 strategies[i] = track.starts[i]
+
+
+@inlined
+def answer(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
+    """Compute the losses of this round; an informed learner observes its losses first and then plays."""
+    start(setup, track, round)
     if setup.informed == 1:
         _inform(setup, track, round, uniforms)
     _ask(setup, track, round, uniforms)
@@ -237,7 +247,7 @@ def observe(setup: Setup, track: Track, round: int) -> None:
     losses = seen(setup, track, round)
     for player in range(setup.plan.shape[0]):
         if setup.plan[player, OBSERVE] != 0 and setup.plan[player, INFORMED] == 0:
-            _call(setup, track, player, OBSERVE, losses)
+            call_player(setup, track, player, OBSERVE, losses)
 
 
 @inlined
@@ -249,95 +259,14 @@ def move(setup: Setup, track: Track, round: int, player: int) -> None:
             track.profile[i] = strategies[i]
     _evaluate(setup, track, round, track.profile, track.seen)
     if setup.plan[player, OBSERVE] != 0:
-        _call(setup, track, player, OBSERVE, track.seen)
-        _call(setup, track, player, PLAY, track.profile)
+        call_player(setup, track, player, OBSERVE, track.seen)
+        call_player(setup, track, player, PLAY, track.profile)
 
 
 @kernel
 def _move_in_turn(setup: Setup, track: Track, round: int) -> None:
     for player in range(setup.plan.shape[0]):
         move(setup, track, round, player)
-
-
-@inlined
-def _add_outer(
-    left: NDArray[np.float64],
-    first: int,
-    right: NDArray[np.float64],
-    second: int,
-    rows: int,
-    total: Vector,
-    at: int,
-    height: int,
-    width: int,
-) -> None:
-    """Add Σ_t left[t, first:] ⊗ right[t, second:] to the matrix at total[at:], eight rounds and two rows at once."""
-    whole = rows & ~7
-    for i in range(0, height - 1, 2):
-        one, two = (
-            part(total, at + i * width, at + (i + 1) * width),
-            part(total, at + (i + 1) * width, at + (i + 2) * width),
-        )
-        for t in range(0, whole, 8):
-            _add_eight(left, first + i, right, second, t, one, two)
-    if height % 2 == 1:
-        one = part(total, at + (height - 1) * width, at + height * width)
-        for t in range(0, whole, 8):
-            _add_eight_to_one(left, first + height - 1, right, second, t, one)
-    for t in range(whole, rows):
-        for i in range(height):
-            weight = left[t, first + i]
-            if weight != 0.0:
-                for j in range(width):
-                    total[at + i * width + j] = multiply_add(weight, right[t, second + j], total[at + i * width + j])
-
-
-@inlined
-def _add_eight(
-    left: NDArray[np.float64], column: int, right: NDArray[np.float64], second: int, t: int, one: Vector, two: Vector
-) -> None:
-    """Add eight rounds to two rows, so that the entries of `right` are loaded once for both."""
-    end = second + one.size
-    a0, a1, a2, a3 = left[t, column], left[t + 1, column], left[t + 2, column], left[t + 3, column]
-    a4, a5, a6, a7 = left[t + 4, column], left[t + 5, column], left[t + 6, column], left[t + 7, column]
-    b0, b1, b2, b3 = left[t, column + 1], left[t + 1, column + 1], left[t + 2, column + 1], left[t + 3, column + 1]
-    b4, b5, b6, b7 = left[t + 4, column + 1], left[t + 5, column + 1], left[t + 6, column + 1], left[t + 7, column + 1]
-    if ((a0 + a1) + (a2 + a3)) + ((a4 + a5) + (a6 + a7)) + ((b0 + b1) + (b2 + b3)) + ((b4 + b5) + (b6 + b7)) == 0.0:
-        return  # most actions of a large game are soon abandoned
-    r0, r1 = row_part(right, t, second, end), row_part(right, t + 1, second, end)
-    r2, r3 = row_part(right, t + 2, second, end), row_part(right, t + 3, second, end)
-    r4, r5 = row_part(right, t + 4, second, end), row_part(right, t + 5, second, end)
-    r6, r7 = row_part(right, t + 6, second, end), row_part(right, t + 7, second, end)
-    for j in range(one.size):
-        even = multiply_add(a2, r2[j], multiply_add(a0, r0[j], one[j]))
-        odd = multiply_add(a3, r3[j], a1 * r1[j])
-        one[j] = multiply_add(a6, r6[j], multiply_add(a4, r4[j], even)) + multiply_add(
-            a7, r7[j], multiply_add(a5, r5[j], odd)
-        )
-        even = multiply_add(b2, r2[j], multiply_add(b0, r0[j], two[j]))
-        odd = multiply_add(b3, r3[j], b1 * r1[j])
-        two[j] = multiply_add(b6, r6[j], multiply_add(b4, r4[j], even)) + multiply_add(
-            b7, r7[j], multiply_add(b5, r5[j], odd)
-        )
-
-
-@inlined
-def _add_eight_to_one(
-    left: NDArray[np.float64], column: int, right: NDArray[np.float64], second: int, t: int, one: Vector
-) -> None:
-    end = second + one.size
-    a0, a1, a2, a3 = left[t, column], left[t + 1, column], left[t + 2, column], left[t + 3, column]
-    a4, a5, a6, a7 = left[t + 4, column], left[t + 5, column], left[t + 6, column], left[t + 7, column]
-    r0, r1 = row_part(right, t, second, end), row_part(right, t + 1, second, end)
-    r2, r3 = row_part(right, t + 2, second, end), row_part(right, t + 3, second, end)
-    r4, r5 = row_part(right, t + 4, second, end), row_part(right, t + 5, second, end)
-    r6, r7 = row_part(right, t + 6, second, end), row_part(right, t + 7, second, end)
-    for j in range(one.size):
-        even = multiply_add(a2, r2[j], multiply_add(a0, r0[j], one[j]))
-        odd = multiply_add(a3, r3[j], a1 * r1[j])
-        one[j] = multiply_add(a6, r6[j], multiply_add(a4, r4[j], even)) + multiply_add(
-            a7, r7[j], multiply_add(a5, r5[j], odd)
-        )
 
 
 @inlined
@@ -370,27 +299,67 @@ def _add_joint(setup: Setup, track: Track, rows: int, joint: Vector) -> None:
     players = plan.shape[0]
     if players == 2:
         height, width = plan[0, ACTIONS_END], plan[1, ACTIONS_END] - plan[1, ACTIONS]
-        _add_outer(strategies, 0, strategies, height, rows, joint, 0, height, width)
+        entries, actions = flat(strategies), strategies.shape[1]
+        add_product(entries, 0, actions, entries, height, actions, rows, joint, 0, height, width, track.work)
         return
-    for first in range(0, rows, track.left.shape[0]):
-        count = min(rows - first, track.left.shape[0])
-        _multiply_out(strategies, first, count, plan, 0, players // 2, track.left)
-        _multiply_out(strategies, first, count, plan, players // 2, players, track.right)
-        _add_outer(track.left, 0, track.right, 0, count, joint, 0, track.left.shape[1], track.right.shape[1])
+    left, right = track.left, track.right
+    for first in range(0, rows, left.shape[0]):
+        count = min(rows - first, left.shape[0])
+        _multiply_out(strategies, first, count, plan, 0, players // 2, left)
+        _multiply_out(strategies, first, count, plan, players // 2, players, right)
+        height, width = left.shape[1], right.shape[1]
+        add_product(flat(left), 0, height, flat(right), 0, width, count, joint, 0, height, width, track.work)
 
 
 @inlined
-def _add_steps(setup: Setup, track: Track, first: int, rows: int, path: Vector) -> None:
+def _distance(one: Vector, other: Vector) -> float:
+    """Return the sum of absolute differences, with eight independent accumulators."""
+    a = b = c = d = e = f = g = h = 0.0
+    whole = one.size & ~7
+    for i in range(0, whole, 8):
+        a += abs(one[i] - other[i])
+        b += abs(one[i + 1] - other[i + 1])
+        c += abs(one[i + 2] - other[i + 2])
+        d += abs(one[i + 3] - other[i + 3])
+        e += abs(one[i + 4] - other[i + 4])
+        f += abs(one[i + 5] - other[i + 5])
+        g += abs(one[i + 6] - other[i + 6])
+        h += abs(one[i + 7] - other[i + 7])
+    for i in range(whole, one.size):
+        a += abs(one[i] - other[i])
+    return ((a + e) + (b + f)) + ((c + g) + (d + h))
+
+
+@inlined
+def _add_steps(
+    setup: Setup, track: Track, first: int, rows: int, path: Vector, first_player: int, end_player: int
+) -> None:
     """Add the distances between the strategies of consecutive rounds; the last row is the round before the block."""
-    for player in range(setup.plan.shape[0]):
+    for player in range(first_player, end_player):
         start, end = setup.plan[player, ACTIONS], setup.plan[player, ACTIONS_END]
         for t in range(1 if first == 0 else 0, rows):
             now = row_part(track.strategies, t, start, end)
             before = row_part(track.strategies, t - 1 if t > 0 else setup.last_row + 1, start, end)
-            step = 0.0
-            for i in range(now.size):
-                step += abs(now[i] - before[i])
-            path[player] += step
+            path[player] += _distance(now, before)
+
+
+@kernel
+def add_block_of(setup: Setup, track: Track, first: int, rows: int, sums: Sums, player: int, end_player: int) -> None:
+    """Add the first rows of the block that begins with round `first` to the sums of strategies of some players."""
+    strategies, losses, plan = track.strategies, track.losses, setup.plan
+    counterfactuals = sums.counterfactuals if setup.feedback == EXPECTED else sums.strategy_counterfactuals
+    if counterfactuals.size > 0:
+        for one in range(player, end_player):
+            start, size = plan[one, ACTIONS], plan[one, ACTIONS_END] - plan[one, ACTIONS]
+            mine, lost, actions, at = flat(strategies), flat(losses), strategies.shape[1], plan[one, MATRIX]
+            add_product(mine, start, actions, lost, start, actions, rows, counterfactuals, at, size, size, track.work)
+    _add_steps(setup, track, first, rows, sums.path, player, end_player)
+    if setup.feedback == EXPECTED:
+        start, end = plan[player, ACTIONS], plan[end_player - 1, ACTIONS_END]
+        for t in range(rows):
+            row = row_part(strategies, t, 0, strategies.shape[1])
+            for i in range(start, end):
+                sums.average[i] += row[i]
 
 
 @kernel
@@ -399,22 +368,8 @@ def add_block(setup: Setup, track: Track, first: int, rows: int, sums: Sums) -> 
 
     These are all sums, unless actions are drawn.
     """
-    strategies, losses, plan = track.strategies, track.losses, setup.plan
-    counterfactuals = sums.counterfactuals if setup.feedback == EXPECTED else sums.strategy_counterfactuals
-    if counterfactuals.size > 0:
-        at = 0
-        for player in range(plan.shape[0]):
-            start, size = plan[player, ACTIONS], plan[player, ACTIONS_END] - plan[player, ACTIONS]
-            _add_outer(strategies, start, losses, start, rows, counterfactuals, at, size, size)
-            at += size * size
-    _add_steps(setup, track, first, rows, sums.path)
-    if setup.feedback != EXPECTED:
-        return
-    for t in range(rows):
-        row = row_part(strategies, t, 0, strategies.shape[1])
-        for i in range(row.size):
-            sums.average[i] += row[i]
-    if sums.joint.size > 0:
+    add_block_of(setup, track, first, rows, sums, 0, setup.plan.shape[0])
+    if setup.feedback == EXPECTED and sums.joint.size > 0:
         _add_joint(setup, track, rows, sums.joint)
 
 

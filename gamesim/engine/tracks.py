@@ -2,12 +2,14 @@
 
 from collections.abc import Sequence
 from math import prod
+from typing import Any
 
 import numpy as np
 
 from gamesim.engine import checkpoints, trajectory
 from gamesim.engine.compiled import Vector
 from gamesim.engine.loop import SMALL_BLOCK, Track, block_length
+from gamesim.engine.matrices import ROWS, WIDTH, Work
 from gamesim.engine.sums import Sums, lengths
 
 
@@ -38,15 +40,32 @@ def allocate(
         sums=Sums.zeros(sizes, drawn, tabled, observed),
         left=np.zeros((SMALL_BLOCK, left)),
         right=np.zeros((SMALL_BLOCK, right)),
+        work=Work.allocated(block, max(left, *sizes)),
         kept=trajectory.allocate(sizes, every),
     )
+
+
+def repeated(arrays: Any, replicas: int) -> Any:
+    """Return a tuple of arrays for several replicas, which lie along the first axis of each array."""
+    if isinstance(arrays, np.ndarray):
+        return np.repeat(arrays[np.newaxis], replicas, axis=0)
+    return type(arrays)(*(repeated(one, replicas) for one in arrays))
+
+
+def of_replica(arrays: Any, replica: int) -> Any:
+    """Return the arrays of one replica, as views."""
+    if isinstance(arrays, np.ndarray):
+        return arrays[replica]
+    return type(arrays)(*(of_replica(one, replica) for one in arrays))
 
 
 def bytes_needed(sizes: Sequence[int], per_decade: int, drawn: bool, tabled: bool) -> int:
     """Return approximately how many bytes one replica takes with its checkpoints."""
     numbers = checkpoints.checkpoint_numbers(sizes, drawn, tabled)
     rows = trajectory.rows(sizes) + 2 * block_length(sizes)
-    once = numbers + SMALL_BLOCK * sum(_halves_of_joint(sizes)) + rows * sum(sizes)
+    once = (
+        numbers + SMALL_BLOCK * sum(_halves_of_joint(sizes)) + rows * sum(sizes) + (ROWS + WIDTH) * block_length(sizes)
+    )
     return 8 * (once + numbers * (1 + checkpoints.DECADES * per_decade))
 
 

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
 from numpy.typing import NDArray
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from gamesim.figures.style import (
     COLOURS,
@@ -62,7 +62,7 @@ def band(values: Values) -> tuple[Values, Values, Values]:
     mean = values.mean(axis=0)
     if len(values) < 2:
         return mean, mean, mean
-    half = student.ppf((1 + CONFIDENCE) / 2, len(values) - 1) * values.std(axis=0, ddof=1) / np.sqrt(len(values))
+    half = stdtrit(len(values) - 1, (1 + CONFIDENCE) / 2) * values.std(axis=0, ddof=1) / np.sqrt(len(values))
     return mean, mean - half, mean + half
 
 

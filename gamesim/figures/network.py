@@ -1,8 +1,7 @@
 """A network game as a graph, coloured by strategies."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import networkx as nx
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
@@ -12,6 +11,9 @@ from numpy.typing import NDArray
 from gamesim.figures.style import COLOURS, DARK, MARKERS, SHADES, WIDTH, short, styled
 from gamesim.figures.surface import Surface, surface
 from gamesim.record import Record
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 SMALL, LAID_OUT = 60, 600  # largest numbers of players for layouts by distances and by forces
 TIED = 1e-12  # probabilities this close to the largest count as tied with it
@@ -48,7 +50,7 @@ def network(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigure |
     'At the end of network-coordination, 1 is the most likely action of 7 of the 10 players'
     """
     graph = getattr(record.game, "graph", None)
-    if not isinstance(graph, nx.Graph) or set(graph) != set(record.game.players):
+    if graph is None or set(graph) != set(record.game.players):
         return None
     one = record[0]
     last = [strategies[-1] for strategies in one.trajectory[1]] if np.isnan(one.last[0]).any() else one.last
@@ -101,6 +103,8 @@ def _title(record: Record, last: list[NDArray[np.float64]]) -> str:
 
 def _points(graph: "nx.Graph[str]", names: tuple[str, ...]) -> NDArray[np.float64]:
     """Return a position per player: by distances, by forces, or for many players on a spiral in breadth-first order."""
+    import networkx as nx  # slow, and only needed here
+
     if len(names) > LAID_OUT:
         order = [node for part in nx.connected_components(graph) for node in nx.bfs_tree(graph, min(part))]
         rank = {node: k for k, node in enumerate(order)}

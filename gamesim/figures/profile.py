@@ -15,12 +15,14 @@ from gamesim.measure.rounding import gap_rounding
 from gamesim.record import Record
 
 FAMILIES = ("all but k − 1 actions replaced by one action", "k actions replaced, the others unchanged")
+CERTIFIED = {False: "certified bound", True: "improper regret, a smaller bound"}
+LARGE = 6  # times the largest regret: a larger bound would flatten everything else
 FAR = 0.6  # of the largest value: lower negative values are written at the edge, to keep the scale readable
 
 
 @styled
 def profile(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigure | None = None) -> Figure | None:
-    """Plot the regret profile of each player, with √k and the declared bound.
+    """Plot the regret profile of each player, with √k, the declared bound and certified bounds.
 
     Both families of deviations are drawn for k = 1, ..., d. Of many players, those with the largest swap regret are
     shown.
@@ -104,11 +106,20 @@ def _panel(panel: Axes, record: Record, i: int) -> str:
     promise = record.learners[i].guarantee() if isinstance(record.learners[i], Learner) else None
     kind = None if promise is None else promise.regret
     bound = None if kind is None else record.bound(i, kind)
-    if bound is not None:
-        top = max(float(np.max(family.mean(axis=0))) for family in families)
+    top = max(float(np.max(family.mean(axis=0))) for family in families)
+    if record.feedback == "expected":  # certificates are for the strategies
+        title += _certificates(panel, record, i, top)
+    promised = record.profile_bound(i) if record.feedback == "expected" else None
+    if promised is not None:
+        if (largest := float(promised[0].max())) <= LARGE * top:
+            for index, values in enumerate(promised):
+                label = "declared bound" if index == 0 else None
+                panel.plot(k, values, color=palette(index)["color"], linewidth=0.8, label=label)
+            title += f"\nguarantee: swap regret ≤ {number(largest)}"
+    elif bound is not None:
         # External and internal bounds hold at k = 1; a bound on swap regret holds at every k.
         ends = [k[0], k[-1]] if kind == "swap" else [k[0] - 0.15, k[0] + 0.15]
-        if bound <= 6 * top:  # a much larger bound would flatten everything else
+        if bound <= LARGE * top:  # a much larger bound would flatten everything else
             panel.plot(ends, [bound] * 2, color="black", linewidth=1.2, label="declared bound")
             holds = record.bound_holds(i)
             sense = "" if holds in ("surely", None) else f"\n{HOLDS_IN_WORDS[holds]}"
@@ -119,6 +130,25 @@ def _panel(panel: Axes, record: Record, i: int) -> str:
     panel.set_ylabel("regret (payoff units)")
     panel.xaxis.set_major_locator(MaxNLocator(6, integer=True))
     panel.set_xlim(0.7, size + 0.3)
+    return title
+
+
+def _certificates(panel: Axes, record: Record, i: int, top: float) -> str:
+    """Draw the certified bounds on the profile of a player, and return a line for its title.
+
+    Those that would flatten everything else are left out.
+    """
+    title = ""
+    for exact, dashes in ((False, (0, (5, 1.5))), (True, (0, (1.5, 1)))):
+        found = record.profile_certificate(i, exact=exact)
+        if found is None:
+            return ""
+        means = [replicas_first(record, values).mean(axis=0) for values in found]
+        title = title or f"\ncertified: swap regret ≤ {number(float(means[0][-1]))}"
+        for index, mean in enumerate(means):
+            if mean.max() <= LARGE * top:
+                k, label = np.arange(1, len(mean) + 1), CERTIFIED[exact] if index == 0 else None
+                panel.plot(k, mean, color=palette(index)["color"], linewidth=1.1, linestyle=dashes, label=label)
     return title
 
 

@@ -56,6 +56,8 @@ STYLE: Any = {
     "svg.fonttype": "path",
     "svg.hashsalt": "gamesim",
     "path.simplify": True,
+    "figure.autolayout": False,  # layouts are chosen figure by figure
+    "figure.constrained_layout.use": False,
 }
 
 DRAWING = RLock()  # matplotlib's settings are global, so threads draw one after another
@@ -187,9 +189,10 @@ def ticks_for(labels: tuple[str, ...], most: int = 20, letters: int = 14) -> tup
 
 
 def settle(figure: Figure) -> None:
-    """Fix the layout of a figure, for all files written of it."""
-    figure.draw_without_rendering()
-    figure.set_layout_engine("none")
+    """Fix the layout of a figure, for all files written of it; with a layout engine, each file would be drawn twice."""
+    if (engine := figure.get_layout_engine()) is not None:
+        engine.execute(figure)
+    figure.set_layout_engine(None)
 
 
 def svg(figure: Figure) -> str:

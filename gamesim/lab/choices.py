@@ -24,8 +24,9 @@ def choices(first: Scenario | None, own: Sequence[str] = ()) -> dict[str, Any]:
     lessons = [_lesson(group, number) for group in groups for number in range(len(group.lesson))]
     opening = lessons[0]
     if first is not None:
-        opening = next((one for one in lessons if one["scenario"] == as_data(first)), None) or _own_lesson(first)
-        if opening not in lessons:
+        known = [one for one in lessons if one["scenario"] == as_data(first)]
+        opening = known[0] if known else _own_lesson(first)
+        if not known:
             lessons.insert(0, opening)
     return {
         "scenario": opening["scenario"],

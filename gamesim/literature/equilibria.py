@@ -25,7 +25,7 @@ def chicken_device(_: float) -> Result:
     equilibria = equilibrium.polytope(game, "ce")
     third = np.array([[1, 1], [1, 0]]) / 3
     best = equilibria.optimum([1, 1])
-    nash = [sum(game.payoffs[i] @ y @ x for i in range(2)) for x, y in _nash(game)]  # type: ignore[misc]
+    nash = [sum(game.payoffs[i] @ y @ x for i in range(2)) for x, y in _nash(game)]
     return Result(
         [
             equal("largest gain from disobeying (1/3, 1/3, 1/3)", 0.0, float(_largest_gain(game, third)), 1e-12),

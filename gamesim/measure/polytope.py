@@ -17,6 +17,7 @@ from gamesim.engine.compiled import Vector
 from gamesim.errors import InputError
 from gamesim.game import Game
 from gamesim.measure import rational, total_variation
+from gamesim.measure.central_path import Constraints, Program
 from gamesim.measure.incentives import (
     Deviation,
     EquilibriumKind,
@@ -33,6 +34,8 @@ Norm: TypeAlias = Literal["tv", "max", "euclidean"]
 NORMS: tuple[Norm, ...] = get_args(Norm)
 EXACT_PROFILES = 9  # live profiles up to which vertices are enumerated exactly, in milliseconds
 LISTED = 10  # maximum dimension of a polytope whose vertices are enumerated
+CENTRAL_FROM = 2**14  # entries from which the interior-point method is faster than simplex (measured)
+PROVEN = 1e-8  # tolerance between an optimum and its bound, as a share of the largest total
 INSIDE = 1e-9  # share of a player's payoff range that it may gain at an equilibrium
 
 
@@ -341,11 +344,33 @@ class Polytope:
     def _float_optimum(self, value: Vector) -> Vector:
         """Maximise value · q over the equilibria q, on the live profiles."""
         scale = float(np.abs(value).max()) or 1.0
+        if self.incentives.entries >= CENTRAL_FROM:
+            return self._central_optimum(value / scale)
         system = csr_array(self.system.tocsc()[:, np.flatnonzero(self.incentives.live)])
-        method = total_variation.faster_method(self.incentives)
-        return minimise(
-            -value / scale, system, np.zeros(system.shape[0]), np.ones(value.size), 1.0, method=method
-        ).point
+        return minimise(-value / scale, system, np.zeros(system.shape[0]), np.ones(value.size), 1.0).point
+
+    def _central_optimum(self, value: Vector) -> Vector:
+        """Maximise value · q with a proof: the value is at most max(value - Gᵀy) for any multipliers y ≥ 0."""
+        incentives, live = self.incentives, self.incentives.live
+        program = Program(Constraints(incentives), -value)
+        best, lower, upper = np.zeros(value.size), -np.inf, np.inf
+
+        def prove(q: Vector, y: Vector) -> tuple[float, float]:
+            nonlocal best, lower, upper
+            pressure = (incentives.weighted(y) - incentives.rounding_error(y)).ravel()[live]
+            upper = min(upper, float((value - pressure).max()))
+            lower = lower if lower <= upper + PROVEN / 10 else -np.inf  # better only as it violates constraints
+            reached = float(value @ q)
+            inside = program.constraints.gains(q).max(initial=0.0) <= INSIDE
+            if inside and lower < reached <= upper + PROVEN / 10:
+                best, lower = q, reached
+            return lower, upper
+
+        program.follow(prove, PROVEN / 10, monotonic() + SECONDS)
+        if not upper - lower <= PROVEN:
+            bounds = f"the optimum is between {lower:.9g} and {upper:.9g} of the largest value"
+            raise ArithmeticError(f"a linear program with {value.size:,} variables was not solved: {bounds}")
+        return best
 
     def _exact_optimum(self, value: Vector) -> Vector:
         """Maximise value · q over the equilibria q in exact arithmetic: relative to the least value, with Σ q ≤ 1."""

@@ -4,7 +4,7 @@ The nearest equilibrium q moves probability mass: q = joint - taken + added, wit
 taken and added. The distance is the minimum mass taken such that q satisfies the incentive constraints: a linear
 program. It has two variables per action profile and, for a CE, one constraint per pair of a player's actions. Near
 learned play only about a twentieth of the constraints bind and few probabilities change. `Search` finds those and
-solves a small program instead.
+solves a small program instead; if many matter, `central` solves the whole one.
 
 Every method returns certified bounds: multipliers prove a lower bound, whatever program they come from, and any
 equilibrium is an upper bound. They coincide if the program was solved, and bracket the distance if time ran out.
@@ -23,6 +23,7 @@ from scipy.sparse import csr_array, eye_array, hstack
 from gamesim.engine.compiled import Integers, Vector
 from gamesim.formatting import number
 from gamesim.measure import rational
+from gamesim.measure.central_path import Constraints, Program
 from gamesim.measure.incentives import VIOLATED, Incentives, incentives_of, pure_nash
 from gamesim.measure.linear_programs import INTERIOR, SECONDS, SIMPLEX, minimise
 
@@ -35,6 +36,8 @@ FEW_CONSTRAINTS = 600  # a number of constraints that is never too many
 PRICED_OUT = VIOLATED  # tolerance for a cell's price beyond 0 or 1, and for what is owed
 SUMMATION = 1e-14  # more than the rounding error of pairwise sums of probabilities
 PROVEN_DISTANCE = 1e-8  # tolerance between a distance and its bound
+SAME = PROVEN_DISTANCE / 10  # the same for the interior-point method, which continues until it is reached
+SEARCHING = 0.2  # share of the time after which a search gives way to the whole program
 SOLVING = 0.75  # share of the time for solving; the rest is for certified bounds if that fails
 
 
@@ -236,6 +239,30 @@ def direct(
     return replace(found, upper=1.0)
 
 
+def central(incentives: Incentives, joint: NDArray[np.float64], deadline: float) -> DistanceBounds:
+    """Follow the central path of the whole linear program; return the bounds at the end, also if time runs out."""
+    live, flat = incentives.live, joint.ravel()
+    program = Program(Constraints(incentives), np.zeros(int(live.sum())), flat[live])
+    best = NOTHING_KNOWN
+
+    def prove(q: Vector, y: Vector) -> tuple[float, float]:
+        nonlocal best
+        lower = max(best.lower, dual_bound(incentives, joint, y))
+        upper = best.upper if best.upper >= lower - SAME else 1.0  # nearer only as it violates constraints
+        target = np.zeros(flat.size)
+        target[live] = q
+        away = float(np.abs(target - flat).sum() / 2)
+        fits = away >= lower - SAME and program.constraints.gains(q).max(initial=0.0) <= VIOLATED
+        if upper == 1 or (fits and away < upper):
+            best = DistanceBounds(lower, away if fits else 1.0, target.reshape(joint.shape))
+        else:
+            best = DistanceBounds(lower, upper, best.nearest)
+        return best.lower, best.upper
+
+    program.follow(prove, SAME, deadline)
+    return replace(best, lower=min(best.lower, best.upper))
+
+
 def exact(incentives: Incentives, joint: NDArray[np.float64], deadline: float) -> DistanceBounds:
     """Solve the linear program in rational arithmetic, for small sets.
 
@@ -296,18 +323,19 @@ class Search:
 
         If this fails, return a lower bound and a target that may violate constraints.
         """
-        deadline = monotonic() + SECONDS if deadline is None else deadline
+        now = monotonic()
+        deadline = now + SECONDS if deadline is None else deadline
         best = NOTHING_KNOWN
         try:
-            for found in self._steps(joint, deadline):
+            for found in self._steps(joint, now + SEARCHING * (deadline - now)):
                 if found.solved:
                     return found
                 best = DistanceBounds(max(best.lower, found.lower), 1.0, found.nearest)
         except ArithmeticError:  # a program was not solved
             pass
         self._forget()
-        found = direct(self.incentives, joint, deadline=deadline)
-        return found if found.solved else replace(best, lower=max(found.lower, best.lower))
+        found = central(self.incentives, joint, deadline)
+        return found if found.solved else replace(found, lower=min(max(found.lower, best.lower), found.upper))
 
     def _steps(self, joint: NDArray[np.float64], deadline: float) -> Iterator[DistanceBounds]:
         """Yield what each program proves: a lower bound and a target; the upper bound is for the last one only."""

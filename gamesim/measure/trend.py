@@ -28,8 +28,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import minimize_scalar
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 Rounds = NDArray[np.int64]
 Values = NDArray[np.float64]
@@ -121,16 +120,16 @@ def power(rounds: Rounds, values: Values, rounding: float = 0.0) -> Power | None
     most, found = SURE, None
     if len(rounds) < LEAST:
         return None
-    has_floor = floor_of(rounds[long:], values[long:], rounding) is not None
     for start in (long, decade):
         x, y = rounds[start:], values[start:]
         if not (y > rounding).all():
             continue
         exponent, half = exponent_of(x, y)
         word = _word(x, y, exponent, half)
-        if has_floor and exponent < 0 and word != "stays":
+        if half > most or word is None or not _is_straight(x, y, exponent):
             continue
-        if half <= most and word is not None and _is_straight(x, y, exponent):
+        levels_off = exponent < 0 and word != "stays" and floor_of(rounds[long:], values[long:], rounding) is not None
+        if not levels_off:
             factor = float(np.exp(np.mean(np.log(y) - exponent * np.log(x))))
             found, most = Power(word, exponent, factor, int(x[0]), int(x[-1])), half
     return found
@@ -153,7 +152,7 @@ def exponent_of(x: NDArray[np.generic], y: Values) -> tuple[float, float]:
         return exponent, float("nan")
     residual = centred[:, 1] - exponent * centred[:, 0]
     error = np.sqrt(float(residual @ residual) / free / weight)
-    half = float(student.ppf((1 + CONFIDENCE) / 2, free) * error)
+    half = float(stdtrit(free, (1 + CONFIDENCE) / 2) * error)
     return round(exponent, 12), half if half > ROUNDING else 0.0
 
 
@@ -178,7 +177,7 @@ def bend_of(x: NDArray[np.generic], y: Values) -> tuple[float, float]:
     if squares <= len(place) * ROUNDING**2:
         return 2 * span * float(parabola[0]), 0.0
     error = np.sqrt(squares / free * np.linalg.inv(powers.T @ powers)[0, 0]) * _widened(residual)
-    return 2 * span * float(parabola[0]), 2 * span * float(student.ppf((1 + CONFIDENCE) / 2, free) * error)
+    return 2 * span * float(parabola[0]), 2 * span * float(stdtrit(free, (1 + CONFIDENCE) / 2) * error)
 
 
 def floor_of(x: Rounds, y: Values, rounding: float = 0.0) -> float | None:
@@ -201,6 +200,8 @@ def floor_of(x: Rounds, y: Values, rounding: float = 0.0) -> float | None:
         shape = np.column_stack([np.ones(len(y)), (x / x[0]) ** -approach]) / y[:, None]
         (floor, size), *_ = np.linalg.lstsq(shape, np.ones(len(y)), rcond=None)
         return float(((shape @ [floor, size] - 1) ** 2).sum()), float(floor) if size > 0 else 0.0
+
+    from scipy.optimize import minimize_scalar  # slow to import, and few curves come here
 
     best = minimize_scalar(lambda approach: fit(approach)[0], bounds=APPROACH, method="bounded").x
     left, floor = fit(best)

@@ -17,7 +17,7 @@ from gamesim.errors import InputError
 from gamesim.measure.builtin import PAYOFF
 from gamesim.measure.moments import Moments
 from gamesim.measure.registry import find
-from gamesim.observation.observed import pooled_order, sums_of
+from gamesim.observation.recording import pooled_order, sums_of
 from gamesim.record import Record
 
 __all__ = ["Interval", "intervals"]
@@ -197,12 +197,12 @@ def _blocks(
     whole, rest = divmod(rounds, length)
     spans = np.array([length] * whole + ([rest] if rest else []))
     starts = random.integers(rounds, size=(count, len(spans)))
-    found = {}
+    found: dict[str, NDArray[np.float64]] = {}
     for name, total in totals.items():
         cumulative = np.concatenate([np.zeros((1, total.shape[1])), total])
-        found[name] = sum(
-            (cumulative[starts[:, k] + span] - cumulative[starts[:, k]] for k, span in enumerate(spans)), 0.0
-        )
+        found[name] = np.zeros((count, total.shape[1]))
+        for k, span in enumerate(spans):
+            found[name] += cumulative[starts[:, k] + span] - cumulative[starts[:, k]]
     return found, np.full(count, float(rounds))
 
 

@@ -64,4 +64,5 @@ def payoffs_in_seat(record: Record[Any], player: int, learner: Learner | str) ->
             lost += float(running.play() @ losses[others])
             running.observe(losses[others])
         found.append(lost / len(group))
-    return game.middle[player] - game.scale[player] * np.array(found)
+    payoffs: NDArray[np.float64] = game.middle[player] - game.scale[player] * np.array(found)
+    return payoffs

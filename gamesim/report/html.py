@@ -20,13 +20,15 @@ from gamesim.learner import PLAIN_REGRETS
 from gamesim.measure.incentives import EquilibriumKind, no_distance
 from gamesim.measure.trend_words import in_words
 from gamesim.record import Record
-from gamesim.report.summary import PLAYERS_SHOWN, RegretSummary, Summary
+from gamesim.report.summary import PLAYERS_SHOWN, PROFILE_NOTE, RegretSummary, Summary
 from gamesim.report.terminal import how_played, interval_rows
 from gamesim.report.verdict import bound_in_words, draws_seen
 
 EQUILIBRIUM_HEADINGS: dict[EquilibriumKind, str] = {"ce": "correlated (CE)", "cce": "coarse correlated (CCE)"}
 # Captions by file name.
 CAPTIONS = {
+    "cloud": "All replicas: each thin line is a run, the thick line their median, and the bands contain half and 90 % "
+    "of the runs. Runs that part end at different places, which means hide.",
     "gaps": "Gap: the largest gain per round that a player would obtain by deviating. Distance, if computed: the total "
     "variation from play to the nearest equilibrium. Both are for play up to each round.",
     "regrets": "How much more players would have earned in total by always playing one fixed action (external), by "
@@ -37,6 +39,8 @@ CAPTIONS = {
     "frequencies": "How often players played their actions, in moving windows of a tenth of the rounds.",
     "triangles": "The mixed strategies of players with three actions as paths: each corner is an action, "
     "and the closer the path is to a corner, the more likely is that action.",
+    "phase-space": "The strategies of all players as one point, which moves from round to round. Arrows show where the "
+    "learners would go from each point, shades how fast, and marks where they rest.",
     "tetrahedron": "All joint distributions of two players with two actions each: every corner is an action profile, "
     "the path is the joint distribution of play up to each round, and the regions are the sets of equilibria.",
     "payoff-space": "Mean payoffs per round of both players up to each round, with the feasible payoffs and those of "
@@ -70,6 +74,7 @@ def report_html(
         [
             ("Largest regrets" if summary.varies else "How close play is to equilibrium", _gaps(summary)),
             ("Players", _players(summary)),
+            ("Bounds along the regret profile", _profiles(summary)),
             ("Intervals", _intervals(summary)),
             ("Most profitable deviations", _deviations(record)),
             ("Figures", _figures(figures, failed)),
@@ -216,16 +221,25 @@ def _players(summary: Summary) -> str:
 
 def _regret_cells(part: RegretSummary, rounds: int) -> list[str]:
     """Return one cell per kind of regret: the regret per round and its bounds."""
-    cells = []
-    for kind in PLAIN_REGRETS:
-        bound = part.bound[kind]
-        promised = "no bound" if bound is None else f"≤ {number(bound / rounds)}"
-        cell = f"{number(part.regret[kind] / rounds)}<br><small>{promised}</small>"
-        for word, proved in (("proved", part.certificate[kind]), ("improper", part.exact_certificate[kind])):
-            if proved is not None:
-                cell += f"<br><small>{word} {number(proved / rounds)}</small>"
-        cells.append(cell)
-    return cells
+    return [_cell(part.lines(kind, rounds)) for kind in PLAIN_REGRETS]
+
+
+def _cell(lines: Sequence[str]) -> str:
+    return lines[0] + "".join(f"<br><small>{line}</small>" for line in lines[1:])
+
+
+def _profiles(summary: Summary) -> str:
+    """Return the regret profiles of the players with certificates."""
+    ks, profiles = summary.profiles()
+    if not profiles:
+        return ""
+    rows = [
+        [escape(name), escape(family)]
+        + [_cell(profile.lines(k, summary.rounds)) if k <= len(profile.regret) else "–" for k in ks]
+        for name, family, profile in profiles
+    ]
+    table = _table(["player", "deviations", *(f"k = {k}" for k in ks)], rows, words=(0, 1))
+    return f"{table}\n{_note(PROFILE_NOTE)}"
 
 
 def _notes_on_players(summary: Summary) -> Iterator[str]:
@@ -236,8 +250,8 @@ def _notes_on_players(summary: Summary) -> Iterator[str]:
         for value in part.certificate.values()
     )
     also = (
-        "; proved is the bound that the gradients of this run certify, and improper the regret of the learner's "
-        "matrices before they are projected, another bound"
+        "; proved is the bound that the gradients of this run certify for all deviations of the kind, and improper the "
+        "largest regret of the learner's matrices before they are projected, another bound"
         if proves
         else ""
     )

@@ -22,6 +22,7 @@ from gamesim.learner import DRAWN, PLAIN_REGRETS, Learner, RegretOf
 from gamesim.measure import Measure, find, numbers
 from gamesim.measure import distance as distances
 from gamesim.measure.bounds import Holds, seen_by
+from gamesim.measure.endings import sentence
 from gamesim.measure.incentives import EquilibriumKind, no_distance
 from gamesim.measure.rounding import gap_rounding
 from gamesim.measure.trend import Trend, trend
@@ -31,6 +32,15 @@ from gamesim.report.verdict import verdict
 from gamesim.user_learners import name_of
 
 EQUILIBRIA: dict[EquilibriumKind, str] = {"ce": "correlated equilibrium", "cce": "coarse correlated equilibrium"}
+FAMILIES = {  # of the deviations of a regret profile
+    "together": "d − k + 1 or more actions replaced by one",
+    "alone": "k or fewer actions replaced",
+}
+PROFILE_NOTE = (
+    "The regret profile per round, of the strategies, with the same bounds: from external regret (k = 1, first family) "
+    "and internal regret (k = 1, second family) to swap regret (k = d, both). summary.json has every k."
+)
+K_SHOWN = 5  # in a table; the others are in summary.json
 MIXED = "mixed"  # the trend of replicas that do not agree
 PLAYERS_SHOWN = 16  # in a table; the others are in summary.json
 SHOWN_ELSEWHERE = (  # measures with a separate key in a summary
@@ -43,11 +53,27 @@ Found = TypeVar("Found")
 
 
 @dataclass(frozen=True)
+class ProfileSummary:
+    """Total regrets of one player against one family of deviations for k = 1, ..., d, with their bounds."""
+
+    regret: list[float]
+    bound: list[float] | None
+    certificate: list[float]
+    exact_certificate: list[float]
+
+    def lines(self, k: int, rounds: int) -> list[str]:
+        """Return the regret per round and its bounds at k, as a table shows them."""
+        at = k - 1
+        bound = None if self.bound is None else self.bound[at]
+        return _lines(self.regret[at], bound, self.certificate[at], self.exact_certificate[at], rounds)
+
+
+@dataclass(frozen=True)
 class RegretSummary:
     """Total regrets of one player, the bounds that are proved for them, and in what sense these hold.
 
-    A certificate is the bound that the observed gradients certify for the best deviation in hindsight, from the
-    bounds of the scalar learners or, if exact, from what these lost.
+    A certificate is the bound that the observed gradients certify for all deviations of a kind, from the bounds of the
+    scalar learners or, if exact, from what these lost.
     """
 
     regret: dict[str, float]
@@ -55,6 +81,12 @@ class RegretSummary:
     bound_holds: Holds | None
     certificate: dict[str, float | None]
     exact_certificate: dict[str, float | None]
+    profile: dict[str, ProfileSummary] | None  # by family, of players with certificates
+
+    def lines(self, kind: str, rounds: int) -> list[str]:
+        """Return the regret per round of a kind and its bounds, as a table shows them."""
+        proved, improper = self.certificate[kind], self.exact_certificate[kind]
+        return _lines(self.regret[kind], self.bound[kind], proved, improper, rounds)
 
 
 @dataclass(frozen=True)
@@ -72,6 +104,15 @@ class PlayerSummary(RegretSummary):
     def drawn_and_mixed(self) -> dict[str, RegretSummary]:
         """Return the regrets of the draws, and of the strategies if they are in the record."""
         return {"draws": self} | ({} if self.strategies is None else {"strategies": self.strategies})
+
+
+def _lines(regret: float, bound: float | None, proved: float | None, improper: float | None, rounds: int) -> list[str]:
+    lines = [number(regret / rounds), "no bound" if bound is None else f"≤ {number(bound / rounds)}"]
+    return lines + [
+        f"{word} {number(value / rounds)}"
+        for word, value in (("proved", proved), ("improper", improper))
+        if value is not None
+    ]
 
 
 @dataclass(frozen=True)
@@ -140,6 +181,22 @@ class Summary:
     def gap_in_digits(self, kind: str) -> str:
         """Return a gap as tables print it: 0 only if it is 0 up to rounding."""
         return "0" if self.trend[kind] == "zero" else number(self.gap[kind], zero=0.0)
+
+    def profiles(self) -> tuple[list[int], list[tuple[str, str, ProfileSummary]]]:
+        """Return some k, and the profiles of the players shown that have certificates and more than two actions.
+
+        Each comes with the name of the player and that of the family. With two actions, the profile consists of
+        external, internal and swap regret.
+        """
+        found = [
+            (one.name, FAMILIES[family], profile)
+            for one in self.players[:PLAYERS_SHOWN]
+            for part in one.drawn_and_mixed().values()
+            for family, profile in (part.profile or {}).items()
+            if len(profile.regret) > 2
+        ]
+        most = max((len(profile.regret) for _, _, profile in found), default=1)
+        return sorted({round(k) for k in np.geomspace(1, most, K_SHOWN)}), found
 
     @property
     def drawn(self) -> bool:
@@ -245,7 +302,7 @@ def summarise(
         ],
         versions={name: version(name) for name in VERSIONS},
     )
-    return _with_verdict(summary)
+    return _with_verdict(summary, "" if record.single or game.timed else sentence(record.endings(), game.name))
 
 
 def why_left_out(game: Game, replicas: int, distance: str) -> str | None:
@@ -359,16 +416,18 @@ def _players(record: Record) -> tuple[list[PlayerSummary], str | None]:
 def _regrets(record: Record, of: RegretOf) -> list[RegretSummary]:
     """Return the regrets of all players, of play or of the strategies."""
     regrets = {kind: _mean(record.regret(kind, of=of), record) for kind in PLAIN_REGRETS}
-    certified = record.single and (of == "strategies" or record.feedback not in DRAWN)  # draws are not certified
+    certified = of == "strategies" or record.feedback not in DRAWN  # draws are not certified
+    profiles = [_profile(record, i) if certified else None for i in range(len(record.learners))]
     return [
         RegretSummary(
             regret={kind: float(regrets[kind][i]) for kind in PLAIN_REGRETS},
             bound={kind: record.bound(i, kind, of=of) for kind in PLAIN_REGRETS},
             bound_holds=record.bound_holds(i, of=of),
-            certificate=_certificates(record, i, exact=False) if certified else dict.fromkeys(PLAIN_REGRETS),
-            exact_certificate=_certificates(record, i, exact=True) if certified else dict.fromkeys(PLAIN_REGRETS),
+            certificate=_certificates(profile, "certificate"),
+            exact_certificate=_certificates(profile, "exact_certificate"),
+            profile=profile,
         )
-        for i in range(len(record.learners))
+        for i, profile in enumerate(profiles)
     ]
 
 
@@ -378,12 +437,29 @@ def _settings(learner: Learner) -> dict[str, Any]:
     return {one.name: data[one.name] for one in fields(learner) if getattr(learner, one.name) != one.default}
 
 
-def _certificates(record: Record, i: int, exact: bool) -> dict[str, float | None]:
-    """Return the certificate of each kind of regret; a bound on swap regret also bounds the others."""
-    best = {kind: record.best_deviation(i, kind, of="strategies") for kind in PLAIN_REGRETS}
-    proved = {kind: record.certificate(i, phi, exact=exact) for kind, phi in best.items()}
-    swap = proved["swap"]
-    return {kind: None if swap is None or one is None else min(one, swap) for kind, one in proved.items()}
+def _profile(record: Record, i: int) -> dict[str, ProfileSummary] | None:
+    """Return the regret profile of a player's strategies with the bounds on it, or None without certificates."""
+    certificate, exact = (record.profile_certificate(i, exact=exact) for exact in (False, True))
+    if certificate is None or exact is None:
+        return None
+    regret, bound = record.profile(i, of="strategies"), record.profile_bound(i)
+    return {
+        family: ProfileSummary(
+            regret=_mean(regret[at], record).tolist(),
+            bound=None if bound is None else bound[at].tolist(),
+            certificate=_mean(certificate[at], record).tolist(),
+            exact_certificate=_mean(exact[at], record).tolist(),
+        )
+        for at, family in enumerate(FAMILIES)
+    }
+
+
+def _certificates(profile: dict[str, ProfileSummary] | None, which: str) -> dict[str, float | None]:
+    """Return the certificate of each kind of regret: the ends of the profile."""
+    if profile is None:
+        return dict.fromkeys(PLAIN_REGRETS)
+    together, alone = (getattr(profile[family], which) for family in FAMILIES)
+    return {"external": together[0], "internal": alone[0], "swap": min(together[-1], alone[-1])}
 
 
 def _replicas(
@@ -427,9 +503,9 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def _with_verdict(summary: Summary) -> Summary:
-    """Return the summary with its verdict."""
-    sentence = verdict(
+def _with_verdict(summary: Summary, ended: str = "") -> Summary:
+    """Return the summary with its verdict, and of replicas, how many ended where."""
+    words = verdict(
         summary.trends["ce"],
         summary.trends["cce"],
         worst=max(summary.players, key=lambda one: one.regret["swap"]).name,
@@ -437,4 +513,4 @@ def _with_verdict(summary: Summary) -> Summary:
         stopped=summary.stopped,
         varies=summary.varies,
     )
-    return replace(summary, verdict=sentence)
+    return replace(summary, verdict=f"{words} {ended}." if ended else words)

@@ -11,7 +11,7 @@ from rich.text import Text
 from gamesim.formatting import number
 from gamesim.learner import PLAIN_REGRETS
 from gamesim.measure.trend_words import in_words
-from gamesim.report.summary import EQUILIBRIA, PLAYERS_SHOWN, Intervals, RegretSummary, Summary
+from gamesim.report.summary import EQUILIBRIA, PLAYERS_SHOWN, PROFILE_NOTE, Intervals, RegretSummary, Summary
 from gamesim.report.verdict import bound_in_words, draws_seen
 
 
@@ -28,6 +28,7 @@ def show(summary: Summary, console: Console) -> None:
     console.print(_players_note(summary), style="dim")
     if summary.strategies_left_out:
         console.print(f"Regrets of the strategies are left out: {summary.strategies_left_out}.", style="dim")
+    _print_profiles(summary, console)
     if seers := summary.seers:
         console.print(Text(draws_seen(seers), style="bold"))
     console.print()
@@ -88,7 +89,8 @@ def _players_note(summary: Summary) -> str:
         for value in part.certificate.values()
     )
     also = (
-        "; proved is the bound certified by this run, and improper the regret before projection, another bound"
+        "; proved is the bound certified by this run for all deviations of the kind, and improper the largest of "
+        "their regrets before projection, another bound"
         if proved
         else ""
     )
@@ -126,17 +128,26 @@ def _print_players(summary: Summary, console: Console) -> None:
 
 def _regret_cells(part: RegretSummary, rounds: int, bounds: bool = True) -> list[Text]:
     """Return one cell per kind of regret: the regret per round and its bounds."""
-    cells = []
-    for kind in PLAIN_REGRETS:
-        cell = Text(number(part.regret[kind] / rounds))
-        bound = part.bound[kind]
-        if bounds:
-            cell.append("\nno bound" if bound is None else f"\n≤ {number(bound / rounds)}", style="dim")
-        for word, proved in (("proved", part.certificate[kind]), ("improper", part.exact_certificate[kind])):
-            if proved is not None:
-                cell.append(f"\n{word} {number(proved / rounds)}", style="dim")
-        cells.append(cell)
-    return cells
+    return [_cell(part.lines(kind, rounds)[: None if bounds else 1]) for kind in PLAIN_REGRETS]
+
+
+def _cell(lines: Sequence[str]) -> Text:
+    return Text(lines[0]).append("".join(f"\n{line}" for line in lines[1:]), style="dim")
+
+
+def _print_profiles(summary: Summary, console: Console) -> None:
+    """Print the regret profiles of the players with certificates."""
+    ks, profiles = summary.profiles()
+    if not profiles:
+        return
+    columns = [("player", "left"), ("deviations", "left"), *((f"k = {k}", "right") for k in ks)]
+    rows: list[list[str | Text]] = []
+    for name, family, profile in profiles:
+        inside = [_cell(profile.lines(k, summary.rounds)) if k <= len(profile.regret) else Text("–") for k in ks]
+        rows.append([Text(name), Text(family), *inside])
+    console.print()
+    print_table(columns, rows, console)
+    console.print(PROFILE_NOTE, style="dim")
 
 
 def _short(value: object) -> str:

@@ -23,6 +23,7 @@ from gamesim.scenario.mistakes import MOST_MISTAKES, Mistake, Mistakes, key_at, 
 from gamesim.scenario.parts import EveryonePart, GamePart, Part, PlayerPart
 from gamesim.scenario.payoffs import label_mistakes
 from gamesim.simulation.first_round import refuse_opening
+from gamesim.simulation.ordering import with_order
 from gamesim.simulation.protocol import Protocol
 
 if TYPE_CHECKING:
@@ -192,7 +193,7 @@ def _misfits(place: str, entry: EveryonePart, game: Game, i: int, raw: Mapping[s
     try:
         rounds = raw.get("rounds")
         tuned = player.with_horizon(rounds) if isinstance(rounds, int) and rounds > 0 else player
-        tuned = tuned.with_payoff_scale(float(game.scale[i]))
+        tuned = with_order(tuned.with_payoff_scale(float(game.scale[i])), game, i)
         tuned.kernel_settings(size)
     except InputError as error:
         yield key_of_setting(f"{place}.settings", error, entry.settings), str(error)

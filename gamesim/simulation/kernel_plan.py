@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from gamesim import user_files
 from gamesim.engine import loop
-from gamesim.engine.compiled import GAME_KERNEL, LEARNER_KERNEL, OBSERVER_KERNEL, Vector, address
+from gamesim.engine.compiled import GAME_KERNEL, LEARNER_KERNEL, OBSERVER_KERNEL, STAGE_KERNEL, Vector, address
+from gamesim.engine.shared_players import can_share
 from gamesim.errors import InputError
 from gamesim.game import Game
 from gamesim.learner import Learner
@@ -35,15 +36,22 @@ def compiled(
     plan = np.zeros((len(learners), loop.COLUMNS), dtype=np.int64)
     settings: list[Vector] = []
     states: list[Vector] = []
+    made: dict[tuple[int, int], tuple[Vector, Vector, list[int]]] = {}  # thousands of players may share a learner
     ends = accumulate(game.sizes)
     for row, learner, actions, end in zip(plan, learners, game.sizes, ends, strict=True):
         row[loop.ACTIONS : loop.ACTIONS_END + 1] = end - actions, end
         if isinstance(learner, Learner):
             with _clearly(learner):
-                settings.append(learner.kernel_settings(actions))
-                states.append(learner.first_state(actions))
-                row[loop.PLAY] = address(learner.kernels[0], LEARNER_KERNEL)
-                row[loop.OBSERVE] = address(learner.kernels[1], LEARNER_KERNEL)
+                if (id(learner), actions) not in made:
+                    addresses = [address(one, LEARNER_KERNEL) for one in learner.kernels]
+                    made[id(learner), actions] = (
+                        learner.kernel_settings(actions),
+                        learner.first_state(actions),
+                        addresses,
+                    )
+                its_settings, its_state, row[[loop.PLAY, loop.OBSERVE]] = made[id(learner), actions]
+                settings.append(its_settings)
+                states.append(its_state)
             if learner.informed:
                 row[loop.INFORMED] = loop.SEES_DRAWS if learner.sees_draws else loop.SEES_STRATEGIES
         else:  # written in Python: runs between the phases of the loop
@@ -52,6 +60,7 @@ def compiled(
     for parts, at in ((settings, loop.SETTINGS), (states, loop.STATE)):
         part_ends = list(accumulate(map(len, parts)))
         plan[:, at], plan[:, at + 1] = [0, *part_ends[:-1]], part_ends
+    plan[:, loop.MATRIX] = [0, *accumulate(size * size for size in game.sizes[:-1])]
     plan[:, loop.FEEDBACK] = [FEEDBACK[one] for one in protocol.feedback]
     plan[:, loop.DRAWN] = [_wants_draw(*one) for one in zip(learners, states, game.sizes, plan, strict=True)]
     integers, data, scratch = game.kernel_arrays()
@@ -59,6 +68,7 @@ def compiled(
         plan=plan,
         settings=np.concatenate(settings),
         game=address(type(game).kernel, GAME_KERNEL),
+        stages=np.zeros(0, dtype=np.int64),
         integers=integers,
         data=data,
         feedback=FEEDBACK[protocol.of_run],
@@ -71,6 +81,9 @@ def compiled(
         last_row=loop.block_length(game.sizes) - 1,
         observers=_table(observers, totals),
     )
+    if can_share(setup, game.sizes):
+        stages = [address(one, STAGE_KERNEL) for one in type(game).stages]
+        setup = setup._replace(stages=np.array(stages, dtype=np.int64))
     return Compiled(setup, np.concatenate(states), scratch)
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations  # so that `help` shows the names of types
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
-from functools import cache
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+from functools import cache, partial
 from os import cpu_count
 from time import perf_counter, thread_time
 from typing import Any, Generic, TypeAlias, TypedDict, Unpack, cast, overload
@@ -15,8 +15,9 @@ from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
 from gamesim import games, players, user_files, validation
 from gamesim.engine import checkpoints as grid
-from gamesim.engine import loop, tracks
+from gamesim.engine import loop, shared_players, together, tracks
 from gamesim.engine.compiled import Vector
+from gamesim.engine.matrices import Work
 from gamesim.engine.sums import Sums, lengths
 from gamesim.engine.trajectory import COUNT, STRIDE
 from gamesim.errors import InputError
@@ -32,6 +33,7 @@ from gamesim.record import Number, Record, python_state
 from gamesim.record_checks import check_shapes, restore_generator
 from gamesim.simulation.first_round import FirstRound
 from gamesim.simulation.kernel_plan import compiled
+from gamesim.simulation.ordering import with_order
 from gamesim.simulation.protocol import Order, Protocol
 from gamesim.simulation.python_phases import PythonPhases
 from gamesim.simulation.starts import Start, Starts
@@ -314,8 +316,8 @@ class Simulation(Generic[Number]):
         self._refuse_beyond_memory(sum(map(len, totals)), state=0)
         self._setup, first_state, scratch = compiled(self.game, self.learners, self.protocol, self.observers, totals)
         self._refuse_beyond_memory(sum(map(len, totals)), first_state.size)
-        self._spent = [0.0] * self.replicas
-        self._tracks = [self._allocate(first_state, scratch, totals) for _ in range(self.replicas)]
+        self._spent = [0.0] * max(self.replicas, cpu_count() or 1)  # by replica, or by thread
+        self._groups, self._tracks = self._allocate_all(first_state, scratch, totals)
         self._python: list[PythonPhases] = []
         first_round = FirstRound(self.game, self.learners, opening, perturb)
         starts = Starts(self.game, start, self.replicas)
@@ -356,8 +358,9 @@ class Simulation(Generic[Number]):
             A function that is called with this simulation several times per second. The run stops early if it returns
             True.
         threads : int, optional
-            The number of threads that the replicas share. By default one per processor. 0 runs in the calling thread,
-            which is fastest for short runs, but leaves replicas at different rounds if Ctrl-C interrupts it.
+            The number of threads that the replicas share, or the players of a single network or routing game with
+            thousands of players. By default one per processor. 0 runs in the calling thread, which is fastest for short
+            runs, but leaves replicas at different rounds if Ctrl-C interrupts it.
 
         Returns
         -------
@@ -381,7 +384,7 @@ class Simulation(Generic[Number]):
         end = self.rounds + validation.whole_number("rounds", rounds, least=1, most=most_rounds)
         self._trajectories.refuse_beyond_limit(end)
         pace, most = 1, self._most_rounds()
-        most_threads = 1 if any(self._python) else min(self.replicas, cpu_count() or 1)
+        most_threads = 1 if any(self._python) else min(self._shares, cpu_count() or 1)
         if threads is None:
             threads = most_threads
         threads = min(validation.whole_number("threads", threads, least=0), most_threads)
@@ -390,7 +393,7 @@ class Simulation(Generic[Number]):
             while self.rounds < end:
                 step = min(end, self.rounds + pace, grid.next_checkpoint(self.rounds, self._per_decade)) - self.rounds
                 began = perf_counter()
-                self._advance_all(pool, step)
+                self._advance_all(pool, step, threads)
                 pace = max(1, min(most, pace * 2 if perf_counter() - began < PIECE else pace // 2))
                 if progress is not None and progress(self):
                     break
@@ -778,6 +781,23 @@ class Simulation(Generic[Number]):
         track.sums.observed[:] = np.concatenate([np.zeros(0), *totals])
         return track
 
+    def _allocate_all(
+        self, first_state: Vector, scratch: int, totals: Sequence[Vector]
+    ) -> tuple[list[together.Group], list[loop.Track]]:
+        """Return the arrays of all replicas, and the groups of replicas that advance together, possibly none."""
+        size = 1
+        if isinstance(self.game, Table) and together.fits(self._setup):
+            size = together.group_size(self.replicas, cpu_count() or 1, self.game.sizes, first_state.size)
+        if size == 1:
+            return [], [self._allocate(first_state, scratch, totals) for _ in range(self.replicas)]
+        groups = []
+        panels = together.in_panels(cast(Table, self.game).own_last())
+        for first in range(0, self.replicas, size):
+            count = min(size, self.replicas - first)
+            repeated = tracks.repeated(self._allocate(first_state, scratch, totals), count)
+            groups.append(together.Group(first, repeated, panels, Work.allocated(max(self.game.sizes), count)))
+        return groups, [tracks.of_replica(one.tracks, k) for one in groups for k in range(len(one.tracks.state))]
+
     def _python_states(self) -> dict[str, NDArray[np.float64]]:
         """Return the states of the learners in Python that have one, one row per replica."""
         states = [in_python.states() for in_python in self._python]
@@ -810,18 +830,29 @@ class Simulation(Generic[Number]):
                 f"{self.game.name}, but the limit is {memory(SIMULATION_BYTES)}; use fewer replicas or actions"
             )
 
-    def _advance_all(self, pool: ThreadPoolExecutor | None, rounds: int) -> None:
+    @property
+    def _shares(self) -> int:
+        """The number of threads that can be used: one per replica, or for one replica, one per share of its players."""
+        return self.replicas if self.replicas > 1 else shared_players.most_threads(self._setup)
+
+    def _advance_all(self, pool: ThreadPoolExecutor | None, rounds: int, threads: int = 0) -> None:
         at_checkpoint = self.rounds + rounds == grid.next_checkpoint(self.rounds, self._per_decade)
+        tasks = [partial(self._advance_together, one, rounds) for one in self._groups]
+        tasks = tasks or [partial(self._advance, replica, rounds) for replica in range(self.replicas)]
+        pieces = []
         if pool is None:
-            pieces = []
-            for replica in range(self.replicas):
-                self._advance(replica, rounds)
+            for task in tasks:
+                task()
+        elif self.replicas == 1 and self._setup.stages.size:
+            pieces = self._advance_shared(pool, rounds, threads)
         else:
-            pieces = [pool.submit(self._advance, replica, rounds) for replica in range(self.replicas)]
+            pieces = [pool.submit(task) for task in tasks]
         try:
-            wait(pieces)
+            if pieces:
+                wait(pieces)
         finally:
-            wait(pieces)  # even if interrupted, so that all replicas stop at the same round
+            if pieces:
+                wait(pieces)  # even if interrupted, so that all replicas stop at the same round
             self.rounds += rounds
             self._trajectories.flush(self._tracks)
             if at_checkpoint:
@@ -850,6 +881,35 @@ class Simulation(Generic[Number]):
             loop.advance(self._setup, track, self.rounds, rounds, uniforms, noise)
         track.sums.last[:] = track.strategies[(self.rounds + rounds - 1) & self._setup.last_row]
         self._spent[replica] += thread_time() - began
+
+    def _advance_together(self, group: together.Group, rounds: int) -> None:
+        began = thread_time()
+        together.advance(self._setup, group.tracks, self.rounds, rounds, group.panels, group.work)
+        replicas = range(group.first, group.first + len(group.tracks.state))
+        for replica in replicas:
+            track = self._tracks[replica]
+            track.sums.last[:] = track.strategies[(self.rounds + rounds - 1) & self._setup.last_row]
+            self._spent[replica] += (thread_time() - began) / len(replicas)
+
+    def _advance_shared(self, pool: ThreadPoolExecutor, rounds: int, threads: int) -> list[Future[None]]:
+        """Let threads share the players of the only replica."""
+        track, first = self._tracks[0], self.rounds
+        arrivals = np.zeros(1, dtype=np.int64)
+        last = (first + rounds - 1) & self._setup.last_row
+
+        def advance(thread: int) -> None:
+            began, scratch = thread_time(), np.zeros_like(track.scratch)
+            own = track._replace(work=track.work.copy())
+            shared_players.advance_players(self._setup, own, first, rounds, thread, threads, scratch, arrivals)
+            if thread == 0:  # the strategies of all have been played, since all threads answered this round
+                track.sums.last[:] = track.strategies[last]
+            self._spent[thread] += thread_time() - began
+
+        try:
+            return [pool.submit(advance, thread) for thread in range(threads)]
+        except BaseException:
+            arrivals[0] = 2**62  # threads that have started must not wait for one that could not
+            raise
 
     def _sums(self, track: loop.Track) -> Sums:
         """Return the sums so far including the incomplete block, without changing the track."""
@@ -880,11 +940,12 @@ def _chosen_learners(game: Game, learners: Learners, protocol: Protocol, horizon
         raise InputError(
             f"learners must have one entry for each of the {count} players of {game.name}, got {len(chosen)}"
         )
-    found = [_as_learner(learner) for learner in chosen]
+    found = [_as_learner(learners)] * count if one_for_all else [_as_learner(learner) for learner in chosen]
     if horizon is not None:
         found = [one.with_horizon(horizon) if isinstance(one, Learner) else one for one in found]
     scales = zip(found, game.scale, strict=True)
     found = [one.with_payoff_scale(float(scale)) if isinstance(one, Learner) else one for one, scale in scales]
+    found = [with_order(one, game, player) for player, one in enumerate(found)]
     protocol.refuse_misfits(game, found)
     if (clash := several_informed(found, game.players)) is not None:
         raise InputError(clash)

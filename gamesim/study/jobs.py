@@ -39,9 +39,15 @@ class OtherVersionError(InputError):
     """Raised if a worker has another version of gamesim than the sweep."""
 
 
+@cache
+def version_here() -> str:
+    """Return the version of gamesim in this process; looking it up takes longer than a short point."""
+    return version("gamesim")
+
+
 def run_task(run: Run, jobs: Sequence[Job], needed: str) -> list[Outcome]:
     """Run some points in a worker; `needed` is the version of gamesim that the sweep uses."""
-    here = version("gamesim")
+    here = version_here()
     if here != needed:
         raise OtherVersionError(
             f"workers must have gamesim {needed}, the version of this sweep, but a worker has gamesim {here}; "

@@ -34,7 +34,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
-from importlib.metadata import version
 from importlib.resources import files
 from itertools import islice, product
 from math import prod
@@ -51,6 +50,7 @@ from gamesim.scenario.files import read_toml
 from gamesim.study.axes import Axis, Choice
 from gamesim.study.canonical import canonical
 from gamesim.study.description import Description
+from gamesim.study.jobs import version_here
 from gamesim.study.parsing import MOST_POINTS, Parts, parse
 from gamesim.study.variants import change, complete
 
@@ -74,7 +74,7 @@ class Point:
     @property
     def key(self) -> str:
         """The hash of the complete scenario and the version of gamesim."""
-        whole = f"{version('gamesim')}\n{self.seed}\n{self.text}"
+        whole = f"{version_here()}\n{self.seed}\n{self.text}"
         return hashlib.sha256(whole.encode()).hexdigest()[:32]
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.stats import t as student
+from scipy.special import stdtrit
 
 from gamesim.formatting import number
 from gamesim.measure.trend import CONFIDENCE, exponent_of
@@ -41,7 +41,7 @@ def mean(values: Iterable[float | None]) -> Mean | None:
     if found.size == 1:
         return Mean(float(found[0]), float("nan"), 1)
     spread = found.std(ddof=1) / np.sqrt(found.size)
-    half = student.ppf((1 + CONFIDENCE) / 2, found.size - 1) * spread
+    half = stdtrit(found.size - 1, (1 + CONFIDENCE) / 2) * spread
     return Mean(float(found.mean()), float(half), int(found.size))
 
 

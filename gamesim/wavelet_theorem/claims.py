@@ -8,8 +8,8 @@ from typing import Protocol
 
 from gamesim.study.jobs import Job, Outcome, failure, finite
 from gamesim.study.results import Results
-from gamesim.wavelet_theorem import cost, interpolation, order, play, quantile, rates
-from gamesim.wavelet_theorem.findings import Section
+from gamesim.wavelet_theorem import interpolation, order, quantile, rates, self_play
+from gamesim.wavelet_theorem.comparisons import Comparison
 from gamesim.wavelet_theorem.points import Labels, Point, Values
 
 
@@ -17,22 +17,36 @@ class Claim(Protocol):
     """The interface of a claim module."""
 
     NAME: str
+    TITLE: str
+    CRITERION: str  # fixed before the full run
+    CAPTION: str
 
     def points(self, small: bool) -> list[Point]:
         """Return the points of the full or the small version."""
 
     def measure(self, labels: Labels, seed: int) -> Values:
-        """Run one point."""
+        """Run all learners of one point."""
 
-    def section(self, results: Results) -> Section:
-        """Summarise the results."""
+    def compared(self, results: Results) -> list[Comparison]:
+        """Compare the flagship with its rivals, cell by cell."""
+
+    def holds(self, results: Results) -> bool:
+        """Return whether the criterion is met."""
+
+    def finding(self, results: Results) -> str:
+        """Summarise the claim in a clause, with generated numbers marked."""
+
+    def paragraph(self, results: Results) -> str:
+        """State what was found, with generated numbers marked."""
+
+    def tables(self, results: Results) -> list[str]:
+        """Return the tables of the appendix."""
 
     def draw(self, results: Results, folder: Path) -> None:
-        """Draw the figures into a folder."""
+        """Draw the figure into a folder."""
 
 
-CLAIMS: tuple[Claim, ...] = (interpolation, order, rates, quantile, play, cost)  # in the order of the page
-TIMED: Claim = cost  # its points run one at a time
+CLAIMS: tuple[Claim, ...] = (interpolation, rates, order, quantile, self_play)  # in the order of the page
 
 
 def run(jobs: Sequence[Job]) -> list[Outcome]:

@@ -18,10 +18,7 @@ from numpy.typing import NDArray
 
 from gamesim.engine.compiled import LEARNER_KERNEL, Integers, Vector, address, call_learner, kernel, part
 from gamesim.learner import Learner
-from gamesim.players._kernels.reduction import reduction
-from gamesim.players._kernels.relabelling import owners
-from gamesim.players.adahedge import AdaHedge
-from gamesim.players.hedge import Hedge
+from gamesim.players._kernels.reduction import MatrixLearner, reduction
 from gamesim.players.wavelet import Wavelet
 
 CHUNK = 2**20  # random numbers per batch
@@ -164,7 +161,7 @@ def play_game(player: Learner, means: Matrix, rounds: int, seed: list[int]) -> P
 
 
 def play_alone(player: Learner, means: Matrix, rounds: int, seed: list[int]) -> Played:
-    """Run a matrix learner alone, with uniform contexts, which Hedge and AdaHedge ignore."""
+    """Run a matrix learner alone, with uniform contexts, which a learner without a matrix ignores."""
     d = len(means)
     learner, play, observe = _start(player, d, rounds)
     owner = _owner(player, d)
@@ -186,9 +183,9 @@ def _start(player: Learner, actions: int, rounds: int) -> tuple[tuple[Vector, Ve
 
 def _owner(player: Learner, actions: int) -> Integers:
     """Return the action of each row of the learner's φ, or an empty array if it has none."""
-    if isinstance(player, Hedge | AdaHedge):
+    if not isinstance(player, MatrixLearner | Wavelet):
         return np.zeros(0, dtype=np.int64)
-    owner = owners(actions, player.order) if isinstance(player, Wavelet) else np.arange(actions)
+    owner = player._owners(actions) if isinstance(player, Wavelet) else np.arange(actions)
     if owner.size != actions:
         raise ValueError(f"the number of actions must be a power of two for one row per context, got {actions}")
     return owner

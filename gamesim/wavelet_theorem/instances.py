@@ -1,39 +1,48 @@
-"""The learners of the study, the comparators φ*, and the mean losses that favour them."""
+"""The learners of the study, the comparators φ*, and the losses that favour them."""
 
 from collections.abc import Callable
-from math import log, sqrt
 from zlib import crc32
 
 import numpy as np
 
 from gamesim.learner import Learner
 from gamesim.players.adahedge import AdaHedge
+from gamesim.players.aggregate import Aggregate
 from gamesim.players.blum_mansour import BlumMansour
-from gamesim.players.hedge import Hedge
-from gamesim.players.internal_regret_matching import InternalRegretMatching
+from gamesim.players.blum_mansour_log_barrier import BlumMansourLogBarrier
+from gamesim.players.comparator_adaptive_bm import ComparatorAdaptiveBM
 from gamesim.players.prior_hedge import PriorHedge
-from gamesim.players.stoltz_lugosi import StoltzLugosi
+from gamesim.players.subsequence_regret import SubsequenceRegret
+from gamesim.players.uniform import Uniform
 from gamesim.players.wavelet import Wavelet, WaveletContinuous
+from gamesim.players.wavelet_optimistic import WaveletOptimistic
 from gamesim.wavelet_theorem.drivers import Matrix
 
-PAPER, OURS = "wavelet", "wavelet-continuous"
-FIRST_ORDER, ADAPTIVE = "blum-mansour", "blum-mansour adahedge"
-PRIOR, PAIRS, MATCHING = "prior-hedge", "stoltz-lugosi", "internal-regret-matching"
-HEDGE, ADAHEDGE = "hedge", "adahedge"
+PAPER, CONTINUOUS, OPTIMISTIC = WAVELETS = ("wavelet", "wavelet-continuous", "wavelet-optimistic")
+PREDICTIVE, BARRIER, ADAPTIVE = ROWS = ("BM predictive RM⁺", "BM log barrier", "BM AdaHedge")
+PRIOR, COPIES, AGGREGATE, SUBSEQUENCE = "prior-hedge", "comparator-adaptive BM", "aggregate", "subsequence-regret"
+EXTERNAL, UNIFORM = "AdaHedge", "uniform play"
+NORMAL, ADANORMAL, SQUINT = "NormalHedge", "AdaNormalHedge", "Squint"
 
 LEARNERS: dict[str, Callable[[], Learner]] = {
     PAPER: Wavelet,
-    OURS: WaveletContinuous,
-    FIRST_ORDER: BlumMansour,
+    CONTINUOUS: WaveletContinuous,
+    OPTIMISTIC: WaveletOptimistic,
+    PREDICTIVE: lambda: BlumMansour(rows="predictive-rm-plus"),
+    BARRIER: BlumMansourLogBarrier,
     ADAPTIVE: lambda: BlumMansour(rows="adahedge"),
-    PRIOR: PriorHedge,
-    PAIRS: StoltzLugosi,
-    MATCHING: InternalRegretMatching,
-    HEDGE: Hedge,
-    ADAHEDGE: AdaHedge,
+    PRIOR: lambda: PriorHedge(anytime=True),
+    COPIES: ComparatorAdaptiveBM,
+    AGGREGATE: Aggregate,
+    SUBSEQUENCE: SubsequenceRegret,
 }
-# φ of internal regret matching is defined only up to scaling, which the fixed point ignores: its rows cannot be played.
-ALONE = tuple(name for name in LEARNERS if name != MATCHING)
+RIVALS = tuple(name for name in LEARNERS if name not in WAVELETS)
+# The matrices of subsequence regret are defined only up to scaling, which fixed points ignore: they cannot be played.
+ALONE = tuple(name for name in LEARNERS if name != SUBSEQUENCE)
+YARDSTICKS: dict[str, Callable[[], Learner]] = {EXTERNAL: AdaHedge, UNIFORM: Uniform}
+
+SEEDS = range(20)
+SMALL_SEEDS = range(1000, 1003)  # other instances than those of the full version, on which nothing may be tuned
 
 
 def seed_of(seed: int, *about: object) -> list[int]:
@@ -62,21 +71,3 @@ def rule(family: str, actions: int, k: int, seed: int) -> Matrix:
     else:
         target = random.permutation(actions)
     return np.eye(actions, dtype=np.float64)[target.tolist()]
-
-
-def edge(actions: int, rounds: int, rows: int | None = None) -> float:
-    """Return the mean advantage of the right action: √(rows ln d / T), by default with d rows.
-
-    This is the scale at which learning is hard if T rounds are shared by `rows` unrelated rows of φ*.
-    """
-    return min(1.0, sqrt((rows or actions) * log(actions) / rounds))
-
-
-def favouring(phi: Matrix, rounds: int, rows: int | None = None) -> Matrix:
-    """Return mean losses of minus the edge where φ* puts its mass, and 0 elsewhere."""
-    return -edge(len(phi), rounds, rows) * phi
-
-
-def uniform_regret(actions: int, rounds: int, rows: int | None = None) -> float:
-    """Return the mean regret of uniform play, alone or against a constant φ*."""
-    return (1 - 1 / actions) * rounds * edge(actions, rounds, rows)

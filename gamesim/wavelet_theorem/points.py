@@ -1,4 +1,4 @@
-"""The points of the study: single runs of a claim."""
+"""The points of the study: one instance with one seed, on which every learner of a claim runs."""
 
 import hashlib
 import json
@@ -7,7 +7,7 @@ from typing import Any
 
 from gamesim.study.canonical import canonical
 
-REVISION = 1  # of the learners and claims; points of other revisions are ignored
+REVISION = 2  # of the learners and claims; points of other revisions are ignored
 
 Labels = dict[str, Any]
 Values = dict[str, float]
@@ -15,7 +15,7 @@ Values = dict[str, float]
 
 @dataclass(frozen=True)
 class Point:
-    """One run of a claim."""
+    """All learners of a claim on one instance; their regrets are its measures, by the name of the learner."""
 
     claim: str
     labels: Labels

@@ -1,216 +1,217 @@
-"""Claim 3, rates: the growth of regret with the number of rounds and the number of actions."""
+"""Claim 2, rates: swap regret grows at most as √T, and more slowly where learning is possible.
 
-from collections.abc import Sequence
+With a gap of √(1/T), every learner, even uniform play, has regret of order √T. That instance is only a control.
+"""
+
 from pathlib import Path
 
-from gamesim.figures.style import number, styled, write
+from gamesim.figures.style import styled, write
 from gamesim.figures.surface import canvas
+from gamesim.measure import regrets
 from gamesim.study.results import Results
-from gamesim.study.statistics import mean
-from gamesim.wavelet_theorem.drivers import play_alone, play_game
-from gamesim.wavelet_theorem.findings import (
-    COMPARED,
-    Finding,
-    Section,
-    compare,
-    direction,
-    direction_from,
-    draw_line,
-    exponents,
-    log_axes,
-    mean_text,
-    rival_finding,
-    table,
-)
+from gamesim.study.statistics import Mean
+from gamesim.wavelet_theorem.adversaries import ADAPTIVE as ADVERSARY
+from gamesim.wavelet_theorem.adversaries import EDGE, FIXED, GAP, INSTANCES, PAIRS, SHIFTING, suffered
+from gamesim.wavelet_theorem.comparisons import LOST, Comparison, compare, holm, p_value
 from gamesim.wavelet_theorem.instances import (
-    ADAPTIVE,
-    ALONE,
-    FIRST_ORDER,
-    HEDGE,
     LEARNERS,
-    OURS,
-    PAPER,
-    PRIOR,
-    favouring,
-    rule,
+    OPTIMISTIC,
+    PREDICTIVE,
+    RIVALS,
+    SEEDS,
+    SMALL_SEEDS,
+    UNIFORM,
+    WAVELETS,
+    YARDSTICKS,
     seed_of,
-    uniform_regret,
 )
 from gamesim.wavelet_theorem.points import Labels, Point, Values
+from gamesim.wavelet_theorem.presentation import (
+    SMALLEST,
+    draw_line,
+    exponent,
+    exponents,
+    listed,
+    log_axes,
+    median_ratio,
+    said,
+    said_power,
+    table,
+)
 
 NAME = "rates"
-ACTIONS = 8  # of the runs along T
-ROUNDS = 4000  # of the runs along d
-ONE_ROW = "d, one row"  # runs along d with the edge at which a single row, rather than d rows, is hard to learn
-LABEL = {"T": "T", "d": "d", ONE_ROW: "d"}  # the quantity varied
-EDGES = {"T": "√(d ln d / T)", "d": "√(d ln d / T)", ONE_ROW: "√(ln d / T)"}
-FULL = {"T": (100, 1000, 10_000, 100_000, 1_000_000), "d": (4, 8, 16, 32, 64, 128, 256)}
-SMALL = {"T": (100, 1000, 10_000), "d": (4, 8, 16)}
-FEW = (PAPER, OURS, FIRST_ORDER, HEDGE)  # learners in the small version
+TITLE = "Swap regret grows no faster than √T, and more slowly where it can"
+CRITERION = "no wavelet learner grows significantly faster than √T, and with a fixed gap all grow more slowly"
+ACTIONS = 8
+FULL = tuple(2**k for k in (10, 12, 14))
+SMALL = tuple(2**k for k in (8, 10, 12))
+EVERYONE = {**LEARNERS, **YARDSTICKS}
+SIZES = (8, 16, 32, 64)  # for the table of declared bounds
 
 
 def points(small: bool) -> list[Point]:
-    """Return all points along T and along d, against a constant φ*, in both settings."""
-    plan = SMALL if small else FULL
-    chosen = [("T", ACTIONS, T) for T in plan["T"]]
-    chosen += [(along, d, ROUNDS) for along in ("d", ONE_ROW) for d in plan["d"]]
+    """Return all points."""
     return [
-        Point(NAME, {"along": along, "setting": setting, "d": d, "T": T, "learner": learner}, seed)
-        for along, d, T in sorted(chosen, key=lambda one: one[1] ** 2 * one[2])
-        for seed in range(3 if small else _seeds(d, T))
-        for setting in ("alone", "game")
-        for learner in (FEW if small else ALONE if setting == "alone" else LEARNERS)
+        Point(NAME, {"instance": instance, "d": ACTIONS, "T": rounds}, seed)
+        for rounds in (SMALL if small else FULL)
+        for instance in INSTANCES
+        for seed in (SMALL_SEEDS if small else SEEDS)
     ]
-
-
-def _seeds(actions: int, rounds: int) -> int:
-    """Return the number of seeds, smaller for long runs."""
-    return 8 if actions**2 * rounds <= 10**7 else 5
 
 
 def measure(labels: Labels, seed: int) -> Values:
-    """Run one learner against one constant φ*."""
-    d, rounds = labels["d"], labels["T"]
-    phi = rule("unif", d, 1, seed)
-    play = play_alone if labels["setting"] == "alone" else play_game
-    means = favouring(phi, rounds, _rows(labels["along"]))
-    played = play(LEARNERS[labels["learner"]](), means, rounds, seed_of(seed, "rates", d, rounds))
-    return {"regret": played.mean_regret(phi), "drawn": played.regret(phi)}
+    """Return the swap regret of every learner against one adversary."""
+    instance, d, rounds = labels["instance"], labels["d"], labels["T"]
+    chance = seed_of(seed, instance, d, rounds)
+    return {
+        name: float(regrets.swap(suffered(make(), instance, d, rounds, chance))) for name, make in EVERYONE.items()
+    }  # fmt: skip
 
 
-def _rows(along: str) -> int | None:
-    return 1 if along == ONE_ROW else None
+def cells(results: Results) -> list[Labels]:
+    """Return the cells that are counted: all instances but the control, with the most rounds."""
+    rounds = max(results.labels("T"))
+    return [{"instance": one, "T": rounds} for one in results.labels("instance") if one != EDGE]
 
 
-def slopes(results: Results, along: str, setting: str, learner: str) -> dict[int, float]:
-    """Return the exponents of regret in T (from 1000 rounds) or in d, by seed."""
-    label = LABEL[along]
-    values = sorted(results.labels(label, along=along, setting=setting, learner=learner))
-    kept = [value for value in values if label == "d" or value >= 1000]
-    return exponents(results, "regret", label, kept, {"along": along, "setting": setting, "learner": learner})
+def compared(results: Results) -> list[Comparison]:
+    """Compare the flagship with its rivals in the cells that are counted."""
+    return compare(results, OPTIMISTIC, RIVALS, cells(results))
 
 
-def section(results: Results) -> Section:
-    """Report how regret grows."""
-    findings = []
-    for setting in ("alone", "game"):
-        for learner in (PAPER, OURS):
-            found = mean(slopes(results, "T", setting, learner).values())
-            if found is not None:
-                held = direction_from(found, 0.5) <= 0
-                findings.append(
-                    Finding(
-                        f"{setting}, d = {ACTIONS}: `{learner}` has s = {mean_text(found)}",
-                        held,
-                        under="From 1,000 rounds, regret against a constant φ\\* grows as T^s, "
-                        + (
-                            "consistent with the square root"
-                            if held
-                            else "faster than the square root over this range, which the bound permits if its "
-                            "constant is large enough"
-                        ),
-                    )
-                )
-        for along in ("d", ONE_ROW):
-            findings += _along_d(results, along, setting)
-    for setting in ("alone", "game"):
-        cells = [{"along": ONE_ROW, "setting": setting, "d": d} for d in results.labels("d", along=ONE_ROW)]
-        for flagship in (PAPER, OURS):
-            findings += _beside_uniform(results, cells, flagship)
-            rivals = [name for name in (ALONE if setting == "alone" else LEARNERS) if name not in (PAPER, OURS)]
-            where = f"{setting.capitalize()}, T = {ROUNDS:,}, edge {EDGES[ONE_ROW]}"
-            findings += compare(results, cells, flagship, rivals, where)
-    return Section(
-        "Rates",
-        "How does the regret against a constant φ\\* grow with the number of rounds T and the number of actions d? "
-        "Since φ\\* is planted, this regret is at most the external regret on average. If the better action has the "
-        "edge √(d ln d / T), capped at 1, a row of φ\\* can just be learnt in its T / d rounds: this is hard for "
-        "learners with separate rows and easy for learners that pool all rows, whose regret then need not grow with d. "
-        "With the edge √(ln d / T) the problem is hard for the latter too, and hopeless for the former. Slopes are "
-        "fitted seed by seed and mean little where regret follows no power law; see the tables. The random numbers "
-        "differ from those of the first claim.",
-        findings,
-        [_table(results, along, setting) for along in LABEL for setting in ("alone", "game")],
-        ["rates"],
+def slopes(results: Results, learner: str, instance: str) -> dict[int, float]:
+    """Return the exponents of swap regret in T by seed."""
+    return exponents(results, learner, "T", sorted(results.labels("T")), {"instance": instance})
+
+
+def too_fast(results: Results) -> list[str]:
+    """Return where a wavelet learner's regret grows significantly faster than √T; all tests are one family."""
+    tests = {
+        (name, instance): p_value(list(slopes(results, name, instance).values()), 0.5, "greater")
+        for name in WAVELETS
+        for instance in results.labels("instance")
+    }
+    rejected = holm(list(tests.values()))
+    return [f"`{name}` ({instance})" for (name, instance), one in zip(tests, rejected, strict=True) if one]
+
+
+def slow(results: Results) -> bool:
+    """Return whether all wavelet learners grow significantly more slowly than √T with a fixed gap."""
+    return all(
+        holm([p_value(list(slopes(results, name, FIXED).values()), 0.5, "less") for name in WAVELETS])
+    )  # fmt: skip
+
+
+def holds(results: Results) -> bool:
+    """Return whether no wavelet learner is too fast, and all are slow where they can be."""
+    return not too_fast(results) and slow(results)
+
+
+def first_rounds(learner: str, actions: int) -> int | None:
+    """Return the first power of two at which the declared bound on swap regret is below the number of rounds."""
+    for power in range(1, 41):
+        rounds = 1 << power
+        promise = EVERYONE[learner]().with_horizon(rounds).guarantee()
+        if promise is not None and promise.regret == "swap" and promise.bound(rounds, actions) < rounds:
+            return rounds
+    return None
+
+
+def _power(results: Results, name: str, instance: str) -> Mean | None:
+    return exponent(results, name, "T", sorted(results.labels("T")), {"instance": instance})
+
+
+def finding(results: Results) -> str:
+    """Summarise the claim in a clause."""
+    found = [_power(results, OPTIMISTIC, one) for one in results.labels("instance") if one not in (FIXED, EDGE)]
+    fastest = max((one for one in found if one is not None), key=lambda one: one.value)
+    return (
+        f"its swap regret grows as T to the power {said_power(_power(results, OPTIMISTIC, FIXED))} with a fixed gap "
+        f"and at most {said_power(fastest)} against adversaries"
     )
 
 
-def _along_d(results: Results, along: str, setting: str) -> list[Finding]:
-    """Compare the exponent in d of the paper's learner with those of its rivals."""
-    findings = []
-    own = slopes(results, along, setting, PAPER)
-    for name in (FIRST_ORDER, ADAPTIVE, PRIOR, HEDGE):
-        rival = slopes(results, along, setting, name)
-        apart = direction(mean(own[seed] - rival[seed] for seed in own if seed in rival))
-        if own and rival:
-            findings.append(
-                rival_finding(
-                    f"{setting}, T = {ROUNDS:,}, edge {EDGES[along]}: {mean_text(mean(own.values()))} versus "
-                    f"{mean_text(mean(rival.values()))} for `{name}`",
-                    apart,
-                    f"The fitted exponent in d of the regret of `{PAPER}` is {COMPARED[apart]} that of a rival",
-                )
-            )
-    return findings
+def paragraph(results: Results) -> str:
+    """State what was found."""
+    rounds = max(results.labels("T"))
+    promise = LEARNERS[OPTIMISTIC]().guarantee()
+    assert promise is not None
+    bound = promise.bound(rounds, ACTIONS)
+    shares = [
+        one.value / bound for cell in cells(results) if (one := results.mean(OPTIMISTIC, **cell)) is not None
+    ]  # fmt: skip
+
+    fixed = {"instance": FIXED, "T": rounds}
+    faster = sum(one.verdict == LOST for one in compared(results) if one.cell == fixed)
+
+    def power(name: str, instance: str) -> str:
+        return said_power(_power(results, name, instance))
+
+    ratio = median_ratio(results, OPTIMISTIC, RIVALS, cells(results))
+    return (
+        f"At d = {ACTIONS}, T grows to {rounds:,}. With a fixed gap of {GAP}, the swap regret of `{OPTIMISTIC}` grows "
+        f"as T to the power {power(OPTIMISTIC, FIXED)}, of {PREDICTIVE} {power(PREDICTIVE, FIXED)}, of uniform play "
+        f"{power(UNIFORM, FIXED)}. The power is {power(OPTIMISTIC, ADVERSARY)} against an adversary that maximises "
+        f"swap regret one round ahead, {power(OPTIMISTIC, PAIRS)} on a lower-bound construction, and "
+        f"{power(OPTIMISTIC, SHIFTING)} if the best action shifts. Significantly faster than √T: "
+        f"{listed(too_fast(results))}. In the control, with a gap of order √(1/T), even uniform play has "
+        f"{power(UNIFORM, EDGE)}. The price: regret is a median of {said(ratio)} times the best rival's, and "
+        f"{said(faster)} of {said(len(RIVALS))} rivals have less with a fixed gap. The declared bound is below T from "
+        f"T = {said(first_rounds(OPTIMISTIC, ACTIONS))} (at d = {SIZES[-1]} from "
+        f"{said(first_rounds(OPTIMISTIC, SIZES[-1]))}, out of reach here); regret is at most {said(max(shares))} of it."
+    )
 
 
-def _beside_uniform(results: Results, cells: Sequence[Labels], learner: str) -> list[Finding]:
-    """Report where, with the smaller edge, a wavelet learner beats uniform play."""
-    findings = []
-    for cell in cells:
-        own = results.mean("regret", **cell, learner=learner)
-        if own is not None and own.count > 1:
-            uniform = uniform_regret(cell["d"], ROUNDS, _rows(cell["along"]))
-            apart = direction_from(own, uniform)
-            findings.append(
-                Finding(
-                    f"{cell['setting']}, d = {cell['d']}: {mean_text(own)} versus {number(uniform)}",
-                    held=apart < 0,
-                    loss=apart >= 0,
-                    under=f"With the edge {EDGES[ONE_ROW]}, T = {ROUNDS:,}, the regret of `{learner}` is "
-                    f"{COMPARED[apart]} that of uniform play",
-                )
-            )
-    return findings
-
-
-def _table(results: Results, along: str, setting: str) -> str:
-    label = LABEL[along]
-    values = sorted(results.labels(label, along=along, setting=setting))
-    rows = [
-        [learner]
-        + [
-            mean_text(results.mean("regret", setting=setting, learner=learner, along=along, **{label: v}))
-            for v in values
-        ]
-        + [mean_text(mean(slopes(results, along, setting, learner).values()))]
-        for learner in (ALONE if setting == "alone" else LEARNERS)
+def tables(results: Results) -> list[str]:
+    """Return the tables of the appendix."""
+    rounds = max(results.labels("T"))
+    found = results.labels("instance")
+    return [
+        table(
+            f"d = {ACTIONS}, T = {rounds:,}: swap regret",
+            ["", *found],
+            [[name, *(said(results.mean(name, instance=one, T=rounds)) for one in found)] for name in EVERYONE],
+        ),
+        table(
+            f"d = {ACTIONS}: exponent of swap regret in T, from T = {min(results.labels('T')):,} to {rounds:,}",
+            ["", *found],
+            [[name, *(said_power(_power(results, name, one)) for one in found)] for name in EVERYONE],
+        ),
+        table(
+            "First power of two T at which the declared bound on swap regret is below T; – if it never is, up to 2⁴⁰",
+            ["", *(f"d = {d}" for d in SIZES)],
+            [
+                [name, *("–" if (first := first_rounds(name, d)) is None else said(first) for d in SIZES)]
+                for name in LEARNERS
+            ],
+        ),
     ]
-    sizes = [(ACTIONS, value) if label == "T" else (value, ROUNDS) for value in values]
-    rows.append(["uniform play", *(number(uniform_regret(d, rounds, _rows(along))) for d, rounds in sizes), "–"])
-    fixed = f"d = {ACTIONS}" if label == "T" else f"T = {ROUNDS:,}"
-    headings = ["", *(f"{label} = {value:,}" for value in values), f"slope in {label}"]
-    title = f"{setting.capitalize()}, {fixed}, edge {EDGES[along]}: regret, mean and 95 % interval"
-    return table(title, headings, rows)
+
+
+CAPTION = "Swap regret against T, four instances and a control; the grey band is 3√T."
+SHOWN = tuple(name for name in EVERYONE if name != "AdaHedge")
 
 
 @styled
 def draw(results: Results, folder: Path) -> None:
-    """Draw regret against T and against d."""
-    figure, panels = canvas(
-        "Regret against a constant φ* by number of rounds and number of actions", 2, 3, size=(8.5, 10.5)
-    )
-    chosen = [(along, setting) for along in LABEL for setting in ("alone", "game")]
-    for panel, (along, setting) in zip(panels, chosen, strict=True):
-        label = LABEL[along]
-        values = sorted(results.labels(label, along=along, setting=setting))
-        for index, learner in enumerate(LEARNERS):
-            found = [
-                results.mean("regret", setting=setting, learner=learner, along=along, **{label: v}) for v in values
-            ]
-            draw_line(panel, values, found, index, learner)
-        log_axes(panel, ticks=values)
-        panel.set(xlabel=label, ylabel="regret", title=f"{setting}, edge {EDGES[along]}")
-    handles, labels = panels[1].get_legend_handles_labels()
-    figure.legend(handles, labels, loc="outside lower center", ncols=3, fontsize=7.5)
-    write(figure, folder / "rates")
+    """Draw swap regret against T for every instance."""
+    figure, panels = canvas("Swap regret against the number of rounds T", 3, 2, size=(7.2, 5.2), sharex=True)
+    at = sorted(results.labels("T"))
+    for panel, instance in zip(panels, results.labels("instance"), strict=False):
+        panel.plot(at, [3 * one**0.5 for one in at], color="#BBBBBB", linewidth=5, alpha=0.6, label="3√T", zorder=0)
+        for name in SHOWN:
+            draw_line(panel, at, [results.mean(name, instance=instance, T=one) for one in at], name)
+        log_axes(panel, ticks=at, text=lambda value: f"2{str(int(value).bit_length() - 1).translate(UPPER)}")
+        panel.set_title(instance)
+    for panel in panels[2:5]:
+        panel.tick_params(labelbottom=True)
+        panel.set_xlabel("T")
+    for panel in panels[::3]:
+        panel.set_ylabel("swap regret")
+    handles, labels = panels[0].get_legend_handles_labels()
+    panels[5].set_axis_off()
+    panels[5].legend(handles, labels, loc="center", fontsize=SMALLEST, borderaxespad=0)
+    write(figure, folder / NAME)
+
+
+UPPER = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")

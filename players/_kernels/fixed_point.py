@@ -11,11 +11,17 @@ others. It only adds, multiplies and divides non-negative numbers, so every entr
 however nearly decomposable φ is (O'Cinneide 1993, Numerische Mathematik 65). A state without exit is the last of a
 closed class: it is retained, and the others drain into it. One pass thus finds the classes and their masses exactly.
 
-Most often there is a single closed class and it is small, because learners abandon bad actions. A search along the
-positive entries finds it, and only its states are eliminated. For a large class, the eliminated matrix is kept in the
-scratch: it is a factorisation I - φ = (I - R)·S·(I - G), with R above and G below the diagonal and S the exits (Heyman
-1985). φ changes little from round to round, so a few steps of iterative refinement with old factors give the new fixed
-point in O(n²). If the residual remains too large, the elimination is repeated.
+Learners that play fixed points often choose nearly the same row for all actions: then all eigenvalues of φ but one are
+near 0, and a few steps p ← pφ from the last fixed point suffice. They are tried first if all states lead to one state
+with probability at least a, which implies a single closed class and an error of at most the residual divided by a
+(Doeblin), and given up as soon as a step does not reduce the residual to an eighth. They start and stay in the class,
+because they start at successors of that state.
+
+Otherwise, there is most often a single closed class and it is small, because learners abandon bad actions. A search
+along the positive entries finds it, and only its states are eliminated. For a large class, the eliminated matrix is
+kept in the scratch: it is a factorisation I - φ = (I - R)·S·(I - G), with R above and G below the diagonal and S the
+exits (Heyman 1985). φ changes little from round to round, so a few steps of iterative refinement with old factors give
+the new fixed point in O(n²). If the residual remains too large, the elimination is repeated.
 """
 
 from typing import NamedTuple
@@ -31,6 +37,9 @@ STEP = 32  # and so is one of m among n states with m³ ≤ STEP · n², by meas
 RESIDUAL = 1e-13  # refinement stops at this total absolute residual
 TOLERABLE = 1e-11  # ... or at this one, if rounding prevents further progress
 STEPS = 12  # maximum refinement steps before the factors count as outdated
+FAST = 1 / 8  # steps p ← pφ continue while each reduces the residual by this factor
+SURE = 1e-4  # ... and start if all states lead to one with at least this probability
+FEW = 8  # up to this many states, elimination is faster than such steps
 PANEL = 12  # states are eliminated four at a time while this many remain
 NEGLIGIBLE = 1e-250  # exits up to this size count as 0; the inverse is still finite
 LARGE = 1e50  # unnormalised entries above this are rescaled to prevent overflow
@@ -87,6 +96,12 @@ def fixed_point(matrix: Vector, default: Vector, strategy: Vector, scratch: Vect
     n = strategy.size
     factored, stays, start, last, exits, members, work, factors, panel = _view(scratch, n)
     first = _state(start[0], n)
+    common = int(np.argmax(part(matrix, first * n, first * n + n)))  # `first` itself may have left the class
+    easy = n > FEW and _least_in_column(matrix, common, n) >= SURE
+    if easy and _iterate(matrix, common, last, strategy, work, members):
+        start[0] = np.argmax(strategy)
+        copy(last, strategy)
+        return
     size = _closed_class(matrix, first, members, work)
     mass, weights, spare = part(work, 0, n), part(work, n, 2 * n), part(work, 2 * n, 3 * n)
     if size > 0 and (size <= DIRECT or size**3 <= STEP * n * n):
@@ -117,6 +132,70 @@ def fixed_point(matrix: Vector, default: Vector, strategy: Vector, scratch: Vect
             first = int(members[a])
     start[0] = first
     copy(last, strategy)
+
+
+@inlined
+def _least_in_column(matrix: Vector, state: int, n: int) -> float:
+    """Return the least probability with which a state leads to this one."""
+    least = 1.0
+    for i in range(n):
+        least = min(least, matrix[i * n + state])
+        if least < SURE:
+            break
+    return least
+
+
+@kernel
+def _iterate(matrix: Vector, state: int, last: Vector, strategy: Vector, work: Vector, rows: Vector) -> bool:
+    """Iterate p ← pφ from the part of the last fixed point on the successors of a state of the closed class.
+
+    Return whether the residual became negligible.
+    """
+    n = strategy.size
+    following, successors = part(work, 0, n), part(matrix, state * n, state * n + n)
+    for j in range(n):
+        strategy[j] = last[j] if successors[j] > 0 else 0.0
+    if not sum_of(strategy) > 0:
+        copy(strategy, successors)
+    _normalise(strategy)
+    before = np.inf
+    while True:
+        _times_supported(strategy, matrix, following, rows)
+        for j in range(n):
+            change = following[j] - strategy[j]
+            strategy[j] = following[j]
+            following[j] = abs(change)
+        residual = sum_of(following)  # of the strategy before this step: that of the next is smaller
+        if residual <= RESIDUAL or (residual <= TOLERABLE and residual * residual <= RESIDUAL * before):
+            _normalise(strategy)
+            return True
+        if not residual < FAST * before:
+            return False
+        before = residual
+
+
+@inlined
+def _times_supported(strategy: Vector, matrix: Vector, result: Vector, rows: Vector) -> None:
+    """Write strategy · matrix, four rows with mass at a time; their numbers are written into `rows`."""
+    n = result.size
+    count = 0
+    for i in range(n):
+        rows[count] = i
+        count += strategy[i] > 0
+    fill(result, 0.0)
+    for k in range(0, count & ~3, 4):
+        g, h, i, j = int(rows[k]), int(rows[k + 1]), int(rows[k + 2]), int(rows[k + 3])
+        first, second = part(matrix, g * n, g * n + n), part(matrix, h * n, h * n + n)
+        third, fourth = part(matrix, i * n, i * n + n), part(matrix, j * n, j * n + n)
+        a, b, c, d = strategy[g], strategy[h], strategy[i], strategy[j]
+        for at in range(n):
+            added = multiply_add(c, third[at], multiply_add(d, fourth[at], result[at]))
+            result[at] = multiply_add(a, first[at], multiply_add(b, second[at], added))
+    for k in range(count & ~3, count):
+        i = int(rows[k])
+        weight, row = strategy[i], part(matrix, i * n, i * n + n)
+        for at in range(n):
+            result[at] += weight * row[at]
 
 
 @kernel

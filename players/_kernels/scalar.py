@@ -11,7 +11,8 @@ gradients of any size into rounds, so that regret grows with √Σ|c| rather tha
   Regret(u) ≤ G ε √n exp(z_u²), n = Σ|c|/G;
 - continuous with guarded hints, this project's: like the second, but x is shifted towards what it would be if the last
   gradient c came again, f(S - c/G) instead of f(S). E, the sum of c/G times the shift, is what hints have cost so far;
-  no shift exceeds κ ε √(n+1) - E. So E ≤ κ ε √(n+1), and regret exceeds that of the second by G E exactly.
+  no shift exceeds κ ε √(n+1) - E. So E ≤ κ ε √(n+1), and regret exceeds that of the second by G E exactly. In rounds
+  in which the caller does not follow hints, no x is shifted.
 
 Here erfi(z_u) = √(2/π) |u| / ε: the bound is the convex conjugate of V at u, since V_S = ε √(π/2) erfi(z). With
 N ≤ 1 + Σ|c|/G the first is below the paper's Lemma on the scalar learner. The second holds because, with
@@ -30,7 +31,8 @@ LIPSCHITZ = 2.0  # G: gradients lie in [-G, G]
 FULL = LIPSCHITZ * (1 - 1e-9)  # a block closes here, so that rounding does not delay it
 BLOCKS, CONTINUOUS, OPTIMISTIC = 0, 1, 2  # numeric codes of the clocks, for the kernels
 SERIES = 2.8**2  # the range of the series, z² ≤ SERIES
-SHORT = 1.5  # the range of the short series, in which most z² lie
+SHORT = 1.5  # the range of a short series, in which almost all z² lie,
+SHORTEST = 0.6  # and that of an even shorter one, in which most do: z² starts at ½
 SEVERAL = 4  # vectorised, this many predictions take as long as one
 LARGEST = 650.0  # exp of this is 2e282; for larger z², predictions are capped
 LARGEST_POTENTIAL = exp(LARGEST) / (2 * LARGEST)  # 2 z Dawson(z) - 1 = 1 / (2 z²) + ...
@@ -45,6 +47,16 @@ SHORT_COEFFICIENTS = np.array(
         0.0009259259423524785, 0.00012626256995559884, 1.5262645994161078e-05, 1.6532282495998643e-06,
         1.6234054120637176e-07, 1.4315589732204812e-08, 1.2937887266767043e-09, 5.624204420642397e-11,
         1.2993349436146398e-11,
+    ]
+)  # fmt: skip
+
+
+# ... and to 10 terms, with coefficients that add up to less than 3e-16, less than the rounding error of the sum
+SHORTEST_COEFFICIENTS = np.array(
+    [
+        -1.0000000000000002, 1.0000000000000715, 0.16666666666273985, 0.03333333341691126, 0.005952380050268009,
+        0.0009259315081990937, 0.0001262416563666481, 1.531103739298791e-05, 1.5862245171089448e-06,
+        2.1245048083890063e-07,
     ]
 )  # fmt: skip
 
@@ -100,10 +112,10 @@ def advance_blocks(
     scales: Vector,
     factor: float,
     changed: Vector,
-) -> int:
+) -> tuple[int, bool]:
     """Advance a row of scalar learners with ε = factor · scales by the paper's clock.
 
-    Return how many closed a block, and mark these as changed.
+    Return how many closed a block, and that these are marked as changed.
     """
     closing = 0
     for j in range(gradients.size):
@@ -119,7 +131,7 @@ def advance_blocks(
                 masses[j] = 0.0
                 predictions[j] = predict(factor * scales[j], times[j], totals[j])
                 changed[j] = 1.0
-    return closing
+    return closing, True
 
 
 @inlined
@@ -131,30 +143,34 @@ def advance_continuous(
     scales: Vector,
     factor: float,
     changed: Vector,
-) -> int:
+) -> tuple[int, bool]:
     """Advance a row of scalar learners with ε = factor · scales by the continuous clock.
 
-    Return how many predictions changed, and mark these.
+    Return how many predictions changed, and whether these are marked one by one.
     """
-    moved = wide = count = 0
+    moved = wide = short = 0
     for j in range(gradients.size):
         step = gradients[j] / LIPSCHITZ
         times[j] += abs(step)
         totals[j] -= step
         moved += step != 0
         wide += _reaches(SHORT, abs(totals[j]), times[j])
+        short += _reaches(SHORTEST, abs(totals[j]), times[j])
     several = SEVERAL * moved > gradients.size
-    if several and wide == 0:
-        count = _predict_row(times, totals, predictions, scales, factor, changed, SHORT_COEFFICIENTS)
+    count = 0
+    if several and short == 0:
+        count = _predict_row(times, totals, predictions, scales, factor, SHORTEST_COEFFICIENTS)
+    elif several and wide == 0:
+        count = _predict_row(times, totals, predictions, scales, factor, SHORT_COEFFICIENTS)
     elif several:
-        count = _predict_row(times, totals, predictions, scales, factor, changed, COEFFICIENTS)
+        count = _predict_row(times, totals, predictions, scales, factor, COEFFICIENTS)
     if moved > 0 and (wide > 0 or not several):  # one by one if few moved, or beyond the range of the series
         for j in range(gradients.size):
             if _reaches(SERIES, abs(totals[j]), times[j]) if several else gradients[j] != 0:
                 predictions[j] = predict(factor * scales[j], times[j], totals[j])
-                changed[j] = 1.0
+                changed[j] = 0.0 if several else 1.0
                 count += 1
-    return count
+    return count, not several
 
 
 @inlined
@@ -164,33 +180,42 @@ def advance_optimistic(
     totals: Vector,
     shifts: Vector,
     spent: Vector,
+    costs: Vector,
     predictions: Vector,
     scales: Vector,
     factor: float,
     guard: float,
+    followed: float,
+    follow: float,
     changed: Vector,
-) -> int:
+) -> tuple[int, bool]:
     """Advance a row of scalar learners like `advance_continuous`, with the gradients as guarded hints.
 
-    The shifts are what hints add to the predictions, and `spent` is what they have cost.
+    The shifts are what hints add to the predictions if they are followed: `followed` is 1 if they were in this round,
+    and `follow` if they are in the next, else 0. `spent` is what they have cost, and `costs` what they would have cost
+    if always followed.
     """
-    moved = wide = count = 0
+    moved = wide = short = 0
     for j in range(gradients.size):
         step = gradients[j] / LIPSCHITZ
-        spent[j] += step * shifts[j]
+        cost = step * shifts[j]
+        costs[j] += cost
+        spent[j] += followed * cost
         times[j] += abs(step)
         totals[j] -= step
         moved += (step != 0) | (shifts[j] != 0)
         wide += _reaches(SHORT, abs(totals[j]) + abs(step), times[j])
+        short += _reaches(SHORTEST, abs(totals[j]) + abs(step), times[j])
     several = SEVERAL * moved > gradients.size
+    count = 0
     row = (gradients, times, totals, shifts, spent, predictions, scales)
-    if several and wide == 0:
-        count = _predict_row_hinted(row, factor, guard, changed, SHORT_COEFFICIENTS, True)
+    if several and short == 0:
+        count = _predict_row_hinted(row, factor, guard, follow, SHORTEST_COEFFICIENTS)
+    elif several and wide == 0:
+        count = _predict_row_hinted(row, factor, guard, follow, SHORT_COEFFICIENTS)
     elif several:
-        count = _predict_row_hinted(row, factor, guard, changed, COEFFICIENTS, True)
-    elif moved > 0 and wide == 0:
-        count = _predict_row_hinted(row, factor, guard, changed, SHORT_COEFFICIENTS, False)
-    if moved > 0 and wide > 0:
+        count = _predict_row_hinted(row, factor, guard, follow, COEFFICIENTS)
+    if moved > 0 and (wide > 0 or not several):
         for j in range(gradients.size):
             step = gradients[j] / LIPSCHITZ
             far = _reaches(SERIES, abs(totals[j]) + abs(step), times[j])
@@ -198,10 +223,10 @@ def advance_optimistic(
                 scale = factor * scales[j]
                 plain, hinted = predict(scale, times[j], totals[j]), predict(scale, times[j], totals[j] - step)
                 shifts[j] = _guarded(hinted - plain, guard * scale * np.sqrt(times[j] + 1) - spent[j])
-                predictions[j] = plain + shifts[j]
-                changed[j] = 1.0
+                predictions[j] = plain + follow * shifts[j]
+                changed[j] = 0.0 if several else 1.0
                 count += 1
-    return count
+    return count, not several
 
 
 @inlined
@@ -219,54 +244,45 @@ def _guarded(shift: float, room: float) -> float:
 
 @inlined
 def _predict_row(
-    times: Vector,
-    totals: Vector,
-    predictions: Vector,
-    scales: Vector,
-    factor: float,
-    changed: Vector,
-    coefficients: Vector,
+    times: Vector, totals: Vector, predictions: Vector, scales: Vector, factor: float, coefficients: Vector
 ) -> int:
-    """Predict a row with these coefficients of the series, vectorised; mark and count what changed."""
+    """Predict a row with these coefficients of the series, vectorised; count what changed."""
     count = 0
     for j in range(times.size):
         later = times[j] + 1
         prediction = factor * scales[j] * np.sqrt(later) * _half_difference(totals[j], 0.5 / later, coefficients)
-        differs = prediction != predictions[j]
-        changed[j] = 1.0 if differs else 0.0
-        count += differs
+        count += prediction != predictions[j]
         predictions[j] = prediction
     return count
 
 
 @inlined
 def _predict_row_hinted(
-    row: tuple[Vector, ...], factor: float, guard: float, changed: Vector, coefficients: Vector, every: bool
+    row: tuple[Vector, ...], factor: float, guard: float, follow: float, coefficients: Vector
 ) -> int:
-    """Predict a row with hints, like `_predict_row`; if not every prediction, then those that may change."""
+    """Predict a row with hints, like `_predict_row`."""
     gradients, times, totals, shifts, spent, predictions, scales = row
     count = 0
     for j in range(times.size):
-        if not every and gradients[j] == 0 and shifts[j] == 0:
-            continue
         later = times[j] + 1
         root, inverse = factor * scales[j] * np.sqrt(later), 0.5 / later
         plain = root * _half_difference(totals[j], inverse, coefficients)
         hinted = root * _half_difference(totals[j] - gradients[j] / LIPSCHITZ, inverse, coefficients)
         shift = _guarded(hinted - plain, guard * root - spent[j])
-        differs = plain + shift != predictions[j]
-        changed[j] = 1.0 if differs else 0.0
-        count += differs
+        prediction = plain + follow * shift
+        count += prediction != predictions[j]
         shifts[j] = shift
-        predictions[j] = plain + shift
+        predictions[j] = prediction
     return count
 
 
 @inlined
 def _half_difference(total: float, inverse: float, coefficients: Vector) -> float:
-    """Return ½[V(n, S+1) - V(n, S-1)] / (ε √n), given 1 / (2n); z² beyond the range of the series is capped."""
+    """Return ½[V(n, S+1) - V(n, S-1)] / (ε √n), given 1 / (2n); z² beyond the range of the long series is capped."""
     up, down = (total + 1) ** 2 * inverse, (total - 1) ** 2 * inverse
-    return 0.5 * (_series(min(up, SERIES), coefficients) - _series(min(down, SERIES), coefficients))
+    if coefficients.size == COEFFICIENTS.size:
+        up, down = min(up, SERIES), min(down, SERIES)
+    return 0.5 * (_series(up, coefficients) - _series(down, coefficients))
 
 
 def regret_bound(

@@ -48,10 +48,9 @@ def softmin(rate: float, losses: Vector, strategy: Vector) -> None:
 @kernel
 def match(regrets: Vector, strategy: Vector) -> None:
     """Write the strategy proportional to the positive regrets; uniform if no regret exceeds `NO_REGRET`."""
-    total = 0.0
     for i in range(strategy.size):
         strategy[i] = regrets[i] if regrets[i] > NO_REGRET else 0.0
-        total += strategy[i]
+    total = sum_of(strategy)
     for i in range(strategy.size):
         strategy[i] = strategy[i] / total if total > 0 else 1 / strategy.size
 

@@ -27,6 +27,7 @@ from gamesim.players._kernels.scalar import (
 NO_ENTRY = 1e-14  # improper entries up to this size count as 0
 NO_LOSS = 1e-13  # centred losses up to this size count as 0
 RUN = 8  # columns restored together: one cache line
+WIDE = 256  # columns restored together if all are: their pending rows stay in the fastest cache
 IDENTITY = np.ones(1)  # the relative scale of the identity, which is a single feature
 
 
@@ -56,6 +57,7 @@ class Own(NamedTuple):
     losses: Vector  # by augmented index
     begins: Vector  # the first row to restore in each column; D if none, and 0 before the first round
     ends: Vector  # the end (exclusive) of the rows to restore; 0 if none
+    span: Vector  # the first row and the end of the rows to restore in all columns; the end is 0 if none
     rows: Vector  # which rows to project
     moved: Vector  # which predictions of one row of features changed
     hinted: Vector  # which rows of features have hints
@@ -75,6 +77,7 @@ OWN = Layout(
     losses="d",
     begins="d",
     ends="d",
+    span="2",
     rows="d",
     moved="d",
     hinted="d",
@@ -99,13 +102,15 @@ _open_view = OPEN.view
 
 
 class Hints(NamedTuple):
-    """What hints add to each prediction, and what they have cost each feature so far."""
+    """What hints add to each prediction if they are followed, and what they have cost each feature so far."""
 
+    followed: Vector  # 1 if the predictions include the shifts
+    costs: Vector  # what all hints would have cost, had they always been followed, column by column
     shifts: Vector
     spent: Vector
 
 
-HINTS = Layout(Hints, shifts="d * d + 1", spent="d * d + 1")
+HINTS = Layout(Hints, followed="1", costs="d", shifts="d * d + 1", spent="d * d + 1")
 hints_view = HINTS.view
 
 
@@ -124,17 +129,26 @@ def own_view(own: Vector, size: int) -> Own:
 def restore_improper(own: Vector, size: int) -> bool:
     """Restore the changed entries of the improper matrix; return whether its positive part changed."""
     parts = own_view(own, size)
-    begins, ends = parts.begins, parts.ends
+    begins, ends, span = parts.begins, parts.ends, parts.span
     changed = 0
     column = 0
+    if span[1] > 0:
+        begin_row, end_row = _row(span[0], size), _row(span[1], size)
+        for j in range(size):
+            begin_row, end_row = min(begin_row, _row(begins[j], size)), max(end_row, _row(ends[j], size))
+            begins[j], ends[j] = size, 0.0
+        span[1] = 0.0
+        for column in range(0, size, WIDE):
+            changed += _restore_block(own, size, begin_row, end_row, column, min(column + WIDE, size))
+        return changed > 0
     while column < size:
         end, begin_row, end_row = column, size, 0
         while end < size:  # while each group of columns contains a changed one
             last = 0
             for j in range(end, min(end + RUN, size)):
-                if ends[j] > 0:  # a damaged record must not lead beyond the matrix
-                    begin_row = min(begin_row, int(begins[j]) if 0 <= begins[j] < size else 0)
-                    last = max(last, int(ends[j]) if ends[j] < size else size)
+                if ends[j] > 0:
+                    begin_row = min(begin_row, _row(begins[j], size))
+                    last = max(last, _row(ends[j], size))
                     begins[j], ends[j] = size, 0.0
             if last == 0:
                 break
@@ -147,6 +161,12 @@ def restore_improper(own: Vector, size: int) -> bool:
 
 
 @inlined
+def _row(number: float, size: int) -> int:
+    """Return a row, or the end of some; a damaged record must not lead beyond the matrix."""
+    return int(number) if 0 <= number <= size else size
+
+
+@kernel
 def _restore_block(own: Vector, size: int, begin_row: int, end_row: int, column: int, end: int) -> int:
     """Restore a block of the improper matrix; mark the rows whose positive part changed.
 
@@ -230,6 +250,7 @@ def learn(settings: Vector, own: Vector, strategy: Vector, default: Vector, size
     parts = own_view(own, size)
     seen, sums, pending, hinted = parts.losses, parts.sums, parts.pending, parts.hinted
     optimistic = settings_view(settings).clock == OPTIMISTIC
+    follow = _trustworthy(settings, own, size) if optimistic else 0.0
     usual = 0.0
     for j in range(size):
         usual += default[j] * seen[j]
@@ -243,8 +264,7 @@ def learn(settings: Vector, own: Vector, strategy: Vector, default: Vector, size
             filled |= 1 << level
             row = part(parts.improper, i * size, (i + 1) * size)
             target = part(pending, level * size, (level + 1) * size)
-            write_gradient(row, sums[i], usual, seen, strategy[i], target)
-            add_worth(row, target, parts.worth)
+            write_gradient(row, sums[i], usual, seen, strategy[i], target, parts.worth)
             trace += target[i]
         half = 1
         while i & half:
@@ -262,42 +282,49 @@ def learn(settings: Vector, own: Vector, strategy: Vector, default: Vector, size
                     fill(right, 0.0)
                 filled |= 1 << first
                 merge(left, right)
-                changed += _advance(settings, own, size, i + 1 - half, right)
+                changed += _advance(settings, own, size, i + 1 - half, right, follow)
             half *= 2
         if i + 1 == size:  # what remains is the sum of all rows, for the all-one vector, number 0
             top = level_of(i + 1, size)
-            changed += _advance(settings, own, size, i + 1 - size, part(pending, top * size, (top + 1) * size))
+            changed += _advance(settings, own, size, i + 1 - size, part(pending, top * size, (top + 1) * size), follow)
     seen[0] = trace  # the losses are no longer needed
-    changed += _advance(settings, own, size, size, part(seen, 0, 1))
+    changed += _advance(settings, own, size, size, part(seen, 0, 1), follow)
+    if optimistic:
+        hints_view(parts.more, size).followed[0] = follow
     return changed > 0
 
 
 @inlined
-def write_gradient(row: Vector, positive: float, usual: float, seen: Vector, mass: float, target: Vector) -> None:
+def _trustworthy(settings: Vector, own: Vector, size: int) -> float:
+    """Return 1 if what all hints would have cost in total, up to the round before, is at most κ · scale, else 0."""
+    chosen = settings_view(settings)
+    return 1.0 if sum_of(hints_view(own_view(own, size).more, size).costs) <= chosen.guard * chosen.scale else 0.0
+
+
+@inlined
+def write_gradient(
+    row: Vector, positive: float, usual: float, seen: Vector, mass: float, target: Vector, worth: Vector
+) -> None:
     """Write p_i (l_j - <φ_i, l>); its negative part where the improper entry is negative.
 
-    φ_i is the positive part of `row` divided by its sum, or the default row, whose expected loss is `usual`.
+    φ_i is the positive part of `row` divided by its sum, or the default row, whose expected loss is `usual`. Add the
+    products of the improper row and its gradient to `worth`; those of positive entries add up to 0.
     """
     expected = usual
     if positive > 0:
         for j in range(row.size):
-            target[j] = row[j] * seen[j] if row[j] > 0 else 0.0
+            target[j] = max(row[j], 0.0) * seen[j]
         expected = sum_of(target) / positive
     for j in range(row.size):
         centred = seen[j] - expected
         nothing = (abs(centred) <= NO_LOSS) | ((row[j] < 0) & (centred > 0))
-        target[j] = 0.0 if nothing else mass * centred
-
-
-@inlined
-def add_worth(row: Vector, gradient: Vector, worth: Vector) -> None:
-    """Add the products of an improper row and its gradient; those of positive entries add up to 0."""
-    for j in range(row.size):
-        worth[j] += min(row[j], 0.0) * gradient[j]
+        gradient = 0.0 if nothing else mass * centred
+        target[j] = gradient
+        worth[j] += min(row[j], 0.0) * gradient
 
 
 @kernel
-def _advance(settings: Vector, own: Vector, size: int, number: int, gradients: Vector) -> int:
+def _advance(settings: Vector, own: Vector, size: int, number: int, gradients: Vector, follow: float) -> int:
     """Advance the scalar learners of one Haar row, or of the identity (number D); mark changed columns."""
     parts, chosen = own_view(own, size), settings_view(settings)
     width = gradients.size
@@ -308,33 +335,33 @@ def _advance(settings: Vector, own: Vector, size: int, number: int, gradients: V
     if number == size:
         scales, factor = IDENTITY, chosen.scale
     if chosen.clock == CONTINUOUS:
-        changed = advance_continuous(gradients, times, totals, predictions, scales, factor, moved)
+        changed, marked = advance_continuous(gradients, times, totals, predictions, scales, factor, moved)
     elif chosen.clock == OPTIMISTIC:
         hints = hints_view(parts.more, size)
         shifts, spent = part(hints.shifts, start, end), part(hints.spent, start, end)
-        changed = advance_optimistic(
-            gradients, times, totals, shifts, spent, predictions, scales, factor, chosen.guard, moved
+        costs, guard, followed = part(hints.costs, 0, width), chosen.guard, hints.followed[0]
+        changed, marked = advance_optimistic(
+            gradients, times, totals, shifts, spent, costs, predictions, scales, factor, guard, followed, follow, moved
         )
     else:
         block = _open_view(parts.more, size)
         sums, masses = part(block.sums, start, end), part(block.masses, start, end)
-        changed = advance_blocks(gradients, sums, masses, times, totals, predictions, scales, factor, moved)
+        changed, marked = advance_blocks(gradients, sums, masses, times, totals, predictions, scales, factor, moved)
     if changed > 0:
-        _mark(own, size, number, moved)
+        _mark(own, size, number, moved, marked)
     return changed
 
 
 @inlined
-def _mark(own: Vector, size: int, number: int, moved: Vector) -> None:
-    """Mark the rows to restore in the columns of changed predictions: the interval of their Haar vector."""
+def _mark(own: Vector, size: int, number: int, moved: Vector, marked: bool) -> None:
+    """Mark the rows to restore, the interval of the Haar vector: in the columns that moved if marked, else in all."""
     parts = own_view(own, size)
-    begins, ends = parts.begins, parts.ends
+    begins, ends, span = parts.begins, parts.ends, parts.span
     half = number & -number
     begin, end = (0, size) if number in (0, size) else (number - half, number + half)
-    if number == size:  # the identity: the diagonal of all columns
+    if not marked or number == size:  # the identity: the diagonal of all columns
+        span[0], span[1] = min(span[0], begin) if span[1] > 0 else begin, max(span[1], end)
         moved[0] = 0.0
-        for j in range(size):
-            begins[j], ends[j] = 0, size
         return
     for j in range(size):  # without branches, hence vectorised
         begins[j] = min(begins[j], begin) if moved[j] > 0 else begins[j]

@@ -16,6 +16,8 @@ from starlette.applications import Starlette
 from starlette.types import Message, Scope
 
 from gamesim.lab import server
+from gamesim.lab.address import Address
+from gamesim.lab.events import EVENTS
 from gamesim.lab.session import Session
 from gamesim.lab.workers import Workers
 from tests.fuzzing import texts, trees
@@ -25,7 +27,11 @@ from tests.fuzzing.values import Input, some
 
 TOKEN = "the-token"
 PORT = 8765
-_MORE_WORDS = ("do", "begin", "game", "play", "speed", "pause", "step", "toml", "drawn", "scenario", "beside", "rounds")
+_MORE_COMMANDS = ("play", "speed", "pause", "seek", "toml", "drawn", "portrait", "cloud", "device")
+_MORE_WORDS = (
+    *("do", "begin", "game", "play", "speed", "pause", "seek", "toml", "drawn", "scenario", "beside", "rounds"),
+    *("growth", "until", "event", "value", *EVENTS),
+)
 
 
 class Client:
@@ -104,16 +110,24 @@ def _message(random: Random) -> bytes:
 
 
 def _tree(random: Random) -> dict[str, Any]:
-    do = some(random, ("begin", "begin", "begin", "game", "game", "play", "speed", "pause", "step", "toml", "drawn"))
+    do = some(random, (*["begin"] * 4, *["game"] * 2, *_MORE_COMMANDS))
     if do == "game":
         return {"do": do, "game": scenario_tree(random)["game"]}
     if do == "begin":
         scenario = scenario_tree(random)
         beside = {"beside": scenario.get("players")} if random.random() < 0.3 else {}
         return {"do": do, "scenario": scenario, **beside}
-    if do == "step":
-        return {"do": do, "rounds": random.randint(1, 9)}
-    return {"do": do, "speed": some(random, (None, 1, 0.5, 1000))} if do in ("play", "speed") else {"do": do}
+    if do == "seek":
+        return {"do": do, "round": random.randint(0, 9)}
+    if do in ("play", "speed"):
+        until = {"until": _until(random)} if do == "play" and random.random() < 0.5 else {}
+        return {"do": do, "speed": some(random, (None, 1, 0.5, 1000)), "growth": some(random, (0, 0.77, 5)), **until}
+    return {"do": do}
+
+
+def _until(random: Random) -> dict[str, Any]:
+    event = some(random, tuple(EVENTS))
+    return {"event": event, "value": some(random, (0, 0.01, 3, 1e9))} if EVENTS[event] else {"event": event}
 
 
 def use_messages(given: Input, folder: Path) -> None:
@@ -148,20 +162,29 @@ def _applications() -> dict[bool, Starlette]:
     """Return the lab without and with a token."""
     found = {}
     for token in (None, TOKEN):
-        found[token is not None] = server.application(server.Address("127.0.0.1", PORT, token))
+        found[token is not None] = server.application(Address("127.0.0.1", PORT, token))
         found[token is not None].state.workers = Workers()
     return found
 
 
 _PATHS = (
     *("/", "/choices.json", "/runs/abc/0/record.zip", "/runs/abc/1/report.html", "/live"),
-    *("/static/main.js", "/static/"),
+    *("/static/main.js", "/static/", "/code.svg"),
 )
 _PATH_WORDS = (
     *("..", "/", "//", "%2e%2e", "%2f", "%00", "\\", "..%2f..%2fserver.py", "static", "runs", "%ff", "%"),
     *("?", "#", "."),
 )
-_QUERIES = ("", "token=the-token", "token=", "token=wrong", "token=a&token=the-token", "a=b;token=x", "%74oken=x")
+_QUERIES = (
+    "",
+    "token=the-token",
+    "token=",
+    "token=wrong",
+    "token=a&token=the-token",
+    "a=b;token=x",
+    "%74oken=x",
+    "lesson=chicken",
+)
 _HOSTS = ("127.0.0.1:8765", "localhost:8765", "[::1]:8765", "evil.example:8765", "127.0.0.1", "127.0.0.1:8765@evil", "")
 _ORIGINS = (
     *("", "", "", "", "http://127.0.0.1:8765", "http://127.0.0.1:8765", "http://evil.example", "null"),

@@ -3,7 +3,9 @@
 import { byId, h, put } from "/lab/dom.js";
 import { connect, digits } from "/static/wire.js";
 
-const code = new URLSearchParams(location.search).get("token") ?? "";
+const given = new URLSearchParams(location.search);
+const code = given.get("token") ?? "";
+const alone = given.get("name"); // the name, if there is no teacher to give out codes
 const KEY = `gamesim-class-${location.host}`;
 let state = null;
 let sent = null; // the round and action that were sent and not yet acknowledged
@@ -27,7 +29,7 @@ function store(secret) {
 }
 
 const send = connect({
-  enter: () => (stored() ? { do: "back", secret: stored() } : (joining(), null)),
+  enter: () => (stored() ? { do: "back", secret: stored() } : (joining(), alone ? { do: "join", code, name: alone } : null)),
   status: (words) => put("message", words),
   receive(message) {
     if (message.is === "joined") {
@@ -37,6 +39,7 @@ const send = connect({
       if (message.about === "back") {
         store(null);
         joining();
+        if (alone) send({ do: "join", code, name: alone });
       } else {
         if (message.about === "move") sent = null;
         put("message", `${message.why[0].toUpperCase()}${message.why.slice(1)}.`);
@@ -93,7 +96,7 @@ function draw() {
   if (state.phase === "open" && !state.seated) parts.push(h("p", {}, "You play from the next round on."));
   if (state.phase === "open" && state.seated) parts.push(...choices());
   if (state.last && state.phase !== "open") parts.push(...happened());
-  if (state.phase === "closed") parts.push(h("p", { class: "dim" }, "Wait for the next round."));
+  if (state.phase === "closed" && !alone) parts.push(h("p", { class: "dim" }, "Wait for the next round."));
   if (state.results) parts.push(...results());
   if (state.payoffs && state.phase !== "ended") parts.push(table());
   byId("page").replaceChildren(...parts);
@@ -136,19 +139,48 @@ function happened() {
 
 function results() {
   const { results: found, learner } = state;
-  const row = (name, value) => h("tr", {}, h("th", { scope: "row" }, name), h("td", {}, digits(value)));
+  const others = Object.entries(state.opponents);
+  const row = (name, key) => h("tr", {}, h("th", { scope: "row" }, name), [found, ...others.map(([, one]) => one)].map((one) => h("td", {}, digits(one[key]))));
   return [
-    h("h2", {}, "Your results per round"),
+    h("h2", {}, "Results per round"),
     h(
-      "table",
-      {},
-      row("Your payoff", found.payoff),
-      row(`${learner.name} in seats like yours`, learner.payoff),
-      row("External regret", found.external),
-      row("Internal regret", found.internal),
-      row("Swap regret", found.swap),
+      "div",
+      { class: "scroll" },
+      h(
+        "table",
+        {},
+        h("tr", {}, h("th", {}), h("th", {}, "you"), others.map(([name]) => h("th", {}, `${name} (${learner.name})`))),
+        row("payoff", "payoff"),
+        row("external regret", "external"),
+        row("internal regret", "internal"),
+        row("swap regret", "swap"),
+      ),
     ),
     h("p", {}, found.deviation),
+    h("p", { class: "dim" }, `${learner.name} would have earned ${digits(learner.payoff)} per round in ${others.length ? "your seat" : "seats like yours"}, against the same moves.`),
+    ...replay(),
+  ];
+}
+
+/** Every round as a column: the actions of all players, and what it paid. */
+function replay() {
+  const { history, players, labels, seat } = state;
+  if (!history.length || !players) return [];
+  const order = [seat, ...players.keys()].filter((one, k, all) => all.indexOf(one) === k);
+  const cell = (text) => h("td", {}, text);
+  return [
+    h("h2", {}, "Round by round"),
+    h(
+      "div",
+      { class: "scroll replay" },
+      h(
+        "table",
+        {},
+        h("tr", {}, h("th", {}, "round"), history.map((one) => cell(String(one.round)))),
+        order.map((player) => h("tr", {}, h("th", { scope: "row" }, player === seat ? "you" : players[player]), history.map((one) => cell(labels[player][one.actions[player]])))),
+        h("tr", {}, h("th", {}, "paid"), history.map((one) => cell(digits(one.payoff)))),
+      ),
+    ),
   ];
 }
 

@@ -132,7 +132,7 @@ function joint(rows) {
 }
 
 function obedience(rows) {
-  const head = ["to", "advice", "times", "followed", "following paid", "not following paid"];
+  const head = ["to", "advice", "times", "followed", "paid", "else paid"];
   return h(
     "div",
     { class: "scroll" },
@@ -161,7 +161,7 @@ function plot(canvas) {
           ["CCE gap", found.curve.rounds, found.curve.cce, "--cce"],
         ]
       : state.actions[0].slice(0, 6).map((name, k) => [name, found.history.map((_, t) => t + 1), found.history.map((row) => row[k]), `--p${k}`]);
-  const top = canvas.dataset.plot === "gaps" ? Math.max(...lines.flatMap((one) => one[2]), 1e-9) : 1;
+  const top = canvas.dataset.plot === "gaps" ? Math.max(...lines.flatMap((one) => one[2]), 0.1) : 1;
   const last = Math.max(...lines[0][1], 2);
   const left = 46, right = 10, up = 26, down = 34;
   const x = (at) => left + ((at - 1) / (last - 1)) * (box.width - left - right);

@@ -28,11 +28,10 @@ export class Glossary {
   }
 
   button(words, entry) {
-    const onclick = (event) => {
-      event.preventDefault();
-      this.open(entry, event.currentTarget);
-    };
-    return h("button", { type: "button", class: "term", title: `What is ${/^[aeiou]/i.test(entry.name) ? "an" : "a"} ${entry.name}?`, onclick }, words);
+    const onclick = (event) => this.open(entry, event.currentTarget);
+    const onkeydown = (event) => event.key === "Enter" && onclick(event);
+    const attributes = { class: "term", role: "button", tabindex: 0, title: "What does this mean?", onclick, onkeydown };
+    return h("span", attributes, words); // a button would not break across lines
   }
 
   /** Show the definition of an entry beside the word that asks for it. */

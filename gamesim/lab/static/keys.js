@@ -8,7 +8,7 @@ export function listen(keys, shift) {
   const act = (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return null;
     const { key, target } = event;
-    if (target.closest(TYPED)) return key === "Escape" ? () => target.blur() : null;
+    if (target.closest(TYPED)) return null;
     if (key.startsWith("Arrow") && target.closest("canvas")) return null; // a picture that can be rotated
     const name = key.length === 1 ? key.toLowerCase() : key;
     const known = (event.shiftKey && shift[name]) || keys[name];

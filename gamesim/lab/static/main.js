@@ -43,6 +43,7 @@ const connection = new Connection({
     begin(page.scenario, page.beside);
   },
   closed() {
+    page.session = null;
     transport.playing = false;
     clearTimeout(page.patience);
     redraw();
@@ -95,7 +96,7 @@ const connection = new Connection({
     if (shape === page.shape?.shape) transport.seeking = round;
   },
   paused({ event, round }) {
-    notify(`Paused after round ${whole(round)}: ${reason(event)}.`);
+    showStatus(`paused after round ${whole(round)}: ${reason(event)}`);
   },
   nearest(message) {
     if (message.shape !== page.shape?.shape) return;
@@ -117,6 +118,7 @@ const connection = new Connection({
 });
 
 function begin(scenario, beside) {
+  if (!page.session) Object.assign(page, { scenario, beside }); // begun as soon as the server is there
   page.wanted.push({ scenario, beside });
   connection.send({ do: "begin", scenario, beside });
   awaitAnswer();
@@ -355,7 +357,7 @@ function showJoin() {
   byId("join").replaceChildren(
     ...(choices.links.length
       ? [
-          h("img", { src: code, alt: "QR code of the link", width: 260, height: 260 }),
+          h("img", { src: code, alt: "QR code of the link", width: 380, height: 380 }),
           h("div", {}, h("p", {}, "Join with this code, or open"), choices.links.map((link) => h("p", {}, h("code", {}, link)))),
         ]
       : [h("p", { class: "about dim" }, "To let others join, start the lab with gamesim lab --allow-network.")]),
@@ -364,11 +366,17 @@ function showJoin() {
 byId("share-button").addEventListener("click", showJoin);
 
 const details = byId("setup");
-const toggleSetup = () => (details.open = !details.open);
+function toggleSetup() {
+  details.open = !details.open;
+  localStorage.setItem("gamesim-setup", details.open ? "open" : "closed");
+}
 byId("setup-button").addEventListener("click", toggleSetup);
+details.querySelector("summary").addEventListener("click", (event) => {
+  event.preventDefault();
+  toggleSetup();
+});
 details.addEventListener("toggle", () => {
   byId("setup-button").setAttribute("aria-pressed", String(details.open));
-  localStorage.setItem("gamesim-setup", details.open ? "open" : "closed");
   redraw();
 });
 
@@ -429,6 +437,7 @@ for (const part of [document.querySelector(".top"), document.querySelector(".tra
 function leave() {
   byId("term").hidePopover();
   if (!byId("course").hidden) course.toggle();
+  else if (!byId("share").hidden) byId("share-button").click();
   else if (cards.filling) cards.fill(null);
 }
 
@@ -468,5 +477,6 @@ addEventListener("hashchange", () => {
 setTheme(THEMES.includes(localStorage.getItem("gamesim-theme")) ? localStorage.getItem("gamesim-theme") : "system");
 setProjector(localStorage.getItem("gamesim-projector") === "on");
 recall();
-details.open = localStorage.getItem("gamesim-setup") === "open" || (!course.lesson && innerWidth >= 1100);
+const kept = localStorage.getItem("gamesim-setup");
+details.open = kept === null ? !course.lesson && innerWidth >= 1100 : kept === "open";
 document.body.classList.add("ready");

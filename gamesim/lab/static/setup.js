@@ -91,7 +91,9 @@ export class Setup {
         ...options,
       ),
       h("p", { class: "about" }, chosen ? chosen.about : "Enter payoffs and labels below."),
-      chosen?.teaches ? h("p", { class: "about dim" }, `Teaches: ${chosen.teaches}`) : null,
+      chosen?.teaches
+        ? h("details", { class: "about dim", id: "teaches" }, h("summary", {}, "What it teaches"), chosen.teaches)
+        : null,
       chosen?.settings.length
         ? this.fields.settings("game", chosen.settings, this.scenario.game.settings ?? {}, (settings) =>
             this.askGame({ name, ...(Object.keys(settings).length ? { settings } : {}) }),

@@ -101,8 +101,10 @@ export class Transport {
     this.goTo(this.round + rounds);
   }
 
-  jump(places) {
-    this.goTo(roundAt(placeOf(this.round, this.rounds) + places * JUMP, this.rounds));
+  /** Move along the scrubber, by one round at least. */
+  jump(by) {
+    const to = roundAt(placeOf(this.round, this.rounds) + by * JUMP, this.rounds);
+    this.goTo(by > 0 ? Math.max(to, this.round + 1) : Math.min(to, this.round - 1));
   }
 
   toggle() {

@@ -29,8 +29,11 @@ import * as tetrahedron from "./tetrahedron.js";
 import * as regrets from "./regrets.js";
 import * as profile from "./profile.js";
 import * as payoffs from "./payoffs.js";
+import * as portrait from "./portrait.js";
+import * as cloud from "./cloud.js";
+import * as device from "./device.js";
 
-export const VIEWS = { strategies, tetrahedron, regrets, joint, payoffs, profile };
+export const VIEWS = { strategies, tetrahedron, regrets, joint, payoffs, profile, portrait, cloud, device };
 export const FIRST = ["strategies", "tetrahedron", "regrets", "joint", "payoffs"];
 const SPOKEN = 1500; // milliseconds between two updates of the aria labels
 
@@ -84,7 +87,7 @@ export class Cards {
     this.page.opened([...this.open], this.filling);
   }
 
-  /** Open these views and no others. */
+  /** Open these views, in this order, and no others. */
   setOpen(names, filling = null) {
     this.open = new Set(names.filter((name) => name in VIEWS));
     this.filling = filling in VIEWS ? filling : null;
@@ -101,7 +104,7 @@ export class Cards {
 
   /** Fill the screen with the next open view; after the last one, with none. */
   fillNext() {
-    const names = [...this.cards.keys()].filter((name) => this.open.has(name) && this.fitting.has(name));
+    const names = [...this.open].filter((name) => this.fitting.has(name));
     this.fill(names[names.indexOf(this.filling) + 1] ?? null);
   }
 
@@ -120,7 +123,9 @@ export class Cards {
   show() {
     const filling = this.fitting.has(this.filling) ? this.filling : null;
     document.body.classList.toggle("filled", filling !== null);
+    const order = [...this.open];
     for (const [name, { card, fill }] of this.cards) {
+      card.style.order = order.indexOf(name);
       const shown = this.open.has(name) && this.fitting.has(name);
       card.hidden = !shown || (filling !== null && name !== filling);
       card.classList.toggle("full", name === filling);

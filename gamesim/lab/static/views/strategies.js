@@ -7,13 +7,15 @@ export const title = "Strategies";
 export const about = "Filled: current round. Outline: average so far.";
 export const fits = () => true;
 
+const NARROW = 80; // pixels per player, if there are many
+
 export function draw(canvas, feed) {
   const { context, width, height } = begin(canvas);
   const { game } = feed.shape;
   const now = byPlayer(feed.state.strategy, game);
   const average = byPlayer(feed.state.average, game);
   const path = feed.path.rows.map((row) => byPlayer(row, game));
-  panels(game.players.length, width, height).forEach((place, i) => {
+  panels(game.players.length, width, height, game.players.length > 4 ? NARROW : undefined).forEach((place, i) => {
     font(context, 0.78, "600");
     text(context, game.players[i], place.x + place.width / 2, place.y + theme().size * 0.7, {
       colour: theme().players[i % 6],

@@ -1,0 +1,139 @@
+"""The pages of a class in Chromium: students and a teacher, a reload and a restart in mid-round, and playing alone."""
+
+import os
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.chromium import PROGRAM, Page
+from tests.classroom_server import Class, running_class
+
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed")
+PICTURES = os.environ.get("GAMESIM_PICTURES")  # a folder to which the screens are written, to be looked at
+
+
+@pytest.fixture(scope="module")
+def browsers() -> Iterator[list[Page]]:
+    """Three browsers, because a student is known by what a browser stores."""
+    pages = [Page() for _ in range(3)]
+    yield pages
+    for page in pages:
+        page.close()
+
+
+def take(page: Page, name: str, *, full: bool = False) -> None:
+    if PICTURES:
+        page.picture(Path(PICTURES) / f"{name}.png", full=full)
+
+
+def press(page: Page, words: str) -> None:
+    page.run(f"[...document.querySelectorAll('button')].find((one) => one.textContent === {words!r}).click()")
+
+
+def shows(page: Page, words: str) -> Any:
+    return page.until(f"document.body.innerText.includes({words!r})")
+
+
+def fits(page: Page) -> Any:
+    return page.run("document.documentElement.scrollWidth <= innerWidth")
+
+
+def join(page: Page, room: Class, name: str, width: int = 390) -> None:
+    page.resize(width, 844)
+    page.open(f"{room.origin}/?token={room.session.code}")
+    page.run("localStorage.clear()")
+    page.open(f"{room.origin}/?token={room.session.code}")
+    page.until("!!document.querySelector('input[name=name]')")
+    page.type("input[name=name]", name)
+    press(page, "Join")
+    shows(page, "You are in")
+    assert fits(page)
+
+
+def open_teacher(page: Page, room: Class) -> None:
+    page.resize(1366, 768)
+    page.open("about:blank")
+    page.open(f"{room.origin}/teach#{room.teacher}")
+    shows(page, "in the room")
+
+
+def choose(page: Page, round: int, action: int) -> None:
+    shows(page, f"Round {round} of")
+    page.until("document.querySelectorAll('.choices button:not(:disabled)').length > 1")
+    page.run(f"document.querySelectorAll('.choices button')[{action}].click()")
+
+
+def test_two_students_and_a_teacher(browsers: list[Page], tmp_path: Path) -> None:
+    """A whole session, with a student who reloads in mid-round and a server that is started again."""
+    teacher, ada, bob = browsers
+    log = tmp_path / "room.sqlite"
+    device = (0.0, 0.5, 0.5, 0.0)
+    with ExitStack() as stack:
+        room = stack.enter_context(running_class(log, rounds=3, device=device))
+        port = room.address.port
+        open_teacher(teacher, room)
+        assert room.teacher not in teacher.run("location.href")  # the link is not on the projector
+        join(ada, room, "Ada <b>bold</b>")
+        join(bob, room, "Bob")
+        shows(teacher, "Ada <b>bold</b>")
+        take(teacher, "teacher-lobby")
+        press(teacher, "Start")
+        shows(ada, "You are advised to play")
+        take(ada, "student-advice")
+        advice = [page.run("document.querySelector('.advice strong').textContent") for page in (ada, bob)]
+        assert sorted(advice) == ["chicken out", "dare"]
+        choose(ada, 1, 1)
+        shows(ada, "Your choice counts")
+        ada.open(f"{room.origin}/?token={room.session.code}")  # a reload
+        shows(ada, "Your choice counts")
+        assert ada.run("document.querySelectorAll('.choices button[aria-pressed=true]').length") == 1
+        assert not bob.run("document.body.innerText.includes('Ada')")  # nobody's moves or names before the end
+    shows(bob, "The connection was lost")
+    with running_class(log, rounds=3, device=device, port=port) as room:
+        shows(ada, "Your choice counts")  # the pages reconnect, and nothing is lost
+        choose(bob, 1, 0)
+        shows(ada, "This round paid")
+        take(ada, "student-closed")
+        shows(teacher, "Round 1 of 3 is over")
+        press(teacher, "Next round")
+        choose(ada, 2, 0)
+        shows(teacher, "1 of 2 have chosen")
+        press(teacher, "Close round")  # Bob sleeps
+        shows(bob, "You did not choose in time")
+        press(teacher, "Reveal results")
+        shows(ada, "swap regret")
+        take(ada, "student-results", full=True)
+        assert fits(ada)
+        shows(teacher, "Were recommendations followed?")
+        for width, height in ((1366, 768), (1920, 1080)):
+            teacher.resize(width, height)
+            assert fits(teacher)
+            take(teacher, f"teacher-{width}", full=True)
+        press(teacher, "End")
+        shows(bob, "The session has ended")
+    assert ada.errors == [] or all("WebSocket" in one for one in ada.errors)
+
+
+def test_a_student_plays_alone(browsers: list[Page], tmp_path: Path) -> None:
+    """By keyboard, without a teacher; at the end there are the regrets of both, and the replay."""
+    _, page, _ = browsers
+    with running_class(
+        tmp_path / "play.sqlite", matching="learner", rounds=3, learner="hedge", alone=True, role=1
+    ) as room:
+        page.resize(390, 844)
+        page.open(room.origin)
+        page.run("localStorage.clear()")
+        page.open(f"{room.origin}/?token={room.session.code}&name=You")
+        for round in (1, 2, 3):
+            shows(page, f"Round {round} of 3")
+            page.until("document.querySelectorAll('.choices button:not(:disabled)').length > 1")
+            page.key("2")
+        shows(page, "The session has ended")
+        shows(page, "Row (hedge)")
+        shows(page, "Round by round")
+        take(page, "alone-results", full=True)
+        assert fits(page)
+    assert [one.actions[0][1] for one in room.session.room.played] == [1, 1, 1]

@@ -1,0 +1,452 @@
+"""The page in front of a class: keys, layout, time, lessons, pictures, and how others join."""
+
+import json
+import re
+import time
+from functools import partial
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+from xml.etree import ElementTree
+
+import pytest
+
+from gamesim.formatting import number
+from gamesim.lab.course import course
+from gamesim.scenario import Scenario
+from tests import lab_browser
+from tests.chromium import PROGRAM, Page, wait
+from tests.lab_browser import ALL, CHICKEN, click, play_out, scenario_in_address, text, visit
+from tests.lab_server import Lab, running_lab
+
+lab, browser, page = lab_browser.lab, lab_browser.browser, lab_browser.page  # fixtures
+pytestmark = pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed")
+
+SIZES = [(390, 844), (1366, 768), (1920, 1080)]
+SMALL: dict[str, Any] = {**CHICKEN, "rounds": 2000, "players": [{"learner": "hedge", "perturb": 0.5}] * 2}
+SHOWN = (
+    "[...document.querySelectorAll('.card:not([hidden])')].sort((a, b) => a.style.order - b.style.order)"
+    ".map((card) => card.dataset.view)"
+)
+WORD = "document.querySelector('#play-word').textContent"
+
+
+def rounds(page: Page) -> int:
+    return int(text(page, "#round").replace(",", ""))
+
+
+def at_round(page: Page, round: int) -> None:
+    page.until(f"document.querySelector('#round').textContent === '{round:,}'")
+
+
+def box(page: Page, selector: str) -> Any:
+    """Return left, top, right and bottom of an element on the screen."""
+    return page.run(
+        f"(() => {{ const one = document.querySelector({selector!r}).getBoundingClientRect();"
+        " return [one.left, one.top, one.right, one.bottom]; })()"
+    )
+
+
+def open_lesson(page: Page, lab: Lab, name: str, **state: Any) -> None:
+    page.open("about:blank")
+    page.open(f"{lab.origin}/#{quote(json.dumps({'lesson': name, **state}))}")
+    page.until("document.querySelector('#rounds')?.textContent !== '–'", 60)
+
+
+# Driving.
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_space_plays_and_pauses_whatever_has_the_focus(page: Page, lab: Lab, size: tuple[int, int]) -> None:
+    page.resize(*size)
+    open_lesson(page, lab, "shapley")
+    page.run("document.querySelector('#setup').open = true")
+    before = scenario_in_address(page)
+    for selector in (
+        *("body", "#play", "#step", "#reset", "#speed", "#scrub", "#until", "#accelerate", "#lesson-next"),
+        *("#answer-0", ".view-switches button", "summary", "#game", "#player-0-learner", ".term", "#course-button"),
+    ):
+        page.run(f"document.querySelector({selector!r}).focus()")
+        for word in ("Pause", "Play"):
+            page.key(" ")
+            page.until(f"{WORD} === {word!r}")
+    click(page, "#step")
+    page.click("#back")
+    page.key(" ")
+    page.until(f"{WORD} === 'Pause'")
+    page.key(" ")
+    page.until(f"{WORD} === 'Play'")
+    click(page, "#reset")
+    page.key(" ")
+    page.until(f"{WORD} === 'Pause'")
+    assert scenario_in_address(page) == before  # no key has changed anything
+    assert page.run("document.querySelector('#course').hidden")
+    assert page.run("[...document.querySelectorAll('.votes')].every((one) => one.textContent === '')")
+
+
+def test_keys_neither_type_into_a_list_nor_move_a_slider(page: Page, lab: Lab) -> None:
+    visit(page, lab, scenario=SMALL, speed=30, views=["strategies"])
+    for selector in ("#game", "#player-0-learner", "#scenario-feedback", "#until"):
+        before = page.run(f"document.querySelector({selector!r}).focus(), document.querySelector({selector!r}).value")
+        for key in ("s", "b", "x", "w", "ArrowRight", "ArrowLeft"):
+            page.key(key)
+        assert page.run(f"document.querySelector({selector!r}).value") == before, selector
+    page.run("document.querySelector('#speed').focus()")
+    page.key("r")
+    at_round(page, 0)
+    page.key("ArrowRight")
+    at_round(page, 1)
+    page.key("ArrowRight")
+    at_round(page, 2)
+    page.key("ArrowLeft")
+    at_round(page, 1)
+    assert text(page, "#speed-shown") == "1,000 rounds/s"
+    page.key("ArrowUp")
+    assert text(page, "#speed-shown") == "1,259 rounds/s"
+    page.key("ArrowRight", shift=True)  # jumps along the scrubber, at least by a round
+    page.key("ArrowRight", shift=True)
+    page.until("parseInt(document.querySelector('#round').textContent) >= 2")
+    page.run("document.querySelector('#player-0-name').focus()")  # but a text can be typed
+    page.key(" ")
+    page.key("b")
+    assert page.run("document.querySelector('#player-0-name').value").endswith(" b")
+
+
+def test_the_settings_open_and_close_at_every_width(page: Page, lab: Lab) -> None:
+    page.resize(1000, 800)
+    open_lesson(page, lab, "chicken")
+    page.run("localStorage.clear()")
+    is_open = "document.querySelector('#setup').open"
+    for width in (1000, 1600, 390, 1366, 1920):
+        page.resize(width, 800)
+        for control in ("#setup > summary", "#setup-button"):
+            was = page.run(is_open)
+            for state in (not was, was):
+                page.click(control)
+                page.until(f"{is_open} === {'true' if state else 'false'}")
+        assert page.run("document.scrollingElement.scrollWidth") <= width
+    page.click("#setup-button")
+    state = page.run(is_open)
+    page.call("Page.reload")
+    page.until("document.querySelector('body.ready') !== null")
+    assert page.run(is_open) == state
+    page.run("localStorage.clear()")
+
+
+@pytest.mark.parametrize(("width", "height", "large"), [(1366, 768, False), (1024, 768, True), (1920, 1080, True)])
+def test_the_first_picture_is_fully_visible_below_the_controls(
+    page: Page, lab: Lab, width: int, height: int, large: bool
+) -> None:
+    page.resize(width, height)
+    for name in ("chicken", "shapley", "el-farol"):
+        open_lesson(page, lab, name)
+        if large:
+            page.key("p")
+        page.key(" ")
+        page.until("document.querySelector('#round').textContent !== '0'")
+        left, top, right, bottom = box(page, f"#view-{page.run(SHOWN)[0]} canvas[role=img]")
+        assert box(page, ".transport")[3] <= top and bottom <= height and 0 <= left < right <= width
+        assert bottom - top >= 250 and right - left >= 250
+        assert box(page, ".transport")[1] >= 0 and page.run("scrollY") == 0
+        if large:
+            page.key("p")
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_any_view_fills_the_screen(page: Page, lab: Lab, size: tuple[int, int]) -> None:
+    page.resize(*size)
+    visit(page, lab, scenario=SMALL, speed=20, views=ALL)
+    for view in ALL:
+        page.run(f"document.querySelector('#view-{view} .fill').click()")
+        left, top, right, bottom = box(page, f"#view-{view} canvas[role=img]")
+        assert right - left >= 0.85 * size[0] and bottom - top >= 0.5 * size[1], view
+        assert bottom <= size[1] and box(page, ".transport")[3] <= top
+    address = page.run("location.href")
+    page.key("Escape")
+    assert box(page, "#view-strategies canvas[role=img]")[2] > 0
+    assert not page.run("document.body.classList.contains('filled')")
+    page.open("about:blank")
+    page.open(address)  # a copied link shows the same view
+    page.until("document.querySelector('body.filled #view-profile:not([hidden])') !== null")
+    page.key("f")
+    page.until("!document.body.classList.contains('filled')")
+    page.key("f")
+    page.until("document.querySelector('.full')?.id === 'view-strategies'")
+
+
+def test_the_choice_of_views_survives_reloads_and_is_part_of_the_link(page: Page, lab: Lab) -> None:
+    open_lesson(page, lab, "chicken")
+    assert page.run(SHOWN) == ["strategies", "tetrahedron", "payoffs"]
+    page.key("1")
+    page.key("6")
+    page.key("1")
+    expected = ["tetrahedron", "payoffs", "profile", "strategies"]
+    assert page.run(SHOWN) == expected
+    page.call("Page.reload")
+    page.until("document.querySelector('#rounds')?.textContent === '10,000'")
+    assert page.run(SHOWN) == expected
+    assert text(page, "#lesson-title") == "Chicken"
+
+
+# Time.
+
+
+def scrub_to(page: Page, round: int, last: int) -> None:
+    page.run(
+        f"(({{ scrub }}) => {{ scrub.value = Math.round(1000 * Math.log1p({round}) / Math.log1p({last}));"
+        " scrub.dispatchEvent(new Event('input')); })(window)"
+    )
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_every_round_can_be_shown_again(page: Page, lab: Lab, size: tuple[int, int]) -> None:
+    page.resize(*size)
+    visit(page, lab, scenario=SMALL, speed=61, views=["strategies", "regrets"])
+    picture = "document.querySelector('#view-strategies canvas[role=img]').toDataURL()"
+    play_out(page)
+    end = text(page, "#gap_ce-0")
+    for place in (40, 900, 60):
+        scrub_to(page, place, 2000)
+        page.until(f"{WORD} === 'Play'")
+        there = rounds(page)
+        assert there == pytest.approx(place, rel=0.01)
+        exact = number(Scenario.from_dict(SMALL).simulation().run(there).gap("ce"))
+        page.until(f"document.querySelector('#gap_ce-0').textContent === {exact!r}")
+        time.sleep(0.3)  # the server has gone there, too
+        assert rounds(page) == there and text(page, "#gap_ce-0") == exact
+    before = page.run(picture)
+    page.key("ArrowRight")
+    at_round(page, there + 1)
+    page.until(f"{picture} !== {before!r}")
+    page.key("ArrowLeft")
+    at_round(page, there)
+    page.until(f"{picture} === {before!r}")  # the same picture as before, to the pixel
+    click(page, "#play")
+    page.until(f"{WORD} === 'Again'")
+    assert rounds(page) == 2000 and text(page, "#gap_ce-0") == end
+    assert page.run("getComputedStyle(document.querySelector('#scrub')).getPropertyValue('--kept')") == "100%"
+
+
+def test_play_pauses_at_a_round_or_an_event_and_continues(page: Page, lab: Lab) -> None:
+    visit(page, lab, scenario={**SMALL, "game": {"name": "matching-pennies"}}, speed=61, views=["strategies"])
+    page.choose("#until", "round")
+    page.type("#until-value", "137")
+    click(page, "#play")
+    at_round(page, 137)
+    page.until(f"{WORD} === 'Play'")
+    assert "paused after round 137" in text(page, "#status")
+    page.choose("#until", "cycle")
+    click(page, "#play")
+    page.until("document.querySelector('#status').textContent.includes('the first cycle')")
+    page.until(f"{WORD} === 'Play'")
+    assert 137 < rounds(page) < 2000
+    page.choose("#until", "cce-gap")
+    page.type("#until-value", "much")
+    assert "expected a number" in text(page, "#notice-text")
+    page.type("#until-value", "0.5")
+    click(page, "#reset")
+    at_round(page, 0)
+    click(page, "#play")
+    page.until("document.querySelector('#status').textContent.includes('CCE gap below 0.5')")
+    page.until(f"{WORD} === 'Play'")
+    assert float(text(page, "#gap_cce-0")) < 0.5
+    address = page.run("location.href")
+    page.open("about:blank")
+    page.open(address)
+    page.until("document.querySelector('#until')?.value === 'cce-gap'")
+    assert page.run("document.querySelector('#until-value').value") == "0.5"
+
+
+def test_the_transition_of_chicken_is_seen(page: Page, lab: Lab) -> None:
+    """In its lesson, play leaves the mixed equilibrium slowly enough to be watched."""
+    open_lesson(page, lab, "chicken", step=1)
+    page.run(
+        "window.seen = new Set(); new MutationObserver(() => seen.add(document.querySelector('#round').textContent))"
+        ".observe(document.querySelector('#round'), { childList: true, characterData: true, subtree: true })"
+    )
+    click(page, "#lesson-run")
+    page.until("parseInt(document.querySelector('#round').textContent.replace(',', '')) > 600")
+    page.key(" ")
+    seen = sorted(int(one.replace(",", "")) for one in page.run("[...seen]"))
+    assert len([one for one in seen if 30 <= one <= 480]) >= 10  # one probability falls from 0.8 to 0.01 on the way
+
+
+# Lessons.
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_a_lesson_asks_first_and_reveals_later(page: Page, lab: Lab, size: tuple[int, int]) -> None:
+    page.resize(*size)
+    open_lesson(page, lab, "shapley")
+    (lesson,) = [one for group in course() for one in group.lesson if one.scenario == "shapley"]
+    everything = "document.documentElement.innerHTML"
+    hidden = [lesson.reveal[:20], lesson.why[:20], lesson.exercise[:20], lesson.solution[:20]]
+    steps = ["Predict", "Run", "Reveal", "Why", "Exercise"]
+    assert page.run("[...document.querySelectorAll('.stages button')].map((one) => one.textContent)") == steps
+    assert text(page, "#lesson-question") == lesson.question
+    assert not [one for one in hidden if one in re.sub("<[^>]*>", "", page.run(everything))]
+    for k in (1, 1, 0, 1):
+        page.click(f"#answer-{k}")
+    assert page.run("[...document.querySelectorAll('.votes')].map((one) => one.textContent)") == ["1", "3", ""]
+    page.key("PageDown")
+    assert text(page, "#lesson-watch") == lesson.watch
+    assert not [one for one in hidden if one in re.sub("<[^>]*>", "", page.run(everything))]
+    page.click("#lesson-run")
+    page.until(f"{WORD} === 'Pause'")
+    page.key("n")
+    assert text(page, "#lesson-reveal") == lesson.reveal
+    assert text(page, ".answer.right") == f"✓ {lesson.answers[lesson.right]}3"
+    page.key("n")
+    assert text(page, "#lesson-why") == lesson.why
+    page.key("n")
+    assert text(page, "#lesson-exercise") == lesson.exercise
+    assert not page.run("document.querySelector('#lesson-solution').open")
+    page.key("b")
+    page.key("PageUp")
+    assert text(page, "#lesson-reveal") == lesson.reveal
+    page.call("Page.reload")
+    page.until("document.querySelector('#lesson-reveal') !== null")
+    for _ in range(3):
+        page.key("n")
+    page.until("document.querySelector('#lesson-title').textContent === \"Shapley's game with other learners\"")
+    page.until("location.hash.includes('wavelet-continuous')")
+    assert text(page, ".stages [aria-current]") == "Predict"
+    assert page.run("document.scrollingElement.scrollWidth") <= size[0]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_whole_course_fits_on_the_screen(page: Page, lab: Lab, size: tuple[int, int]) -> None:
+    page.resize(*size)
+    open_lesson(page, lab, "chicken")
+    page.key("c")
+    titles = [group.title for group in course()]
+    assert page.run("[...document.querySelectorAll('#course h2')].map((one) => one.textContent)") == titles
+    left, _, right, bottom = box(page, "#course")
+    assert 0 <= left < right <= size[0] and bottom <= size[1]
+    page.key("Escape")
+    assert page.run("document.querySelector('#course').hidden")
+    names = [lesson.scenario for group in course() for lesson in group.lesson]
+    if size != (1366, 768):
+        return
+    page.run("WebSocket.prototype.send = () => {}")  # the lessons are read, not run
+    for name in names:  # no step of any lesson is cut off
+        page.run(f"document.querySelector('[data-lesson={name}]').click()")
+        for step in range(5):
+            page.run("(document.querySelector('#lesson-solution') ?? {}).open = true")
+            last = name == names[-1] and step == 4
+            assert box(page, "#lesson-back" if last else "#lesson-next")[3] <= size[1], (name, step)
+            if step < 4:
+                page.key("n")
+
+
+def test_technical_words_open_the_glossary(page: Page, lab: Lab) -> None:
+    for size in SIZES:
+        page.resize(*size)
+        open_lesson(page, lab, "shapley", step=2)
+        words = page.run("[...document.querySelectorAll('.term')].map((one) => one.textContent)")
+        assert {"CE gap", "CCE gap", "coarse correlated equilibrium", "swap regret"} <= set(words)
+        for k in range(len(words)):
+            page.run(f"document.querySelectorAll('.term')[{k}].click()")
+            assert page.run("document.querySelector('#term').matches(':popover-open')")
+            left, top, right, bottom = box(page, "#term")
+            assert left >= 0 and right <= size[0] and bottom - top > 40
+        assert len(text(page, "#term-text")) > 40
+        page.key("Escape")
+        assert not page.run("document.querySelector('#term').matches(':popover-open')")
+
+
+def test_lessons_games_and_learners_are_found(page: Page, lab: Lab) -> None:
+    for size in SIZES:
+        page.resize(*size)
+        visit(page, lab, scenario=SMALL, speed=30, views=["strategies"])
+        page.key("/")
+        page.call("Input.insertText", text="bar")
+        assert "The El Farol bar" in text(page, "#found")
+        left, _, right, _ = box(page, "#found")
+        assert left >= 0 and right <= size[0]
+        page.key("Enter")
+        page.until("document.querySelector('#lesson-title')?.textContent === 'The El Farol bar'")
+        page.until("location.hash.includes('el-farol')")
+    page.key("/")
+    page.call("Input.insertText", text="stag")
+    page.key("Enter")
+    page.until("document.querySelector('#setup-line').textContent.startsWith('stag-hunt')")
+    page.key("/")
+    page.call("Input.insertText", text="regret matching plus")
+    page.key("Enter")
+    page.until("document.querySelector('#setup-line').textContent.includes('regret-matching-plus,')")
+    page.key("/")
+    page.call("Input.insertText", text="zzz")
+    assert text(page, "#found") == "nothing found"
+    page.key("Escape")
+    assert page.run("document.activeElement === document.body")
+
+
+# Pictures and joining.
+
+
+def _are_saved(folder: Path, pattern: str) -> bool:
+    return len(list(folder.glob(pattern))) == len(ALL)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_every_picture_can_be_saved(page: Page, lab: Lab, tmp_path: Path, size: tuple[int, int]) -> None:
+    page.resize(*size)
+    page.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    for kind in ("svg", "png"):  # Chromium saves at most ten files of a page in a row
+        page.open("about:blank")
+        visit(page, lab, scenario={**SMALL, "rounds": 200}, speed=61, views=ALL)
+        play_out(page)
+        page.until("document.querySelector('#ce-0').textContent !== '–'")
+        for view in ALL:
+            click(page, f"#view-{view} [title='Save as {kind.upper()}']")
+        pattern = f"chicken-*.{kind}"
+        wait(partial(_are_saved, tmp_path, pattern), "pictures are missing", 20)
+    for view in ALL:
+        wide, high = page.run(
+            f"(({{ clientWidth, clientHeight }}) => [clientWidth, clientHeight])"
+            f"(document.querySelector('#view-{view} canvas[role=img]'))"
+        )
+        drawn = ElementTree.fromstring((tmp_path / f"chicken-{view}.svg").read_text(encoding="utf-8"))
+        assert (float(drawn.attrib["width"]), float(drawn.attrib["height"])) == (wide, high)
+        marks = [one.tag.rpartition("}")[2] for one in drawn.iter()]
+        assert marks.count("text") >= 4 and marks.count("path") >= 6, view
+        words = [one.text for one in drawn.iter() if one.tag.endswith("}text")]
+        assert {"strategies": "Row", "tetrahedron": "dare, dare", "joint": "play so far"}.get(view, words[0]) in words
+        png = (tmp_path / f"chicken-{view}.png").read_bytes()
+        assert png[:8] == b"\x89PNG\r\n\x1a\n"
+        assert [int.from_bytes(png[k : k + 4], "big") for k in (16, 20)] == [3 * wide, 3 * high]
+        assert len(png) > 5000
+
+
+def test_labels_of_a_saved_picture_are_escaped(page: Page, lab: Lab, tmp_path: Path) -> None:
+    page.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    evil = '</text><script>alert(1)</script>&"'
+    game = {"payoffs": [[[1, 0], [0, 1]], [[0, 1], [1, 0]]], "actions": [[evil, "b"], ["c", "d"]]}
+    visit(page, lab, scenario={**SMALL, "rounds": 50, "game": game}, speed=61, views=["strategies"])
+    play_out(page)
+    click(page, "#view-strategies [title='Save as SVG']")
+    (path,) = wait(lambda: list(tmp_path.glob("*.svg")), "no picture was saved", 20)
+    drawn = ElementTree.fromstring(path.read_text(encoding="utf-8"))
+    assert not [one for one in drawn.iter() if "script" in one.tag]
+    assert [one.text for one in drawn.iter() if (one.text or "").startswith("</text>")]
+
+
+def test_others_join_with_a_code(browser: Page, page: Page, lab: Lab) -> None:
+    open_lesson(page, lab, "chicken")
+    click(page, "#share-button")
+    assert "--allow-network" in text(page, "#join")
+    page.open("about:blank")
+    with running_lab(token="only-for-friends") as guarded:
+        for size in SIZES:
+            browser.resize(*size)
+            browser.open(f"{guarded.address.links[0]}#{quote(json.dumps({'lesson': 'shapley'}))}")
+            browser.until("document.querySelector('#rounds')?.textContent !== '–'", 60)
+            click(browser, "#share-button")
+            browser.until("document.querySelector('#join img').naturalWidth > 100")
+            assert browser.run("document.querySelector('#join img').getAttribute('src')") == "code.svg?lesson=shapley"
+            assert guarded.address.links[0] in text(browser, "#join")
+            assert browser.run("document.scrollingElement.scrollWidth") <= size[0]
+            browser.open("about:blank")
+        browser.run("1")
+        browser.requests.clear()

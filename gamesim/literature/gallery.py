@@ -11,8 +11,9 @@ HEAD = """\
 # The literature, runnable
 
 Published results on learning in games, each with a number that was published, or that follows from the claim, and ours.
-Where a claim has no number ("converges", "stays away"), the limit beside it is our choice, and the note says so. `gamesim literature --all` runs every
-entry in full and writes this page; `gamesim run literature/NAME` runs the scenario of one entry.
+Where a claim has no number ("converges", "stays away"), the limit beside it is our choice, and the note says so.
+`gamesim literature --all` runs every entry in full and writes this page; `gamesim run literature/NAME` runs the
+scenario of one entry.
 
 """
 

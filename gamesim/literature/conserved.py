@@ -9,6 +9,7 @@ from gamesim import games
 from gamesim.figures.style import COLOURS, number, styled
 from gamesim.figures.surface import canvas
 from gamesim.figures.triangles import CORNERS, frame
+from gamesim.flows import Regulariser
 from gamesim.literature.entry import Reference, Result, at_least, at_most, entry, equal, scaled
 from gamesim.simulation.protocol import Order
 
@@ -80,7 +81,8 @@ def divergence_rises(size: float) -> Result:
 )
 def recurrence(size: float) -> Result:
     """Integrate two flows in rock-paper-scissors, and measure how closely they return to their starts."""
-    time, regularisers = max(2000 * size, 200.0), ("entropic", "log-barrier")
+    time = max(2000 * size, 200.0)
+    regularisers: tuple[Regulariser, ...] = ("entropic", "log-barrier")
     paths = {
         one: gamesim.flow("rock-paper-scissors", time, start=START, regulariser=one, points=int(20 * time) + 1)
         for one in regularisers
@@ -94,7 +96,7 @@ def recurrence(size: float) -> Result:
         ]
         + [at_least(f"largest distance from the start, {one}", 0.4, float(apart[one].max())) for one in regularisers],
         lambda: _returns(paths["entropic"], apart["entropic"]),
-        f"The theorem has no rate; the returns are those within {number(time)} units of time.",
+        f"The theorem has no rate; the limits are ours, for {number(time)} units of time.",
     )
 
 
@@ -130,6 +132,7 @@ def growing_area(size: float) -> Result:
             equal("rounds in which the area shrinks", 0, int((np.diff(area) <= 0).sum()), 0),
         ],
         lambda: _spread(odds, area / area[0], predicted),
+        "The published side is the determinant 1 + 16 η² p(1-p) q(1-q), multiplied along the run from the centre.",
     )
 
 
@@ -183,7 +186,7 @@ def taking_turns(size: float) -> Result:
         lambda: _turns({order: one[:2] for order, one in early.items()}, at, distance, energy),
         "The publication is about strategies without constraints. Here they are probabilities, and the run starts so "
         "close to the equilibrium that no projection acts. The bound follows from the conserved energy |x|² + |y|² + "
-        "η xᵀAy, with x and y relative to the equilibrium.",
+        "η xᵀAy, with x and y relative to the equilibrium; the factor of 10 for simultaneous play is ours.",
     )
 
 

@@ -157,7 +157,7 @@ def _aggregative_losses(integers: Integers, data: Vector, scratch: Vector, profi
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Aggregative(Game):
-    """Represent a symmetric game whose payoffs depend on a sum over the other players.
+    """Represent a symmetric game whose payoffs depend on a sum over the others.
 
     All players have the same actions, weights and payoffs. Memory grows with the number of players, not with the number
     of action profiles.

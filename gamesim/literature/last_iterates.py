@@ -105,8 +105,8 @@ def optimistic_weights(_: float) -> Result:
         "Linear last-iterate convergence in constrained saddle-point optimization",
         "Theorem 8",
     ),
-    "The strategies of optimistic gradient descent converge to equilibrium at a linear rate in every zero-sum game: the "
-    "distance shrinks by a constant factor per round.",
+    "The strategies of optimistic gradient descent converge to equilibrium at a linear rate in every zero-sum game: "
+    "the distance shrinks by a constant factor per round.",
 )
 def linear_rate(size: float) -> Result:
     """Fit a line to the logarithm of the gap, at step size 1/8."""
@@ -170,8 +170,8 @@ def regret_matching_last_iterates(size: float) -> Result:
         "Fast last-iterate convergence of learning in games requires forgetful algorithms",
         "main theorem on 2×2 games",
     ),
-    "For every δ there is a 2×2 game in which optimistic multiplicative weights still have a constant duality gap after "
-    "1/δ rounds; optimistic gradient descent converges at a rate that does not depend on δ.",
+    "For every δ there is a 2×2 game in which optimistic multiplicative weights still have a constant duality gap "
+    "after 1/δ rounds; optimistic gradient descent converges at a rate that does not depend on δ.",
 )
 def forgetting(_: float) -> Result:
     """Play the game with losses 1/2 + δ, 1/2, 0 and 1 for the first player, and look at the rounds after 1/δ."""
@@ -242,9 +242,9 @@ def _last_and_average(title: str, found: Mapping[str, Gaps], scale: str = "log")
         rounds = np.arange(1, len(gaps.last) + 1)
         panel.plot(rounds, np.maximum(gaps.last, SMALLEST), color=COLOURS[0], lw=0.8, label="last iterate")
         panel.plot(rounds, np.maximum(gaps.average, SMALLEST), color=COLOURS[1], label="average")
-        panel.set(xscale=scale, yscale="log", xlabel="round", ylabel="duality gap", title=name)
-        for axis in (panel.xaxis, panel.yaxis):
-            axis.set_major_formatter(lambda x, _: number(x))
+        panel.set(xscale=scale, yscale="log", xlabel="round", title=name)
+    for panel in panels[::columns]:
+        panel.set_ylabel("duality gap")
     panels[0].legend(loc="lower left")
     return figure
 

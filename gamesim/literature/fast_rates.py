@@ -154,12 +154,12 @@ def logarithmic_swap_regret(_: float) -> Result:
             at_least("for comparison, the same of plain rows", 1.5, ratios["blum-mansour"]),
         ],
         lambda: _powers(
-            "Log-barrier rows: swap regret grows no more in one decade than in the last",
+            "Log-barrier rows: swap regret grows no more in a decade than in the one before",
             found,
             kind="swap regret",
             scale="linear",
         ),
-        "Logarithmic growth adds the same amount in every decade, √T growth 3.16 times as much as in the decade before. "
+        "Logarithmic growth adds the same amount in every decade, √T growth 3.16 times that of the decade before. "
         "At these horizons the log barrier still has the larger regret, since its constant is larger.",
     )
 

@@ -25,7 +25,7 @@ class Reference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One number: what was published of it, what was measured, and whether they agree."""
+    """One number: what was published of it or follows from the claim, what was measured, and whether they agree."""
 
     what: str
     published: str
@@ -33,7 +33,7 @@ class Comparison:
     agrees: bool
 
     def __str__(self) -> str:
-        return f"{self.what}: published {self.published}, measured {number(self.measured)}"
+        return f"{self.what}: expected {self.published}, measured {number(self.measured)}"
 
 
 def equal(what: str, published: float, measured: float, within: float) -> Comparison:

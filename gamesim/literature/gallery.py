@@ -10,8 +10,10 @@ from gamesim.literature.entry import Entry, Result
 HEAD = """\
 # The literature, runnable
 
-Published results on learning in games, each with the published number and ours. `gamesim literature --all` runs every
-entry in full and writes this page; `gamesim run literature/NAME` runs the scenario of one entry.
+Published results on learning in games, each with a number that was published, or that follows from the claim, and ours.
+Where a claim has no number ("converges", "stays away"), the limit beside it is our choice, and the note says so.
+`gamesim literature --all` runs every entry in full and writes this page; `gamesim run literature/NAME` runs the
+scenario of one entry.
 
 """
 
@@ -50,7 +52,9 @@ def _sections(chosen: Mapping[str, Entry], results: Mapping[str, Result]) -> Ite
             f"| {row.what} | {row.published} | {number(row.measured)} | {'yes' if row.agrees else '**no**'} |"
             for row in result.comparisons
         ]
-        table = "\n".join(["| | published | measured | agrees |", "|---|---|--:|---|", *rows])
+        table = "\n".join(
+            ["| | published, or derived from the claim | measured | agrees |", "|---|---|--:|---|", *rows]
+        )
         note = f"{result.note}\n\n" if result.note else ""
         yield (
             f"## {name}\n\n{one.claim} *{one.reference}.*\n\n![{one.claim}](literature/{name}.svg)\n\n{table}\n\n"

@@ -18,7 +18,7 @@ Curves = Mapping[str, tuple[NDArray[np.int64], NDArray[np.float64]]]
 def _regrets(game: gamesim.Table, learner: str, rounds: int, rate: float) -> NDArray[np.float64]:
     """Return the regrets at a tenth of the rounds and at the end, one row each, for payoffs of range 2."""
     curve = gamesim.simulate(game, players.make(learner, rate=rate), rounds, trajectory="none").curve
-    return curve.regret("external")[[curve.rounds.searchsorted(rounds // 10), -1]] / game.scale
+    return curve.regret("external")[[int(curve.rounds.searchsorted(rounds // 10)), -1]] / game.scale
 
 
 def _exponent(rounds: NDArray[np.int64], values: NDArray[np.float64]) -> float:

@@ -128,8 +128,10 @@ def _both_tables(place: str, text: str) -> list[tuple[str, _Rows]] | None:
         return [(f"{place}, block {k}", _same_length(place, block)) for k, block in enumerate(blocks, 1)]
     if len(blocks) > 2:
         raise InputError(f"{place}: expected one or two blocks of payoffs, for two players, got {len(blocks)} blocks")
-    if not blocks or _pair(blocks[0][-1][1][-1]) is None:
-        if blocks and len(blocks[0]) > 1 and len(blocks[0][-1][1]) == 2 * len(blocks[0][0][1]) - 1 > 1:
+    if not blocks:
+        raise InputError(f"{place}: expected payoffs, got an empty file")
+    if _pair(blocks[0][-1][1][-1]) is None:
+        if len(blocks[0][-1][1]) == 2 * len(blocks[0][0][1]) - 1 > 1:
             _fail(place, blocks[0][-1][0], 1, 'both payoffs of a cell in quotation marks, as in "3,1"', "a longer row")
         return None
     return [(place, _one_of_each_pair(place, _same_length(place, blocks[0]), player)) for player in (0, 1)]

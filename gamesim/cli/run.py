@@ -233,7 +233,7 @@ def _print_results(record: "Record", summary: "Summary", arguments: argparse.Nam
     elif not arguments.quiet:
         console = make_console()
         terminal.show(summary, console, record.game)
-        console.print(ending(record))
+        console.print(f"\n{ending(record)}")
     sys.stdout.flush()
 
 

@@ -75,7 +75,7 @@ def _most_frequent(record: Record) -> str:
     if most - second < 1e-6:
         return ""
     profile = _profile(record.game, np.unravel_index(int(joint.argmax()), joint.shape))
-    return f" Over all rounds, {profile} is the most frequent action profile, with probability {_probability(most)}."
+    return f" Over all rounds, {profile} is the most frequent action profile ({_probability(most)} of play)."
 
 
 def _profile(game: Game, actions: Sequence[int | np.intp]) -> str:

@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from PIL import Image
 
 import gamesim
 from gamesim import equilibrium, figures, games, scenario
@@ -12,6 +13,18 @@ from gamesim.figures.surface import canvas
 
 IMAGES = Path(__file__).parent / "images"
 HEIGHT = np.sqrt(3) / 2
+PORTRAITS = {  # game and learner by the name of the picture
+    "pennies": ("matching-pennies", "hedge"),
+    "chicken": ("chicken", "replicator:step=0.2"),
+    "coordination": ("stag-hunt", "replicator:step=0.2"),
+    "rps": ("rock-paper-scissors", "hedge"),
+    "rps-hedge": ("rock-paper-scissors", "hedge:rate=0.5"),
+    "bad-rps": ("bad-rps", "hedge"),
+    "good-rps": ("good-rps", "hedge"),
+    "zeeman": ("zeeman", "replicator:step=0.2"),
+    "zeeman-logit": ("zeeman", "logit:step=0.05:temperature=0.2"),
+    "jordan": ("jordan", "hedge"),
+}
 ROUNDS = 300  # of the chase: the learner has found a good deviation but is still moving
 
 
@@ -122,9 +135,29 @@ def chicken() -> None:
         figures.write(drawn, IMAGES / "chicken")
 
 
+def portraits() -> None:
+    """Draw the gallery of phase portraits, and a correlating device."""
+    for name, (game, learner) in PORTRAITS.items():
+        _write_small(figures.portrait(gamesim.portrait(game, learner)), f"portrait-{name}")
+    device = equilibrium.obedience(games.make("chicken"), [[0.7, 0.2], [0.1, 0]])
+    _write_small(figures.obedience(device), "device")
+    record = gamesim.simulate("battle-of-the-sexes", "hedge", rounds=2000, replicas=40, start="random")
+    drawn = figures.cloud(record)
+    if drawn is not None:
+        _write_small(drawn, "cloud")
+
+
+def _write_small(figure: Any, name: str) -> None:
+    """Write a picture with few colours, to keep the repository small."""
+    path = IMAGES / f"{name}.png"
+    figure.savefig(path, dpi=100, metadata={"Software": None})
+    Image.open(path).convert("RGB").quantize(96).save(path, optimize=True)
+
+
 def main() -> None:
     """Draw all pictures."""
     IMAGES.mkdir(exist_ok=True)
+    portraits()
     for picture in (striking, payoffs, wavelet, chicken):
         picture()
     for drawing in ("shapley", "bad-rps", "wavelet-stages", "chicken"):

@@ -66,6 +66,33 @@ def bad_rps() -> Table:
     return Table.from_payoffs([row, row.T], name="bad-rps", actions=[HANDS, HANDS])
 
 
+def good_rps() -> Table:
+    """Rock-paper-scissors in which a win gains more than a loss costs.
+
+    Notes
+    -----
+    Source: Hofbauer and Sigmund (1998), "Evolutionary Games and Population Dynamics", section 7.7; the matrix is
+    A = [[0,-1,2],[2,0,-1],[-1,2,0]].
+
+    Payoffs, as (Row, Column):
+
+                  rock     paper    scissors
+        rock      (0, 0)   (-1, 2)  (2, -1)
+        paper     (2, -1)  (0, 0)   (-1, 2)
+        scissors  (-1, 2)  (2, -1)  (0, 0)
+
+    Teaches: Uniform play is evolutionarily stable, and the replicator dynamic of one population spirals into it. With
+    payoffs -2 and 1 (bad-rps) it spirals away, with -1 and 1 it circles.
+
+    Examples
+    --------
+    >>> good_rps().payoffs[:, 0, 1].tolist()  # Row's rock, Column's paper
+    [-1.0, 2.0]
+    """
+    row = np.array([[0, -1, 2], [2, 0, -1], [-1, 2, 0]])
+    return Table.from_payoffs([row, row.T], name="good-rps", actions=[HANDS, HANDS])
+
+
 def rock_paper_scissors_well() -> Table:
     """Rock-paper-scissors with a well that beats rock and scissors.
 

@@ -29,6 +29,7 @@ TableName = Literal[
     "el-farol",
     "feeble-twin",
     "first-price-auction",
+    "good-rps",
     "guess-two-thirds",
     "hawk-dove",
     "hide-and-seek",

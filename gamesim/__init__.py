@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from gamesim.learner import Guarantee as Guarantee
     from gamesim.learner import Learner as Learner
     from gamesim.observation import observed as observed
+    from gamesim.portraits import Portrait as Portrait
+    from gamesim.portraits import portrait as portrait
     from gamesim.record import Record as Record
     from gamesim.record import load as load
     from gamesim.scenario import Scenario as Scenario
@@ -45,6 +47,8 @@ _HOME = {
     "Guarantee": "learner",
     "Learner": "learner",
     "observed": "observation",
+    "Portrait": "portraits",
+    "portrait": "portraits",
     "Record": "record",
     "load": "record",
     "Scenario": "scenario",

@@ -5,6 +5,7 @@ import numpy as np
 from gamesim.game import Game
 from gamesim.measure.distance import distance, distance_bounds, distances
 from gamesim.measure.incentives import Deviation, EquilibriumKind, deviation_matrices, gap, written_out
+from gamesim.measure.obedience import Obedience, obedience
 from gamesim.measure.polytope import Membership, Polytope
 from gamesim.measure.total_variation import DistanceBounds
 
@@ -12,12 +13,14 @@ __all__ = [
     "Deviation",
     "DistanceBounds",
     "Membership",
+    "Obedience",
     "Polytope",
     "deviation_matrices",
     "distance",
     "distance_bounds",
     "distances",
     "gap",
+    "obedience",
     "optimum",
     "polytope",
     "welfare_range",

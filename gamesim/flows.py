@@ -4,7 +4,7 @@ from __future__ import annotations  # so that `help` shows the names of types
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,11 +13,11 @@ from gamesim import games, validation
 from gamesim.engine.compiled import Vector
 from gamesim.errors import InputError, unknown
 from gamesim.game import Game
+from gamesim.learner import Regulariser
 from gamesim.players._kernels.simplex import inverse_power, project, softmin
 
-__all__ = ["Flow", "flow"]
+__all__ = ["Flow", "flow", "velocity"]
 
-Regulariser: TypeAlias = Literal["entropic", "euclidean", "log-barrier"]
 REGULARISERS: tuple[Regulariser, ...] = get_args(Regulariser)
 MOST_NUMBERS = 2**27  # strategies that a flow may store
 
@@ -176,6 +176,60 @@ def flow(
     sums = solved.y[width:].T
     average = np.vstack([path[:1], sums[1:] / times[1:, None]])
     return Flow(played, times, np.split(path, ends, axis=1), np.split(average, ends, axis=1))
+
+
+def velocity(game: Game, profile: Vector, regulariser: Regulariser = "entropic") -> Vector:
+    """Return the velocity of the flow at a profile.
+
+    Parameters
+    ----------
+    game : Game
+        The game.
+    profile : ndarray of float
+        The mixed strategies of all players, concatenated. Zeros are allowed.
+    regulariser : {"entropic", "euclidean", "log-barrier"}, default "entropic"
+        The regulariser of the flow, see `flow`.
+
+    Returns
+    -------
+    ndarray of float
+        The rate of change of each probability, per unit of time of 1 / payoff.
+
+    Notes
+    -----
+    Where ψ is a sum over actions, with w_i = 1 / ψ''(p_i), the flow moves as::
+
+        dp_i/dt = w_i (u_i - Σ_k w_k u_k / Σ_k w_k)
+
+    where w_i is p_i for the entropic regulariser, p_i² for the log barrier, and 1 for the Euclidean one. The last is
+    the projection dynamic: where p_i = 0, w_i is 1 only if the action gains probability.
+
+    References
+    ----------
+    Mertikopoulos and Sandholm (2018), "Riemannian game dynamics", equation 1.
+
+    Examples
+    --------
+    >>> game = games.make("commitment")
+    >>> velocity(game, np.array([0.5, 0.5, 0.25, 0.75])).round(4).tolist()
+    [0.25, -0.25, 0.0, 0.0]
+    """
+    payoffs = np.repeat(game.middle, game.sizes) - np.repeat(game.scale, game.sizes) * game.expected_losses(profile)
+    ends = np.cumsum(game.sizes)[:-1]
+    parts = zip(np.split(profile, ends), np.split(payoffs, ends), strict=True)
+    return np.concatenate([_velocity(strategy, gains, regulariser) for strategy, gains in parts])
+
+
+def _velocity(strategy: Vector, payoffs: Vector, regulariser: Regulariser) -> Vector:
+    if regulariser == "euclidean":
+        weights = (strategy > 0).astype(float)
+        for action in np.argsort(-payoffs, kind="stable"):  # the best unplayed actions enter first
+            if weights[action] == 0 and payoffs[action] > weights @ payoffs / weights.sum():
+                weights[action] = 1.0
+    else:
+        weights = strategy if regulariser == "entropic" else strategy**2
+    moved: Vector = weights * (payoffs - weights @ payoffs / weights.sum())
+    return moved
 
 
 def _leader(scores: Vector, regulariser: Regulariser) -> Vector:

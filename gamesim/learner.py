@@ -42,6 +42,9 @@ RecordedFeedback: TypeAlias = Feedback | Literal["observed"]  # of play that was
 DRAWN: tuple[Feedback, ...] = ("sampled", "bandit")  # actions are drawn, so that regrets of play and strategies differ
 FEEDBACKS: tuple[RecordedFeedback, ...] = (*get_args(Feedback), "observed")
 
+# The regularisers of regularised leaders, in discrete time and in flows.
+Regulariser: TypeAlias = Literal["entropic", "euclidean", "log-barrier"]
+
 
 class RunningLearner(Protocol):
     """Define what the simulation needs of a running learner, compiled or in Python.
@@ -445,6 +448,23 @@ class Learner:
         external regret ≤ ln d / rate + rate T / 2
         >>> players.make("best-response").guarantee() is None
         True
+        """
+        return None
+
+    def limit(self) -> Regulariser | None:
+        """Return the regulariser of the learner's continuous-time limit.
+
+        Returns
+        -------
+        {"entropic", "euclidean", "log-barrier"} or None
+            The regulariser of the flow, see `gamesim.flow`, that the learner follows in the limit of small rates, or
+            None if no such limit is known.
+
+        Examples
+        --------
+        >>> from gamesim import players
+        >>> players.make("optimistic-hedge").limit(), players.make("regret-matching").limit()
+        ('entropic', None)
         """
         return None
 

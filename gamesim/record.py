@@ -29,6 +29,7 @@ from gamesim.measure.builtin import PROBABILITY, Deviations, gap_name, regret_op
 from gamesim.measure.builtin import joint as played_joint
 from gamesim.measure.curves import Curve
 from gamesim.measure.distance import distance_bounds, refuse_slow
+from gamesim.measure.endings import endings
 from gamesim.measure.incentives import EquilibriumKind, checked_kind
 from gamesim.measure.linear_programs import SECONDS
 from gamesim.measure.moments import Moments, Weights
@@ -365,6 +366,26 @@ class Record(Generic[Number]):
         [[0.0, 1.0], [0.5, 0.5]]
         """
         return self._by_player(self._array("last-strategies"))
+
+    def endings(self) -> dict[str, int]:
+        """Return how many runs end where, by their strategies in the last round.
+
+        A run ends at a pure equilibrium if every player plays its action with probability at least 0.98, or at a mixed
+        equilibrium of a small two-player game if no probability differs by more than 0.02.
+
+        Returns
+        -------
+        dict of str to int
+            The number of runs by place, the most frequent place first; other runs end "elsewhere".
+
+        Examples
+        --------
+        >>> import gamesim
+        >>> gamesim.simulate("battle-of-the-sexes", "hedge", rounds=2000, replicas=20, start="random").endings()
+        {'(fight, fight)': 11, '(opera, opera)': 9}
+        """
+        profiles = self._array("last-strategies")
+        return endings(self.game, profiles[None] if self.single else profiles)
 
     @property
     def trajectory(self) -> tuple[NDArray[np.int64], list[NDArray[np.float64]]]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from gamesim.engine.compiled import Vector, kernel
 from gamesim.engine.layout import Layout
-from gamesim.learner import Guarantee, Learner
+from gamesim.learner import Guarantee, Learner, Regulariser
 from gamesim.players._kernels.numeric import exponential, smallest, sum_of
 from gamesim.players._kernels.simplex import NO_REGRET, recall, softmin, uniform_on_least
 
@@ -96,6 +96,9 @@ class AdaHedge(Learner):
     name = "adahedge"
     kernels = recall, _observe
     state_layout = STATE
+
+    def limit(self) -> Regulariser:  # noqa: D102
+        return "entropic"
 
     def guarantee(self) -> Guarantee:  # noqa: D102
         return Guarantee(

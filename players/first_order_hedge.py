@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from math import log, sqrt
 
 from gamesim.engine.compiled import Vector, kernel
-from gamesim.learner import Guarantee, Learner
+from gamesim.learner import Guarantee, Learner, Regulariser
 from gamesim.players.hedge import STATE, Hedge, view
 
 
@@ -60,6 +60,9 @@ class FirstOrderHedge(Learner):
 
     def start_at(self, state: Vector, strategy: Vector) -> None:  # noqa: D102
         Hedge().start_at(state, strategy)
+
+    def limit(self) -> Regulariser:  # noqa: D102
+        return "entropic"
 
     def guarantee(self) -> Guarantee:  # noqa: D102
         return Guarantee("external", "3 √((1 + T) ln d / 2)", lambda T, d: 3 * sqrt((1 + T) * log(d) / 2))

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from math import inf, log, sqrt
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from gamesim import rates
 from gamesim.engine.compiled import Vector, kernel
 from gamesim.engine.layout import Layout
 from gamesim.errors import InputError
-from gamesim.learner import Guarantee, Learner
+from gamesim.learner import Guarantee, Learner, Regulariser
 from gamesim.players._kernels.rate import most_sum_of_powers, rate_at, rate_guarantee, scale_and_decay, tuned_rate
 from gamesim.players._kernels.simplex import inverse_power, project, recall, softmin
 from gamesim.rates import RateSetting, parsed
@@ -145,7 +145,7 @@ class FTRL(Learner):
     array([0.3333, 0.6667])
     """
 
-    regulariser: Literal["entropic", "euclidean", "log-barrier"] = "entropic"
+    regulariser: Regulariser = "entropic"
     optimistic: bool = False
     rate: RateSetting = None
 
@@ -196,6 +196,9 @@ class FTRL(Learner):
             return formula, lambda T, d: 0.5, lambda d: surprise * d / 2
         formula = "2 + d ln T / {rate} + 4 {sum}" if self.optimistic else "2 + d ln T / {rate} + {sum}"
         return formula, lambda T, d: d * log(T), lambda d: surprise
+
+    def limit(self) -> Regulariser:  # noqa: D102
+        return self.regulariser
 
     def guarantee(self) -> Guarantee | None:  # noqa: D102
         surprise = int(self._surprise)

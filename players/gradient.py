@@ -8,7 +8,7 @@ import numpy as np
 
 from gamesim.engine.compiled import Vector, kernel
 from gamesim.engine.layout import Layout
-from gamesim.learner import Guarantee, Learner
+from gamesim.learner import Guarantee, Learner, Regulariser
 from gamesim.players._kernels.rate import rate_at, rate_guarantee, scale_and_decay, tuned_rate
 from gamesim.players._kernels.simplex import project, recall
 from gamesim.rates import RateSetting, parsed
@@ -93,6 +93,9 @@ class Gradient(Learner):
 
     def start_at(self, state: Vector, strategy: Vector) -> None:  # noqa: D102
         self.parts(state, strategy.size).strategy[:] = strategy
+
+    def limit(self) -> Regulariser:  # noqa: D102
+        return "euclidean"
 
     def guarantee(self) -> Guarantee | None:  # noqa: D102
         if self.rate is None:

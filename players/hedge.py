@@ -8,7 +8,7 @@ import numpy as np
 
 from gamesim.engine.compiled import Vector, kernel
 from gamesim.engine.layout import Layout
-from gamesim.learner import Guarantee, Learner
+from gamesim.learner import Guarantee, Learner, Regulariser
 from gamesim.players._kernels.rate import rate_at, rate_guarantee, scale_and_decay, tuned_rate
 from gamesim.players._kernels.simplex import softmin
 from gamesim.rates import RateSetting, parsed
@@ -99,6 +99,9 @@ class Hedge(Learner):
         rate = settings[0] or sqrt(2 * log(strategy.size))
         with np.errstate(divide="ignore"):  # an action without mass never returns
             self.parts(state, strategy.size).losses[:] = -np.log(strategy) / rate
+
+    def limit(self) -> Regulariser:  # noqa: D102
+        return "entropic"
 
     def guarantee(self) -> Guarantee | None:  # noqa: D102
         if self.rate is None:

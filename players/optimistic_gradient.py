@@ -8,7 +8,7 @@ import numpy as np
 
 from gamesim.engine.compiled import Vector, kernel
 from gamesim.engine.layout import Layout
-from gamesim.learner import Guarantee, Learner
+from gamesim.learner import Guarantee, Learner, Regulariser
 from gamesim.players._kernels.rate import rate_at, rate_guarantee, scale_and_decay, tuned_rate
 from gamesim.players._kernels.simplex import project, recall
 from gamesim.players.gradient import LARGEST_RATE
@@ -107,6 +107,9 @@ class OptimisticGradient(Learner):
     def start_at(self, state: Vector, strategy: Vector) -> None:  # noqa: D102
         parts = self.parts(state, strategy.size)
         parts.strategy[:] = parts.anchor[:] = strategy
+
+    def limit(self) -> Regulariser:  # noqa: D102
+        return "euclidean"
 
     def guarantee(self) -> Guarantee | None:  # noqa: D102
         if self.rate is None:

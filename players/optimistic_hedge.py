@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from gamesim.engine.compiled import Vector
-from gamesim.learner import Guarantee, Learner
+from gamesim.learner import Guarantee, Learner, Regulariser
 from gamesim.players.ftrl import FTRL
 from gamesim.rates import RateSetting, parsed
 
@@ -65,6 +65,9 @@ class OptimisticHedge(Learner):
 
     def start_at(self, state: Vector, strategy: Vector) -> None:  # noqa: D102
         self._ftrl().start_at(state, strategy)
+
+    def limit(self) -> Regulariser:  # noqa: D102
+        return "entropic"
 
     def guarantee(self) -> Guarantee | None:  # noqa: D102
         return self._ftrl().guarantee()

@@ -9,7 +9,7 @@ import numpy as np
 from gamesim.engine.compiled import Vector, kernel
 from gamesim.engine.layout import Layout
 from gamesim.errors import InputError
-from gamesim.learner import Guarantee, Learner
+from gamesim.learner import Guarantee, Learner, Regulariser
 from gamesim.players._kernels.rate import rate_at, scale_and_decay
 from gamesim.players._kernels.simplex import expected_loss, recall, softmin
 from gamesim.rates import RateSetting, parsed
@@ -109,6 +109,9 @@ class Replicator(Learner):
         parts.strategy[:] = strategy
         with np.errstate(divide="ignore"):  # an action without mass never returns
             parts.losses[:] = -np.log(strategy)
+
+    def limit(self) -> Regulariser:  # noqa: D102
+        return "entropic"
 
     def guarantee(self) -> Guarantee | None:  # noqa: D102
         step = self.step

@@ -43,8 +43,10 @@ ONE_PANEL: dict[str, Callable[..., Figure | None]] = {
     "strategies-crowd": lambda **into: figures.strategies(run("network-coordination"), **into),
     "triangles": lambda **into: figures.triangles(alone(), **into),
     "profile": lambda **into: figures.profile(alone(), **into),
+    "phase-space": lambda **into: figures.phase_space(run("chicken"), **into),
 }
 SEVERAL_PANELS: dict[str, Callable[..., Figure | None]] = {
+    "cloud": lambda **into: figures.cloud(gamesim.simulate("chicken", "hedge", 60, replicas=3, perturb=0.3), **into),
     "joint": lambda **into: figures.joint(run("jordan"), **into),
     "gaps": lambda **into: figures.gaps(run("shapley"), **into),
     "regrets": lambda **into: figures.regrets(run("shapley"), **into),

@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Sequence
 
-from gamesim.cli import classroom, compare, files, lab, listing, literature, measure, run, studies, theorem
+from gamesim.cli import classroom, compare, files, lab, listing, literature, measure, portrait, run, studies, theorem
 from gamesim.cli.arguments import Parser, wrapped
 from gamesim.cli.exit_codes import BAD_INPUT, BROKEN_PIPE, INTERRUPTED
 from gamesim.errors import InputError, did_you_mean, readable, unknown
@@ -80,6 +80,7 @@ def build_parser() -> argparse.ArgumentParser:
     compare.add_compare(commands)
     measure.add_measure(commands)
     files.add_figures(commands)
+    portrait.add_portrait(commands)
     files.add_convert(commands)
     run.add_resume(commands)
     listing.add_check(commands)

@@ -11,6 +11,7 @@ from pathlib import Path
 from matplotlib.figure import Figure
 
 from gamesim.figures.animation import animate as animate
+from gamesim.figures.cloud import cloud as cloud
 from gamesim.figures.curves import compare as compare
 from gamesim.figures.curves import gaps as gaps
 from gamesim.figures.curves import regrets as regrets
@@ -18,7 +19,10 @@ from gamesim.figures.frequencies import frequencies as frequencies
 from gamesim.figures.joint import joint as joint
 from gamesim.figures.nearest import nearest as nearest
 from gamesim.figures.network import network as network
+from gamesim.figures.obedience import obedience as obedience
 from gamesim.figures.payoff_space import payoff_space as payoff_space
+from gamesim.figures.portrait import phase_space as phase_space
+from gamesim.figures.portrait import portrait as portrait
 from gamesim.figures.profile import profile as profile
 from gamesim.figures.strategies import strategies as strategies
 from gamesim.figures.style import svg as svg
@@ -31,12 +35,14 @@ from gamesim.record import Record
 
 # All figures of a run, in the order of the report; files are named after the functions.
 _OF_A_RUN: tuple[Callable[[Record], Figure | None], ...] = (
+    cloud,
     gaps,
     regrets,
     profile,
     strategies,
     frequencies,
     triangles,
+    phase_space,
     tetrahedron,
     payoff_space,
     joint,
@@ -49,6 +55,8 @@ __all__ = [  # noqa: PLE0604  # they are strings
     "compare",
     "draw_run",
     "figure_functions",
+    "obedience",
+    "portrait",
     "svg",
     "tetrahedra",
     "title_of",

@@ -1,6 +1,7 @@
 """How often each action was played, if play was observed."""
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from numpy.typing import NDArray
 
@@ -13,13 +14,15 @@ MOST_LINES = 8  # actions drawn per player, those played most
 
 
 @styled
-def frequencies(record: Record, *, fig: Figure | SubFigure | None = None) -> Figure | None:
+def frequencies(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigure | None = None) -> Figure | None:
     """Plot how often each player played its actions, in moving windows of a tenth of the rounds.
 
     Parameters
     ----------
     record : Record
         The record of observed play; groups are taken together.
+    ax : matplotlib.axes.Axes, optional
+        Axes to draw into, if the game has one player.
     fig : matplotlib.figure.Figure or SubFigure, optional
         An empty figure to draw into. By default a new one.
 
@@ -43,7 +46,7 @@ def frequencies(record: Record, *, fig: Figure | SubFigure | None = None) -> Fig
     shown, game = min(count, FEW), record.game
     window = max(1, rounds // WINDOWS)
     shares = [np.eye(size)[plays[:, :, i]].mean(axis=0) for i, size in enumerate(game.sizes[:shown])]
-    drawing = surface(_title(record, shares), 1, shown, size=(WIDTH, 1.1 + 1.55 * shown), fig=fig, sharex=True)
+    drawing = surface(_title(record, shares), 1, shown, size=(WIDTH, 1.1 + 1.55 * shown), ax=ax, fig=fig, sharex=True)
     at = np.arange(window, rounds + 1) - (window - 1) / 2
     for panel, share, name, labels in zip(drawing.panels, shares, game.players, game.actions, strict=False):
         moving = np.apply_along_axis(np.convolve, 0, share, np.full(window, 1 / window), "valid")

@@ -153,6 +153,12 @@ def _draw(panel: Axes, record: Record) -> None:
     joints = record.curve.joint()
     if joints is None:
         return
+    equilibria(panel, game)
+    _path(panel, seen(flat(joints))[:, :2])
+
+
+def equilibria(panel: Axes, game: Table) -> None:
+    """Draw the tetrahedron of a 2×2 game with its CE and CCE polytopes and its Nash equilibria."""
     panel.set_axis_off()
     panel.set_aspect("equal", adjustable="datalim")
     _frame(panel, [f"{short(row, 14)},\n{short(column, 14)}" for row in game.actions[0] for column in game.actions[1]])
@@ -165,7 +171,6 @@ def _draw(panel: Axes, record: Record) -> None:
     if nash.size:
         places = seen(flat(nash))[:, :2].T
         panel.plot(*places, "*", ms=12, color="white", mec="black", zorder=6, label="Nash equilibrium")
-    _path(panel, seen(flat(joints))[:, :2])
 
 
 def flat(joints: Points) -> Points:

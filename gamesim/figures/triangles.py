@@ -78,7 +78,7 @@ def triangles(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigure
     return drawing.figure
 
 
-def frame(panel: Axes, labels: tuple[str, ...]) -> None:
+def frame(panel: Axes, labels: tuple[str, ...], away: int = 5) -> None:
     """Draw the triangle, with lines at every quarter and the action of each vertex."""
     panel.set_axis_off()
     panel.set_aspect("equal")
@@ -88,7 +88,7 @@ def frame(panel: Axes, labels: tuple[str, ...]) -> None:
             panel.plot(*np.transpose(ends), color="#DDDDDD", linewidth=0.6, zorder=0)
     panel.plot(*CORNERS[[0, 1, 2, 0]].T, color=DARK, linewidth=1)
     for corner, label, place, below in zip(CORNERS, labels, ("left", "right", "center"), (-1, -1, 1), strict=True):
-        panel.annotate(short(label, 14), corner, (0, 5 * below), textcoords="offset points", ha=place,
+        panel.annotate(short(label, 14), corner, (0, away * below), textcoords="offset points", ha=place,
                        va="top" if below < 0 else "bottom")  # fmt: skip
     panel.set_xlim(-0.06, 1.06)
     panel.set_ylim(-0.12, 0.98)

@@ -26,7 +26,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from gamesim.errors import InputError, did_you_mean
 from gamesim.game import Game
-from gamesim.lab import equilibria, frames
+from gamesim.lab import equilibria, frames, pictures
 from gamesim.lab.choices import game_data
 from gamesim.lab.events import Watch
 from gamesim.lab.inbox import Inbox, Incoming
@@ -129,6 +129,7 @@ class Session:
         self._turn: Future[tuple[float, int]] | None = None  # the rounds that wait or are played in a thread
         self._slot: asyncio.Future[None] | None = None  # in which a frame is encoded
         self._records: list[tuple[Run, asyncio.Future[Record]]] = []  # to be made between two turns
+        self._pictures: set[asyncio.Task[None]] = set()  # being computed for views
         self._wake, self._news = asyncio.Event(), asyncio.Event()
 
     @property
@@ -155,6 +156,7 @@ class Session:
                 raise
         finally:
             self.playing = False
+            tasks += self._pictures
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
@@ -277,6 +279,35 @@ class Session:
         scenarios = [run.scenario for run in self.runs]
         small = self.runs[0].game.cells <= FEW_CELLS
         await self._socket.send_text(_toml_text(scenarios) if small else await self._build(_toml_text, scenarios))
+
+    async def _portrait(self) -> None:
+        self._picture("portrait")
+
+    async def _cloud(self) -> None:
+        self._picture("cloud")
+
+    async def _device(self) -> None:
+        self._picture("device")
+
+    def _picture(self, kind: str) -> None:
+        """Compute what a view needs beside the commands, which it must not delay, and send it."""
+        self._require_runs()
+        task = asyncio.create_task(self._send_picture(kind, self.runs, self._shape))
+        self._pictures.add(task)
+        task.add_done_callback(self._pictures.discard)
+
+    async def _send_picture(self, kind: str, runs: list[Run], shape: int) -> None:
+        loop = asyncio.get_running_loop()
+        for k, run in enumerate(runs):
+            make = partial(pictures.message, kind, run.scenario, run.simulation, shape, k)
+            try:
+                text = await loop.run_in_executor(self._workers.programs, make)
+            except Exception:
+                log.exception("a picture of a page failed")
+                text = _text(kind, shape=shape, run=k, why="internal error; see the terminal that runs the lab")
+            if shape != self._shape or self._inbox.closed:
+                return
+            await self._socket.send_text(text)
 
     async def _drawn(self) -> None:
         self._undrawn = max(0, self._undrawn - 1)
@@ -545,6 +576,9 @@ _COMMANDS: dict[str, Callable[..., Any]] = {
     "pause": Session._stop,
     "seek": Session._seek,
     "toml": Session._toml,
+    "portrait": Session._portrait,
+    "cloud": Session._cloud,
+    "device": Session._device,
     "drawn": Session._drawn,
 }
 

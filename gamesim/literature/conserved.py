@@ -2,12 +2,19 @@
 
 import numpy as np
 from matplotlib.figure import Figure
+from numpy.typing import NDArray
 
 import gamesim
-from gamesim.figures.style import COLOURS, styled
+from gamesim import games
+from gamesim.figures.style import COLOURS, number, styled
 from gamesim.figures.surface import canvas
-from gamesim.literature.entry import Reference, Result, at_least, at_most, entry, scaled
+from gamesim.figures.triangles import CORNERS, frame
+from gamesim.literature.entry import Reference, Result, at_least, at_most, entry, equal, scaled
+from gamesim.simulation.protocol import Order
 
+Vector = NDArray[np.float64]
+
+ORDERS: tuple[Order, ...] = ("alternating", "simultaneous")
 MIDDLE = [[1 / 3] * 3] * 2
 START = [[0.6, 0.2, 0.2], [0.25, 0.35, 0.4]]
 
@@ -60,6 +67,126 @@ def divergence_rises(size: float) -> Result:
     )
 
 
+@entry(
+    "mertikopoulos-2018",
+    Reference(
+        "Mertikopoulos, Papadimitriou and Piliouras",
+        2018,
+        "Cycles in adversarial regularized learning",
+        "recurrence theorem for zero-sum games",
+    ),
+    "In zero-sum games with an interior equilibrium, regularised leaders in continuous time are recurrent: almost all "
+    "starts are returned to, arbitrarily closely and infinitely often.",
+)
+def recurrence(size: float) -> Result:
+    """Integrate two flows in rock-paper-scissors, and measure how closely they return to their starts."""
+    time, regularisers = max(2000 * size, 200.0), ("entropic", "log-barrier")
+    paths = {
+        one: gamesim.flow("rock-paper-scissors", time, start=START, regulariser=one, points=int(20 * time) + 1)
+        for one in regularisers
+    }
+    apart = {name: np.sqrt(sum(((p - p[0]) ** 2).sum(axis=1) for p in path.strategies)) for name, path in paths.items()}
+    away = {name: int(np.argmax(far > 0.2)) for name, far in apart.items()}
+    return Result(
+        [
+            at_most(f"closest return to the start, {one}", 0.05, float(apart[one][away[one] :].min()))
+            for one in regularisers
+        ]
+        + [at_least(f"largest distance from the start, {one}", 0.4, float(apart[one].max())) for one in regularisers],
+        lambda: _returns(paths["entropic"], apart["entropic"]),
+        f"The theorem has no rate; the returns are those within {number(time)} units of time.",
+    )
+
+
+@entry(
+    "cheung-piliouras-2019",
+    Reference(
+        "Cheung and Piliouras", 2019, "Vortices instead of equilibria in minmax optimization", "volume expansion of MWU"
+    ),
+    "Multiplicative weights expand every area of starts in a zero-sum game: in the space of cumulative payoffs it "
+    "grows in each round by the Jacobian determinant, which exceeds 1, so that nearby starts drift apart.",
+)
+def growing_area(size: float) -> Result:
+    """Start matching pennies on a small circle, and follow the area that it encloses."""
+    rate, rounds, angles = 0.1, scaled(401, size, 201), 2 * np.pi * np.arange(64) / 64
+    circle = np.vstack([np.zeros(2), 1e-4 * np.stack([np.cos(angles), np.sin(angles)], axis=1)])
+    first = 1 / (1 + np.exp(-(np.array([0.4, 0.3]) + circle)))  # log odds near (0.4, 0.3), the first is the centre
+    learner = gamesim.players.make("hedge", rate=rate)
+    start = [np.stack([p, 1 - p], axis=1) for p in first.T]
+    record = gamesim.simulate(
+        "matching-pennies", [learner, learner], rounds, start=start, replicas=65, trajectory="every"
+    )
+    p, q = (one[..., 0] for one in record.trajectory[1])
+    odds = np.stack([np.log(p / (1 - p)), np.log(q / (1 - q))], axis=-1)
+    area = _area(odds[1:] - odds[0])
+    determinants = 1 + 16 * rate**2 * (p * (1 - p) * q * (1 - q))[0, :-1]
+    predicted = np.concatenate([[1.0], np.cumprod(determinants)])
+    return Result(
+        [
+            equal(f"area after {rounds - 1} rounds, relative to the start", predicted[-1], area[-1] / area[0], 1e-3),
+            equal(
+                "the same, relative to the product of the determinants", 1.0, area[-1] / area[0] / predicted[-1], 1e-4
+            ),
+            equal("rounds in which the area shrinks", 0, int((np.diff(area) <= 0).sum()), 0),
+        ],
+        lambda: _spread(odds, area / area[0], predicted),
+    )
+
+
+def _area(corners: Vector) -> Vector:
+    """Return the areas of polygons, whose corners are along the first axis."""
+    x, y = np.moveaxis(corners, -1, 0)
+    found: Vector = 0.5 * np.abs((x * np.roll(y, -1, axis=0) - y * np.roll(x, -1, axis=0)).sum(axis=0))
+    return found
+
+
+@entry(
+    "bailey-gidel-piliouras-2020",
+    Reference(
+        "Bailey, Gidel and Piliouras",
+        2020,
+        "Finite regret and cycles with fixed step-size via alternating gradient descent-ascent",
+        "conserved energy of alternating play",
+    ),
+    "If two gradient learners with a fixed step take turns in a zero-sum game, an energy close to their squared "
+    "distance from equilibrium is conserved, so that they cycle at a bounded distance; simultaneous ones spiral out.",
+)
+def taking_turns(size: float) -> Result:
+    """Play rock-paper-scissors with gradient learners, in turns and at the same time."""
+    rate, rounds = 0.1, scaled(1_000_000, size, 20_000)
+    learner = gamesim.players.make("gradient", rate=rate)
+    start = [[0.4, 0.3, 0.3], [0.32, 0.36, 0.32]]  # the run stays in the interior, where no projection acts
+    payoffs = games.make("rock-paper-scissors").payoffs[0]
+
+    def run(order: Order, length: int, every: int) -> tuple[NDArray[np.int64], Vector, Vector]:
+        record = gamesim.simulate(
+            "rock-paper-scissors", [learner, learner], length, start=start, order=order, trajectory=every
+        )
+        at, (x, y) = record.trajectory
+        distance = ((x - 1 / 3) ** 2).sum(axis=1) + ((y - 1 / 3) ** 2).sum(axis=1)
+        return at, distance, rate * ((x @ payoffs) * y).sum(axis=1)
+
+    early = {order: run(order, 1000, 1) for order in ORDERS}
+    at, distance, product = run("alternating", rounds, rounds // 2000 | 1)
+    energy, norm = distance + product, float(np.linalg.norm(payoffs, 2))
+    largest = (1 + rate * norm / 2) / (1 - rate * norm / 2)
+    return Result(
+        [
+            equal("largest relative change of the energy", 0.0, float(np.abs(energy / energy[0] - 1).max()), 1e-9),
+            at_most("largest squared distance, in units of the first", largest, float((distance / distance[0]).max())),
+            at_least(
+                "the same for simultaneous play, 1,000 rounds",
+                10.0,
+                float((early["simultaneous"][1] / distance[0]).max()),
+            ),
+        ],
+        lambda: _turns({order: one[:2] for order, one in early.items()}, at, distance, energy),
+        "The publication is about strategies without constraints. Here they are probabilities, and the run starts so "
+        "close to the equilibrium that no projection acts. The bound follows from the conserved energy |x|² + |y|² + "
+        "η xᵀAy, with x and y relative to the equilibrium.",
+    )
+
+
 @styled
 def _energy(curves: dict[str, tuple[np.ndarray, np.ndarray]], title: str) -> Figure:
     figure, (panel,) = canvas(title, 1, size=(7, 3.6))
@@ -71,4 +198,70 @@ def _energy(curves: dict[str, tuple[np.ndarray, np.ndarray]], title: str) -> Fig
         ylim=(0, None),
     )
     panel.legend()
+    return figure
+
+
+@styled
+def _returns(path: gamesim.Flow, apart: Vector) -> Figure:
+    figure, (over_time, section) = canvas(
+        "Rock-paper-scissors in continuous time: play returns close to its start again and again",
+        2,
+        size=(7.2, 3.7),
+        width_ratios=(1.25, 1),
+    )
+    away = int(np.argmax(apart > 0.2))
+    closest = apart[away:].min()
+    shown = path.times <= 250
+    over_time.plot(path.times[shown], apart[shown], color=COLOURS[0], linewidth=1)
+    over_time.axhline(
+        closest, color=COLOURS[1], label=f"closest return up to time {number(path.times[-1])}: {number(closest)}"
+    )
+    over_time.set(xlabel="time", ylabel="distance from the start", ylim=(0, 1.25 * apart.max()))
+    over_time.legend(loc="upper right")
+    row, column = path.strategies
+    upward = np.flatnonzero((column[:-1, 0] < 1 / 3) & (column[1:, 0] >= 1 / 3))
+    frame(section, path.game.actions[0])
+    section.plot(*(row[upward] @ CORNERS).T, ".", color=COLOURS[0], markersize=2.5)
+    section.set_title("Poincaré section: Row's strategy whenever\nColumn's share of rock rises to 1/3")
+    return figure
+
+
+@styled
+def _spread(odds: Vector, area: Vector, predicted: Vector) -> Figure:
+    figure, (plane, over_time) = canvas(
+        "Matching pennies with Hedge: the area of a set of starts grows in every round", 2
+    )
+    plane.plot(*odds[0, :161].T, color="#BBBBBB", linewidth=0.8, zorder=0)
+    for k, colour in zip((0, 40, 80, 120, 160), COLOURS, strict=False):
+        shape = odds[0, k] + 2000 * (odds[1:, k] - odds[0, k])
+        plane.fill(*shape.T, color=colour, alpha=0.6, label=f"round {k + 1}")
+    plane.set(xlabel="log odds of heads, Row", ylabel="log odds of heads, Column", aspect="equal")
+    plane.set_title("starts on a small circle, enlarged 2,000 times")
+    plane.legend(fontsize=7)
+    rounds = np.arange(1, len(area) + 1)
+    over_time.plot(rounds, area, color=COLOURS[0], linewidth=3, label="area, relative to the start")
+    over_time.plot(rounds, predicted, color=COLOURS[1], linestyle="--", label="product of determinants")
+    over_time.set(yscale="log", xlabel="round")
+    over_time.yaxis.set_major_formatter(lambda x, _: number(x))
+    over_time.legend()
+    return figure
+
+
+@styled
+def _turns(
+    early: dict[Order, tuple[NDArray[np.int64], Vector]], at: NDArray[np.int64], distance: Vector, energy: Vector
+) -> Figure:
+    figure, (first, later) = canvas(
+        "Gradient learners that take turns stay at their distance from equilibrium", 2, size=(7.2, 3.6)
+    )
+    for (order, (rounds, distances)), colour in zip(early.items(), COLOURS, strict=False):
+        first.plot(rounds, distances, color=colour, label=order, linewidth=1)
+    first.set(yscale="log", xlabel="round", ylabel="squared distance from equilibrium", ylim=(1e-3, 2))
+    first.yaxis.set_major_formatter(lambda x, _: number(x))
+    first.legend(loc="center right")
+    later.plot(at, distance, ".", markersize=1.5, color=COLOURS[0], label="squared distance, alternating")
+    later.plot(at, energy, color=COLOURS[3], label="conserved energy")
+    later.set(xlabel="round", ylim=(0, 1.5 * distance.max()))
+    later.set_xticks([0, at[-1] // 2, at[-1]], [number(float(one)) for one in (0, at[-1] // 2, at[-1])])
+    later.legend(markerscale=5)
     return figure

@@ -27,6 +27,8 @@ from gamesim.report.verdict import bound_in_words, draws_seen
 EQUILIBRIUM_HEADINGS: dict[EquilibriumKind, str] = {"ce": "correlated (CE)", "cce": "coarse correlated (CCE)"}
 # Captions by file name.
 CAPTIONS = {
+    "cloud": "All replicas: each thin line is a run, the thick line their median, and the bands contain half and 90 % "
+    "of the runs. Runs that part end at different places, which means hide.",
     "gaps": "Gap: the largest gain per round that a player would obtain by deviating. Distance, if computed: the total "
     "variation from play to the nearest equilibrium. Both are for play up to each round.",
     "regrets": "How much more players would have earned in total by always playing one fixed action (external), by "
@@ -37,6 +39,8 @@ CAPTIONS = {
     "frequencies": "How often players played their actions, in moving windows of a tenth of the rounds.",
     "triangles": "The mixed strategies of players with three actions as paths: each corner is an action, "
     "and the closer the path is to a corner, the more likely is that action.",
+    "phase-space": "The strategies of all players as one point, which moves from round to round. Arrows show where the "
+    "learners would go from each point, shades how fast, and marks where they rest.",
     "tetrahedron": "All joint distributions of two players with two actions each: every corner is an action profile, "
     "the path is the joint distribution of play up to each round, and the regions are the sets of equilibria.",
     "payoff-space": "Mean payoffs per round of both players up to each round, with the feasible payoffs and those of "

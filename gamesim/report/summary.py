@@ -22,6 +22,7 @@ from gamesim.learner import DRAWN, PLAIN_REGRETS, Learner, RegretOf
 from gamesim.measure import Measure, find, numbers
 from gamesim.measure import distance as distances
 from gamesim.measure.bounds import Holds, seen_by
+from gamesim.measure.endings import sentence
 from gamesim.measure.incentives import EquilibriumKind, no_distance
 from gamesim.measure.rounding import gap_rounding
 from gamesim.measure.trend import Trend, trend
@@ -301,7 +302,7 @@ def summarise(
         ],
         versions={name: version(name) for name in VERSIONS},
     )
-    return _with_verdict(summary)
+    return _with_verdict(summary, "" if record.single or game.timed else sentence(record.endings(), game.name))
 
 
 def why_left_out(game: Game, replicas: int, distance: str) -> str | None:
@@ -502,9 +503,9 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not np.isfinite(value) else value
 
 
-def _with_verdict(summary: Summary) -> Summary:
-    """Return the summary with its verdict."""
-    sentence = verdict(
+def _with_verdict(summary: Summary, ended: str = "") -> Summary:
+    """Return the summary with its verdict, and of replicas, how many ended where."""
+    words = verdict(
         summary.trends["ce"],
         summary.trends["cce"],
         worst=max(summary.players, key=lambda one: one.regret["swap"]).name,
@@ -512,4 +513,4 @@ def _with_verdict(summary: Summary) -> Summary:
         stopped=summary.stopped,
         varies=summary.varies,
     )
-    return replace(summary, verdict=sentence)
+    return replace(summary, verdict=f"{words} {ended}." if ended else words)

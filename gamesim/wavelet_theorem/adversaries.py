@@ -30,7 +30,7 @@ FIXED, SHIFTING, ADAPTIVE, PAIRS, EDGE = INSTANCES = (
 def worst_signs(strategy: Vector, matrix: Vector, chance: float, loss: Vector) -> None:
     """Write the losses in {-1, 1}, not all equal, after which swap regret, given Σ p ⊗ l so far, is largest.
 
-    A set of bits says which losses are 1. Row by row, the least entries over all sets follow from smaller sets.
+    The bits of a number mark the losses that are 1. Row by row, least entries over sets follow from smaller sets.
     """
     d = strategy.size
     last = (1 << d) - 1

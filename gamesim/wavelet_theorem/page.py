@@ -53,7 +53,7 @@ def _setting(found: Found) -> tuple[str, ...]:
         "Theorem 1 bounds regret by c √(k (T + d)) (log d)^(3/2), k = min{d − unif(φ) + 1, d − self(φ)}, for all φ. "
         f"`{PAPER}` is the paper's learner, `wavelet-continuous` ours with another clock, and `{OPTIMISTIC}` adds the "
         "last gradient as a guarded hint. Rivals: Blum–Mansour (BM) with predictive RM⁺, optimistic log-barrier and "
-        "AdaHedge rows; anytime `prior-hedge`; comparator-adaptive BM, which is told T; `aggregate`, the paper's "
+        "AdaHedge rows; anytime `prior-hedge`; comparator-adaptive BM, which knows T; `aggregate`, the paper's "
         "baseline of an external, an internal and a swap learner; `subsequence-regret` (Noarov et al. 2023).",
         "",
         f"Every cell has {said(min(seeds))} seeds, unless nothing is random. All learners face the same random "

@@ -27,6 +27,7 @@ from tests.fuzzing.values import Input, some
 
 TOKEN = "the-token"
 PORT = 8765
+_MORE_COMMANDS = ("play", "speed", "pause", "seek", "toml", "drawn", "portrait", "cloud", "device")
 _MORE_WORDS = (
     *("do", "begin", "game", "play", "speed", "pause", "seek", "toml", "drawn", "scenario", "beside", "rounds"),
     *("growth", "until", "event", "value", *EVENTS),
@@ -109,7 +110,7 @@ def _message(random: Random) -> bytes:
 
 
 def _tree(random: Random) -> dict[str, Any]:
-    do = some(random, ("begin", "begin", "begin", "game", "game", "play", "speed", "pause", "seek", "toml", "drawn"))
+    do = some(random, (*["begin"] * 4, *["game"] * 2, *_MORE_COMMANDS))
     if do == "game":
         return {"do": do, "game": scenario_tree(random)["game"]}
     if do == "begin":

@@ -29,8 +29,11 @@ import * as tetrahedron from "./tetrahedron.js";
 import * as regrets from "./regrets.js";
 import * as profile from "./profile.js";
 import * as payoffs from "./payoffs.js";
+import * as portrait from "./portrait.js";
+import * as cloud from "./cloud.js";
+import * as device from "./device.js";
 
-export const VIEWS = { strategies, tetrahedron, regrets, joint, payoffs, profile };
+export const VIEWS = { strategies, tetrahedron, regrets, joint, payoffs, profile, portrait, cloud, device };
 export const FIRST = ["strategies", "tetrahedron", "regrets", "joint", "payoffs"];
 const SPOKEN = 1500; // milliseconds between two updates of the aria labels
 

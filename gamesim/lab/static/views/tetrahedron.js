@@ -15,13 +15,13 @@ export const about =
 export const fits = (shape) =>
   shape.game.actions.length === 2 && shape.game.actions.every((labels) => labels.length === 2);
 
-const CORNERS = [
+export const CORNERS = [
   [-1, 1, 1],
   [1, 1, -1],
   [-1, -1, -1],
   [1, -1, 1],
 ].map((corner) => corner.map((one) => one / Math.sqrt(3)));
-const EDGES = [
+export const EDGES = [
   [0, 1],
   [0, 2],
   [0, 3],
@@ -33,7 +33,7 @@ const MESH = 8;
 const turned = { yaw: 0.16, pitch: 0.2, turning: false };
 const renderers = new WeakMap();
 
-const inSpace = (joint) =>
+export const inSpace = (joint) =>
   [0, 1, 2].map((axis) => CORNERS.reduce((sum, corner, k) => sum + joint[k] * corner[axis], 0));
 const independent = (p, q) => inSpace([p * q, p * (1 - q), (1 - p) * q, (1 - p) * (1 - q)]);
 

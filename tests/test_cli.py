@@ -232,9 +232,9 @@ def test_a_game_runs_with_the_learners_given(run: Run) -> None:
     expected = gamesim.simulate(
         "stag-hunt", [gamesim.players.make("hedge", rate=0.5)] * 2, rounds=60, perturb=[0.1, 0.1]
     )
-    assert np.array_equal(record.joint, expected.joint)
+    assert np.array_equal(record.arrays["joint"], expected.arrays["joint"])
     assert run("run", "runs/stag-hunt-0/scenario.toml", "--out", "again", "--no-figures")[0] == 0
-    assert np.array_equal(gamesim.load("again/record").joint, record.joint)
+    assert np.array_equal(gamesim.load("again/record").arrays["joint"], record.arrays["joint"])
 
 
 def test_a_game_file_runs_with_one_learner_per_player(run: Run) -> None:

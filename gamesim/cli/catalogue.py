@@ -218,7 +218,10 @@ def _show_mixed(game: Table, console: Console) -> None:
     none = "none" if nash.is_complete else "none found"
     console.print(f"Mixed Nash equilibria:{'' if found else f' {none}'}")
     for profile in found[:12]:
-        plays = [f"{who} {mixture(*own)}" for who, *own in zip(game.players, profile, game.actions, strict=True)]
+        plays = [
+            f"{who} {mixture(own, labels)}"
+            for who, own, labels in zip(game.players, profile, game.actions, strict=True)
+        ]
         console.print(Padding("; ".join(plays), (0, 0, 0, 2)))
     if len(found) > 12:
         console.print(f"  and {len(found) - 12} more")

@@ -52,9 +52,9 @@ def _of_game(name: str, game: dict[str, Any], learners: Sequence[str], *, local_
     entries: list[dict[str, Any]] = []
     for one, learner in zip(chosen, made, strict=True):
         entry = {"learner": one.learner, "settings": one.settings}
-        compiled = isinstance(learner, Learner)
-        perturb = {} if compiled and learner.informed else {"perturb": PERTURB}  # which moves after the others
-        feedback = {"feedback": "bandit" if compiled and "bandit" in learner.feedback else "sampled"} if drawn else {}
+        known = learner if isinstance(learner, Learner) else None
+        perturb = {} if known and known.informed else {"perturb": PERTURB}  # an informed learner moves last
+        feedback = {"feedback": "bandit" if known and "bandit" in known.feedback else "sampled"} if drawn else {}
         entries.append(entry | perturb | feedback)
     raw: dict[str, Any] = {"rounds": DEFAULT_ROUNDS, "game": game}
     if len(entries) == 1:

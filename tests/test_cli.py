@@ -17,6 +17,7 @@ from gamesim import scenario
 from gamesim.cli.main import main
 from gamesim.formatting import number
 from gamesim.learner import PLAIN_REGRETS
+from gamesim.measure.incentives import written_out
 from gamesim.study import model as study
 
 GOOD = """
@@ -242,12 +243,12 @@ def test_a_game_file_runs_with_one_learner_per_player(run: Run) -> None:
     code, out, _ = run("run", "g3.csv", "--learner", "hedge", "--learner", "fixed", "--rounds", "40", "--no-figures")
     assert code == 0 and "0.5, 2" in out and "1, 0.25" in out
     record = gamesim.load("runs/g3-0/record")
-    assert np.array_equal(record.game.payoffs, BOTH)
+    assert np.array_equal(written_out(record.game).payoffs, BOTH)
     assert [learner.name for learner in record.learners] == ["hedge", "fixed"]
     assert "In round 40, Boss plays" in out and "Crew plays" in out
     assert run("convert", "g3.csv", "g3.nfg")[0] == 0
     assert run("run", "g3.nfg", "--rounds", "40", "--no-figures")[0] == 0
-    assert np.array_equal(gamesim.load("runs/g3-0-2/record").game.payoffs, BOTH)
+    assert np.array_equal(written_out(gamesim.load("runs/g3-0-2/record").game).payoffs, BOTH)
     assert run("run", "g3.nfg", "--learner", "hedge", "--learner", "exp3", "--rounds", "9", "--no-figures")[0] == 0
 
 

@@ -17,6 +17,7 @@ from gamesim import scenario
 from gamesim.cli.main import main
 from gamesim.formatting import number
 from gamesim.learner import PLAIN_REGRETS
+from gamesim.measure.incentives import written_out
 from gamesim.study import model as study
 
 GOOD = """
@@ -182,17 +183,131 @@ def test_a_run_folder_has_figures_and_a_full_summary(run: Run) -> None:
 
 
 def test_an_existing_folder_is_kept_unless_forced(run: Run) -> None:
-    assert run("run", "chicken", "--rounds", "5", "--no-figures")[0] == 0
-    before = contents(Path("runs"))
-    code, out, err = run(
-        "run", "chicken", "--rounds", "4", "--no-figures"
-    )  # with more rounds the run would be extended
+    assert run("run", "chicken", "--rounds", "5", "--out", "mine", "--no-figures")[0] == 0
+    before = contents(Path("mine"))
+    code, out, err = run("run", "chicken", "--rounds", "4", "--out", "mine", "--no-figures")  # 6 would extend the run
     assert (code, out) == (2, "")
     assert "--force" in err and "--out" in err
-    assert contents(Path("runs")) == before
+    assert contents(Path("mine")) == before
+    assert run("run", "chicken", "--rounds", "6", "--out", "mine", "--no-figures", "--force")[0] == 0
+    assert gamesim.load("mine/record").rounds == 6
+    assert os.listdir() == ["mine"]
+
+
+def test_a_second_run_has_its_own_folder_unless_it_extends_or_replaces_another(run: Run) -> None:
+    def rounds() -> dict[str, int]:
+        return {path.name: gamesim.load(path / "record").rounds for path in Path("runs").iterdir()}
+
+    for wanted, found in (
+        (5, {"chicken-0": 5}),
+        (5, {"chicken-0": 5, "chicken-0-2": 5}),
+        (4, {"chicken-0": 5, "chicken-0-2": 5, "chicken-0-3": 4}),
+        (7, {"chicken-0": 7, "chicken-0-2": 5, "chicken-0-3": 4}),
+        (6, {"chicken-0": 7, "chicken-0-2": 6, "chicken-0-3": 4}),
+    ):
+        assert run("run", "chicken", "--rounds", str(wanted), "--no-figures")[0] == 0
+        assert rounds() == found
+    repeated = {name: content for name, content in contents(Path("runs/chicken-0-2")).items() if "scenario" not in name}
     assert run("run", "chicken", "--rounds", "6", "--no-figures", "--force")[0] == 0
-    assert gamesim.load("runs/chicken-0/record").rounds == 6
-    assert os.listdir("runs") == ["chicken-0"]
+    assert rounds()["chicken-0"] == 6 and len(rounds()) == 3
+    assert repeated["record/joint.npy"] == Path("runs/chicken-0/record/joint.npy").read_bytes()
+
+
+def test_an_unfinished_run_is_continued_and_not_started_a_second_time(run: Run) -> None:
+    assert run("run", "chicken", "--rounds", "5", "--no-figures")[0] == 0
+    Path("runs/chicken-0").rename("runs/chicken-0.partial")
+    code, _, err = run("run", "chicken", "--rounds", "5", "--no-figures")
+    assert code == 2 and "gamesim resume runs/chicken-0" in err
+    assert os.listdir("runs") == ["chicken-0.partial"]
+
+
+BIMATRIX = 'Boss \\ Crew,rest,work,strike\nask,"3,1","1/2, 2","0,0"\norder,"-1,0","(1,1/4)","2,3"\n'
+BOTH = np.array([[[3, 0.5, 0], [-1, 1, 2]], [[1, 2, 0], [0, 0.25, 3]]])  # their payoffs
+
+
+def test_a_game_runs_with_the_learners_given(run: Run) -> None:
+    code, out, _ = run("run", "stag-hunt", "--learner", "hedge:rate=0.5", "--rounds", "60", "--no-figures")
+    assert code == 0 and "4, 4" in out and "hare" in out
+    record = gamesim.load("runs/stag-hunt-0/record")
+    assert [learner.settings()["rate"] for learner in record.learners] == [0.5, 0.5]
+    expected = gamesim.simulate(
+        "stag-hunt", [gamesim.players.make("hedge", rate=0.5)] * 2, rounds=60, perturb=[0.1, 0.1]
+    )
+    assert np.array_equal(record.arrays["joint"], expected.arrays["joint"])
+    assert run("run", "runs/stag-hunt-0/scenario.toml", "--out", "again", "--no-figures")[0] == 0
+    assert np.array_equal(gamesim.load("again/record").arrays["joint"], record.arrays["joint"])
+
+
+def test_a_game_file_runs_with_one_learner_per_player(run: Run) -> None:
+    Path("g3.csv").write_text(BIMATRIX)
+    code, out, _ = run("run", "g3.csv", "--learner", "hedge", "--learner", "fixed", "--rounds", "40", "--no-figures")
+    assert code == 0 and "0.5, 2" in out and "1, 0.25" in out
+    record = gamesim.load("runs/g3-0/record")
+    assert np.array_equal(written_out(record.game).payoffs, BOTH)
+    assert [learner.name for learner in record.learners] == ["hedge", "fixed"]
+    assert "In round 40, Boss plays" in out and "Crew plays" in out
+    assert run("convert", "g3.csv", "g3.nfg")[0] == 0
+    assert run("run", "g3.nfg", "--rounds", "40", "--no-figures")[0] == 0
+    assert np.array_equal(written_out(gamesim.load("runs/g3-0-2/record").game).payoffs, BOTH)
+    assert run("run", "g3.nfg", "--learner", "hedge", "--learner", "exp3", "--rounds", "9", "--no-figures")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["stag-hunt", "--learner", "hegde"], "unknown learner 'hegde'; did you mean 'hedge'?"),
+        (["stag-hunt", "--learner", "hedge:rat=1"], "rat"),
+        (["jordan", *["--learner", "hedge"] * 2], "jordan has 3 players (First, Second, Third); give --learner once"),
+        (["shapley-wavelet", "--learner", "hedge"], "shapley-wavelet is a scenario, which names its learners"),
+        (["gone.csv"], "gone.csv does not exist, and gone.1.csv does not exist"),
+        (["gone.nfg"], "gone.nfg: cannot be read"),
+    ],
+)
+def test_a_game_that_cannot_run_gives_one_message(run: Run, arguments: list[str], words: str) -> None:
+    code, out, err = run("run", *arguments)
+    assert (code, out) == (2, "")
+    assert words in err and err.count("\n") == 1
+    assert os.listdir() == []
+
+
+def test_where_play_ended_is_printed(run: Run) -> None:
+    out = " ".join(run("run", "chicken", "--no-figures", "--rounds", "3000")[1].split())
+    record = gamesim.load("runs/chicken-0/record")
+    daring = int(record.last[1][1] > 0.9)  # who dares depends on the first round
+    names = ["chicken out", "dare"]
+    assert [strategy.argmax() for strategy in record.last] == [1 - daring, daring]
+    assert f"In round 3,000, Row plays {names[1 - daring]}" in out and f"Column plays {names[daring]}" in out
+    assert f"({names[1 - daring]}, {names[daring]}) is the most frequent action profile" in out
+    pennies = run("run", "matching-pennies", "--learner", "uniform", "--rounds", "1000", "--no-figures")[1]
+    assert "heads (0.5), tails (0.5)" in pennies
+
+
+def test_where_replicas_ended_is_counted(run: Run) -> None:
+    out = " ".join(run("run", "traffic-light", "--no-figures", "--rounds", "2000")[1].split())
+    record = gamesim.load("runs/traffic-light-0/record")
+    pure = [tuple(int(s.argmax()) for s in one.last) for one in record if min(s.max() for s in one.last) > 0.95]
+    labels = record.game.actions
+    for profile in set(pure):
+        named = ", ".join(labels[i][a] for i, a in enumerate(profile))
+        assert f"{pure.count(profile)} of 10 replicas play ({named})" in out
+    assert pure or "every action profile has a probability below 0.9" in out
+
+
+def test_show_prints_the_game_of_a_scenario(run: Run) -> None:
+    Path("g3.csv").write_text(BIMATRIX)
+    Path("own.toml").write_text('rounds = 9\ngame.file = "g3.csv"\neveryone.learner = "hedge"\n')
+    code, out, _ = run("show", "own.toml")
+    assert code == 0
+    for words in (
+        "0.5, 2",
+        "Pure Nash equilibria: (order, strike)",
+        "Payoff per round in CE: Boss 2 to 2, Crew 3 to 3",
+    ):
+        assert words in out
+    chicken = " ".join(run("show", "chicken")[1].split())
+    assert "Row chicken out (0.667), dare (0.333); Column chicken out (0.667), dare (0.333)" in chicken
+    assert "Payoff per round in CE: Row 2 to 7, Column 2 to 7" in chicken
+    assert chicken.count("Pure Nash equilibria") == 1  # the scenario does not repeat its game
 
 
 def test_force_keeps_what_is_not_a_run_folder(run: Run) -> None:

@@ -160,6 +160,45 @@ def test_a_csv_file_of_numbers_alone_is_a_matrix(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "text",
+    [
+        'A \\ B,x,y,z\nu,"3,1","1/2, 2","0,0"\nv,"-1,0","(1,1/4)","2,3e0"\n',
+        "A \\ B\tx\ty\tz\nu\t3,1\t1/2,2\t0,0\nv\t-1,0\t1,1/4\t2,3\n",
+        "A \\ B,x,y,z\nu,3,1/2,0\nv,-1,1,2\n\nA \\ B,x,y,z\nu,1,2,0\nv,0,.25,3\n",
+        "A \\ B\tx\ty\tz\t\r\nu\t3\t1/2\t0\t\r\nv\t-1\t1\t2\t\r\n\t\t\t\t\r\n"
+        "A \\ B\tx\ty\tz\r\nu\t1\t2\t0\r\nv\t0\t1/4\t3",
+    ],
+    ids=["pairs", "pairs by tabs", "blocks", "blocks by tabs"],
+)
+def test_one_csv_file_holds_a_two_player_game(tmp_path: Path, text: str) -> None:
+    (tmp_path / "own.csv").write_bytes(text.encode())
+    game = games.load(tmp_path / "own.csv")
+    assert isinstance(game, Table) and game.name == "own"
+    assert game.payoffs.tolist() == [[[3, 0.5, 0], [-1, 1, 2]], [[1, 2, 0], [0, 0.25, 3]]]
+    assert (game.players, game.actions) == (("A", "B"), (("u", "v"), ("x", "y", "z")))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            ",l,r\nu,3,1,0,0\nd,1,2,1,3",
+            'line 3, entry 2: expected both payoffs of a cell in quotation marks, as in "3,1"',
+        ),
+        (',l,r\nu,"3,1",5\nd,"x,2","1,3"', "line 2, entry 3: expected the payoffs of both players, as in 3,1, got '5'"),
+        (',l,r\nu,"3,1","1,1/0"\nd,"1,2","1,3"', "line 2, entry 3: expected the payoffs of both players"),
+        ("1,2\n3,4", 'or one file with both payoffs in each cell, as in "3,1", but name.2.csv is missing'),
+        ("1,2\n\n3,4\n\n5,6", "expected one or two blocks of payoffs, for two players, got 3 blocks"),
+        ("1,2\n\n3,4\n5,6", r"block 2: expected payoffs of shape \(1, 2\), as in file, block 1, got \(2, 2\)"),
+        ("\n,,\n", "expected payoffs, got an empty file"),
+    ],
+)
+def test_a_broken_file_of_a_two_player_game_is_refused(text: str, message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        csv_tables.read([("file", text)], "name")
+
+
+@pytest.mark.parametrize(
     ("text", "message"),
     [
         ("", "line 1, column 1: expected NFG.*got the end of the file"),

@@ -22,7 +22,9 @@ def load(path: str | os.PathLike[str]) -> Game:
     ----------
     path : str or path-like
         A file whose extension is .nfg (Gambit), .gam (GameTracer), .csv or .npz. A game in CSV has one file per player,
-        NAME.1.csv, NAME.2.csv, ...; give any of them, or NAME.csv.
+        NAME.1.csv, NAME.2.csv, ...; give any of them, or NAME.csv. A two-player game may be one file NAME.csv, with
+        both payoffs in each cell, as in ``"3,1"``, or with the players' tables below each other and an empty line
+        between them.
 
     Returns
     -------

@@ -1,5 +1,7 @@
-"""Text files: read up to a size limit, write atomically, format numbers without loss."""
+"""Text files: read up to a size limit, write atomically, read numbers and format them without loss."""
 
+from fractions import Fraction
+from math import isfinite
 from pathlib import Path
 
 from gamesim.atomic import write_file
@@ -31,6 +33,19 @@ def write_text(path: Path, text: str) -> None:
     except UnicodeEncodeError as error:
         raise InputError(f"{path}: cannot write {text[error.start : error.end]!r} as UTF-8") from None
     write_file(path, lambda out: out.write(data))
+
+
+def finite_number(text: str) -> float | None:
+    """Return the integer, decimal or fraction that a text states, or None if it states no finite number.
+
+    >>> finite_number("1/4"), finite_number("-2.5e3"), finite_number("1/0"), finite_number("inf")
+    (0.25, -2500.0, None, None)
+    """
+    try:
+        value = float(Fraction(text)) if "/" in text else float(text)
+    except (ValueError, ZeroDivisionError, OverflowError):
+        return None
+    return value if isfinite(value) and "_" not in text else None
 
 
 def exact_number(value: float) -> str:

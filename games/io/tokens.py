@@ -3,11 +3,10 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
-from math import isfinite
 from typing import NoReturn
 
 from gamesim.errors import InputError
+from gamesim.games.io.text import finite_number
 
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?|[+-]?\d+/\d+", re.ASCII)
 _WHOLE = re.compile(r"\d{1,18}", re.ASCII)
@@ -85,11 +84,8 @@ class Tokenizer:
         token = self.expect("word", expected)
         if not _NUMBER.fullmatch(token.text):
             self.fail(expected, token)
-        try:
-            value = float(Fraction(token.text)) if "/" in token.text else float(token.text)
-        except (ZeroDivisionError, OverflowError, ValueError):
-            self.fail(f"{expected} that is finite", token)
-        if not isfinite(value):
+        value = finite_number(token.text)
+        if value is None:
             self.fail(f"{expected} that is finite", token)
         return value
 

@@ -1,8 +1,7 @@
 """List and describe learners, games, scenarios and studies."""
 
 import inspect
-from collections.abc import Callable, Iterator
-from itertools import product
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +16,17 @@ from gamesim.errors import InputError, did_you_mean
 from gamesim.formatting import number
 from gamesim.game import Game, Table
 from gamesim.games.io.files import FORMATS
+from gamesim.games.nash import nash_equilibria
 from gamesim.learner import PLAIN_REGRETS, default_guarantee
 from gamesim.measure.distance import why_left_out
 from gamesim.measure.incentives import EQUILIBRIUM_KINDS, pure_nash
+from gamesim.report.ending import mixture
+from gamesim.report.terminal import payoff_grids
 from gamesim.scenario import Scenario
 from gamesim.study import model as study
 
 CELLS_SHOWN = 200  # largest payoff table that is printed
+PLAYERS_WITH_RANGE = 4  # most players whose payoffs in correlated equilibria are printed one by one
 CAN_BE_LISTED = {
     "learners": "learning algorithms, grouped by guarantee",
     "games": "games, with their sizes",
@@ -112,7 +115,7 @@ def show(name: str, console: Console) -> None:
     if name in known_games:
         parts.append(lambda: _show_game(name, console))
     if name in shipped or name.endswith(".toml"):
-        parts.append(lambda: _show_scenario(name, console))
+        parts.append(lambda: _show_scenario(name, console, with_game=name not in known_games))
     if not parts and Path(name).suffix.lower() in FORMATS:
         parts.append(lambda: _show_file(name, console))
     if not parts:
@@ -192,9 +195,9 @@ def _show_played(game: Game, console: Console) -> None:
 
 
 def _show_table(game: Table, console: Console) -> None:
-    """Print the payoffs of a small game, its pure Nash equilibria and the total payoff of its equilibria."""
+    """Print the payoffs of a small game, its Nash equilibria and the payoffs in its correlated equilibria."""
     if game.cells <= CELLS_SHOWN and max(game.sizes[1:], default=1) <= 8:
-        for heading, grid in _payoff_grids(game):
+        for heading, grid in payoff_grids(game):
             console.print(heading)
             console.print(grid)
     cells = np.argwhere(pure_nash(game))  # millions, if all payoffs are equal
@@ -203,7 +206,27 @@ def _show_table(game: Table, console: Console) -> None:
     ]
     more = f" and {len(cells) - 12} more" if len(cells) > 12 else ""
     console.print(f"\nPure Nash equilibria: {', '.join(found) or 'none'}{more}")
+    if len(game.players) == 2:
+        _show_mixed(game, console)
     _show_welfare(game, console)
+
+
+def _show_mixed(game: Table, console: Console) -> None:
+    """Print the mixed Nash equilibria of a two-player game, and whether there may be more."""
+    nash = nash_equilibria(game)
+    found = [profile for profile in nash.profiles if max(map(np.count_nonzero, profile)) > 1]
+    none = "none" if nash.is_complete else "none found"
+    console.print(f"Mixed Nash equilibria:{'' if found else f' {none}'}")
+    for profile in found[:12]:
+        plays = [
+            f"{who} {mixture(own, labels)}"
+            for who, own, labels in zip(game.players, profile, game.actions, strict=True)
+        ]
+        console.print(Padding("; ".join(plays), (0, 0, 0, 2)))
+    if len(found) > 12:
+        console.print(f"  and {len(found) - 12} more")
+    if not nash.is_complete:
+        console.print(f"Equilibria may be missing: {nash.note}.", style="dim")
 
 
 def _show_welfare(game: Table, console: Console) -> None:
@@ -214,6 +237,8 @@ def _show_welfare(game: Table, console: Console) -> None:
             try:
                 low, high = equilibrium.welfare_range(game, kind)
                 pay.append(f"in {kind.upper()} {number(low)} to {number(high)}")
+                if kind == "ce" and len(game.players) <= PLAYERS_WITH_RANGE:
+                    console.print(f"Payoff per round in CE: {_ranges(game)}")
             except ArithmeticError as error:
                 why = str(error)
         if why is not None:
@@ -226,23 +251,17 @@ def _show_welfare(game: Table, console: Console) -> None:
         console.print(f"Its range in {kinds} is not computed: {why}.", style="dim")
 
 
-def _payoff_grids(game: Table) -> Iterator[tuple[str, Grid]]:
-    """Yield the payoffs of the first two players' actions, one table per action profile of the other players."""
-    rows, columns = game.actions[0], game.actions[1] if len(game.actions) > 1 else ("payoff",)
-    payoffs: Any = game.payoffs if len(game.players) > 1 else game.payoffs[..., None]
-    for others in product(*map(range, game.sizes[2:])):
-        chosen = [
-            f"{who} plays {labels[a]}"
-            for who, labels, a in zip(game.players[2:], game.actions[2:], others, strict=True)
-        ]
-        grid = Grid(*("", *columns), box=None, header_style="dim", padding=(0, 3, 0, 0))
-        for a, label in enumerate(rows):
-            cells = [", ".join(number(u) for u in payoffs[(slice(None), a, b, *others)]) for b in range(len(columns))]
-            grid.add_row(label, *cells)
-        yield "\n" + "; ".join(chosen) if chosen else "", grid
+def _ranges(game: Table) -> str:
+    """Return the range of each player's payoff over all correlated equilibria."""
+    equilibria = equilibrium.polytope(game, "ce")
+    ranges = []
+    for player, weights in enumerate(np.eye(len(game.players))):
+        low, high = (equilibria.payoffs(equilibria.optimum(sign * weights))[player] for sign in (-1.0, 1.0))
+        ranges.append(f"{game.players[player]} {number(low)} to {number(high)}")
+    return ", ".join(ranges)
 
 
-def _show_scenario(name: str, console: Console) -> None:
+def _show_scenario(name: str, console: Console, *, with_game: bool) -> None:
     path = scenario.find(name)
     shown = scenario.read(path)
     console.print(f"scenario {path.stem}: {shown.title}", style="bold")
@@ -250,6 +269,8 @@ def _show_scenario(name: str, console: Console) -> None:
     console.print()
     console.print(describe_scenario(shown))
     console.print(str(path), style="dim", soft_wrap=True)
+    if with_game:
+        _show_played(shown.played_game, console)
 
 
 def _show_text(shown: Documentation, console: Console) -> None:

@@ -1,10 +1,11 @@
-"""`gamesim run` and `gamesim resume`: simulate a scenario, measure it, and write a run folder."""
+"""`gamesim run` and `gamesim resume`: simulate a scenario or a game, measure it, and write a run folder."""
 
 import argparse
 import json
 import shlex
 import sys
 from dataclasses import replace
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -12,13 +13,12 @@ from gamesim.cli.arguments import (
     Commands,
     Paragraphs,
     add_local_code,
-    add_scenario,
-    scenario_path,
     seconds,
     whole_number,
 )
 from gamesim.cli.console import announce_compilation, make_console
 from gamesim.cli.exit_codes import INTERRUPTED
+from gamesim.cli.game_runs import DEFAULT_LEARNER, DEFAULT_ROUNDS, scenario_and_name
 from gamesim.cli.target import refuse_target
 from gamesim.errors import InputError
 
@@ -27,11 +27,13 @@ if TYPE_CHECKING:
     from gamesim.interrupts import Stop
     from gamesim.record import Record
     from gamesim.report.summary import Summary
+    from gamesim.scenario import Scenario
 
 RUN_HELP = """\
-Simulate a scenario, print the results, and write a run folder with the scenario as run, summary.json, the record, the
-figures and a report. Running that scenario again reproduces the run. Ctrl-C stops the run and keeps the rounds played;
-a second Ctrl-C quits immediately.
+Simulate a scenario, or a game with the learners given, print the results, and write a run folder with the scenario as
+run, summary.json, the record, the figures and a report. Running that scenario again reproduces the run. If the folder
+exists, its run is continued if it is the same with fewer rounds; otherwise a new folder is written, such as
+runs/chicken-0-2. Ctrl-C stops the run and keeps the rounds played; a second Ctrl-C quits immediately.
 
 --json prints one object:
   rounds, seed     of the run
@@ -57,20 +59,34 @@ def add_run(commands: Commands) -> None:
     """Add the parser of `gamesim run`."""
     run = commands.add_parser(
         "run",
-        help="simulate a scenario and report the results",
+        help="simulate a scenario or a game and report the results",
         description=RUN_HELP,
         formatter_class=Paragraphs,
     )
-    add_scenario(run)
+    run.add_argument(
+        "scenario",
+        metavar="SCENARIO",
+        help="path of a scenario file or name of a built-in scenario; or a game: its name, or a .nfg, .gam, .csv or "
+        ".npz file",
+    )
+    run.add_argument(
+        "--learner",
+        action="append",
+        metavar="LEARNER",
+        help="learner of the players of a game, such as hedge or hedge:rate=0.1: once for all players, or once per "
+        f"player (default: {DEFAULT_LEARNER}); the first round is perturbed by 0.1",
+    )
     run.add_argument(
         "--rounds",
         type=whole_number,
         metavar="N",
-        help="number of rounds (default: the scenario's); an existing run with fewer rounds is extended, and its "
-        "learners keep the horizon they were tuned to",
+        help=f"number of rounds (default: the scenario's, or {DEFAULT_ROUNDS} for a game); an existing run with fewer "
+        "rounds is extended, and its learners keep the horizon they were tuned to",
     )
     run.add_argument("--seed", type=whole_number, metavar="N", help="seed (default: the scenario's)")
-    run.add_argument("--out", metavar="FOLDER", help="run folder to write (default: runs/SCENARIO-SEED)")
+    run.add_argument(
+        "--out", metavar="FOLDER", help="run folder to write (default: runs/SCENARIO-SEED, or a new folder)"
+    )
     run.add_argument("--json", action="store_true", help="print one JSON object instead of tables")
     run.add_argument("--quiet", action="store_true", help="print errors only (and the JSON object, with --json)")
     run.add_argument("--force", action="store_true", help="overwrite an existing run folder")
@@ -109,23 +125,38 @@ def add_resume(commands: Commands) -> None:
 
 def _run(arguments: argparse.Namespace) -> int:
     from gamesim.cli import checkpoints
-    from gamesim.scenario import read
 
-    path = scenario_path(arguments.scenario)
-    scenario = read(path, local_code=arguments.allow_local_code).changed(arguments.rounds, arguments.seed)
+    scenario, name = scenario_and_name(arguments.scenario, arguments.learner, local_code=arguments.allow_local_code)
+    scenario = scenario.changed(arguments.rounds, arguments.seed)
     if arguments.checkpoint and not scenario.can_resume:
         raise InputError(
             "a run with a learner in Python cannot be resumed, unless its class has state() and restore(state); "
             "omit --checkpoint"
         )
-    target = Path(arguments.out) if arguments.out else Path("runs") / f"{path.stem}-{scenario.seed}"
-    shorter = None if arguments.force else checkpoints.shorter_run(target, scenario)
+    target, shorter = _target(scenario, name, arguments)
     if shorter is None:
         refuse_target(target, force=arguments.force)
         if arguments.force:
             checkpoints.remove_checkpoints(target)
-    run = shorter or checkpoints.UnfinishedRun(scenario, scenario.title or path.stem)
+    run = shorter or checkpoints.UnfinishedRun(scenario, scenario.title or name)
     return _finish(run, target, arguments, force=arguments.force or shorter is not None)
+
+
+def _target(scenario: "Scenario", name: str, arguments: argparse.Namespace) -> "tuple[Path, UnfinishedRun | None]":
+    """Return the run folder to write, and the run in it if this one extends it."""
+    from gamesim.cli import checkpoints
+
+    first = Path(arguments.out) if arguments.out else Path("runs") / f"{name}-{scenario.seed}"
+    if arguments.force:
+        return first, None
+    shorter = checkpoints.shorter_run(first, scenario)
+    if arguments.out or shorter is not None:
+        return first, shorter
+    target, numbers = first, count(2)
+    while shorter is None and (target.exists() or target.is_symlink()):
+        target = first.with_name(f"{first.name}-{next(numbers)}")
+        shorter = checkpoints.shorter_run(target, scenario)
+    return target, shorter
 
 
 def _resume(arguments: argparse.Namespace) -> int:
@@ -156,7 +187,7 @@ def _finish(run: "UnfinishedRun", target: Path, arguments: argparse.Namespace, *
             with checkpoints.checkpoints(target, run, interval) as keep:
                 record, summary = _play_and_measure(run, target, arguments, stop, keep)
                 try:
-                    _print_results(summary, arguments)
+                    _print_results(record, summary, arguments)
                 finally:  # even if nobody reads the results, the run is not lost
                     summary = _write(run, record, summary, target, arguments, stop, force=force)
         except KeyboardInterrupt:
@@ -192,14 +223,17 @@ def _play_and_measure(
     return record, summary
 
 
-def _print_results(summary: "Summary", arguments: argparse.Namespace) -> None:
+def _print_results(record: "Record", summary: "Summary", arguments: argparse.Namespace) -> None:
     """Print the results of a run, before its figures are drawn."""
     from gamesim.report import terminal
+    from gamesim.report.ending import ending
 
     if arguments.json:
         print(json.dumps(summary.as_json(), allow_nan=False, ensure_ascii=False))
     elif not arguments.quiet:
-        terminal.show(summary, make_console())
+        console = make_console()
+        terminal.show(summary, console, record.game)
+        console.print(f"\n{ending(record)}")
     sys.stdout.flush()
 
 

@@ -1,6 +1,8 @@
 """Print the summary of a run on the terminal, with tables that fit its width."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import product
+from typing import Any
 
 from rich.box import SIMPLE_HEAD
 from rich.cells import cell_len
@@ -9,18 +11,25 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from gamesim.formatting import number
+from gamesim.game import Game, Table
 from gamesim.learner import PLAIN_REGRETS
 from gamesim.measure.trend_words import in_words
 from gamesim.report.summary import EQUILIBRIA, PLAYERS_SHOWN, PROFILE_NOTE, Intervals, RegretSummary, Summary
 from gamesim.report.verdict import bound_in_words, draws_seen
 
+LARGEST_PRINTED = 4  # actions per player of the games whose payoffs are printed with a run
 
-def show(summary: Summary, console: Console) -> None:
-    """Print the tables and the verdict."""
+
+def show(summary: Summary, console: Console, game: Game | None = None) -> None:
+    """Print the tables and the verdict, with the payoffs of the game if it is given and small."""
     console.print()
     if summary.title:
         console.print(Text(summary.title, style="bold"))
     console.print(describe_run(summary), style="dim")
+    if isinstance(game, Table) and len(game.players) == 2 and max(game.sizes) <= LARGEST_PRINTED:
+        for heading, grid in payoff_grids(game):
+            console.print(heading)
+            console.print(grid)
     console.print()
     _print_players(summary, console)
     if len(summary.players) > PLAYERS_SHOWN:
@@ -48,6 +57,22 @@ def show(summary: Summary, console: Console) -> None:
     console.print(_welfare(summary))
     console.print()
     console.print(Text(summary.verdict, style="bold"))
+
+
+def payoff_grids(game: Table) -> Iterator[tuple[str, Grid]]:
+    """Yield the payoffs of the first two players' actions, one table per action profile of the other players."""
+    rows, columns = game.actions[0], game.actions[1] if len(game.actions) > 1 else ("payoff",)
+    payoffs: Any = game.payoffs if len(game.players) > 1 else game.payoffs[..., None]
+    for others in product(*map(range, game.sizes[2:])):
+        chosen = [
+            f"{who} plays {labels[a]}"
+            for who, labels, a in zip(game.players[2:], game.actions[2:], others, strict=True)
+        ]
+        grid = Grid(*("", *columns), box=None, header_style="dim", padding=(0, 3, 0, 0))
+        for a, label in enumerate(rows):
+            cells = [", ".join(number(u) for u in payoffs[(slice(None), a, b, *others)]) for b in range(len(columns))]
+            grid.add_row(label, *cells)
+        yield "\n" + "; ".join(chosen) if chosen else "", grid
 
 
 def describe_run(summary: Summary) -> str:

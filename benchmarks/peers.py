@@ -121,7 +121,7 @@ CASES = (
 
 
 def installed() -> dict[str, str]:
-    """Return the version of every package that is installed, and say which are not."""
+    """Return the version of every package that is installed, and list the others."""
     found = {}
     for name in ("gamesim", "numpy", "numba", "noregret", "open_spiel", "quantecon", "nashpy"):
         try:

@@ -171,7 +171,7 @@ class Game:
         --------
         >>> integers, numbers, scratch = Table.from_payoffs([[[0, 2, 4]], [[1, 3, 9]]]).kernel_arrays()
         >>> integers.tolist(), numbers.tolist(), scratch  # players and sizes; losses, a player's action varies fastest
-        ([2, 1, 3], [1.0, 0.0, -1.0, 1.0, 0.5, -1.0], 0)
+        ([2, 1, 3], [1.0, 0.0, -1.0, 1.0, 0.5, -1.0], 3)
         """
         raise NotImplementedError
 
@@ -452,12 +452,12 @@ class Table(Game):
         return as_losses(self.payoffs, self.middle, self.scale)
 
     def own_last(self) -> list[NDArray[np.float64]]:
-        """Return each player's table of losses with the player's own axis last, as the kernel reads it.
+        """Return each player's table of losses, with the player's own axis last.
 
         Returns
         -------
         list of ndarray
-            One table per player.
+            One table per player, in units of loss.
 
         Examples
         --------

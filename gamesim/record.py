@@ -757,7 +757,7 @@ class Record(Generic[Number]):
         return together, alone
 
     def profile_bound(self, player: int) -> tuple[NDArray[np.float64], NDArray[np.float64]] | None:
-        """Return the bounds that are proved for the regret profile of a player's strategies.
+        """Return the proved bounds on the regret profile of a player's strategies.
 
         Unlike those of `profile_certificate`, they are known before the run.
 

@@ -44,7 +44,7 @@ class WaveletOptimistic(WaveletContinuous):
         r = max(κ ε √(m + 1) - E, 0)
         E = the sum over past rounds of c/2 times what the hint added to f(S)
 
-    In a round in which hints are not trusted, it predicts f(S). Hints are trusted as long as those of
+    Where hints are not trusted, it predicts f(S). Hints are trusted as long as those of
     all features and rounds, up to the one before the last, would have cost at most κ · scale in total.
 
     The state (m, S) depends on the gradients alone. Therefore hints add exactly 2E to the regret of the

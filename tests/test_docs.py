@@ -27,6 +27,7 @@ PAGES = [
     *sorted((ROOT / "docs" / "explanation").glob("*.md")),
     ROOT / "docs" / "howto.md",
     ROOT / "docs" / "teaching.md",
+    ROOT / "docs" / "classroom.md",
 ]
 BLOCK = re.compile(
     r"(?:<!-- *(?P<note>[^\n]*?) *-->\n)?^(?P<indent> *)```(?P<kind>\w+)\n(?P<text>.*?)^ *```$", re.M | re.S

@@ -380,14 +380,15 @@ def test_two_runs_stay_in_step_and_every_view_draws(page: Page, lab: Lab) -> Non
     drawn = page.run(
         "(async () => { await new Promise(requestAnimationFrame); await new Promise(requestAnimationFrame);"
         " const colours = (canvas) => new Set(canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height)"
-        ".data).size; return [...document.querySelectorAll('.card')].map((card) => [card.dataset.view,"
+        ".data).size; return [...document.querySelectorAll('.card:not([hidden])')].map((card) => [card.dataset.view,"
         " ...[...card.querySelectorAll('canvas[role=img]')].map(colours)]) })()"
     )
     assert [name for name, *_ in drawn] == ALL
     for name, *colours in drawn:
         assert len(colours) == 2 and min(colours) > 8, name
     page.until(
-        "[...document.querySelectorAll('canvas[role=img]')].every((c) => c.getAttribute('aria-label').length > 30)"
+        "[...document.querySelectorAll('.card:not([hidden]) canvas[role=img]')]"
+        ".every((c) => c.getAttribute('aria-label').length > 30)"
     )
     labels = page.run("[...document.querySelectorAll('#view-joint canvas')].map((c) => c.getAttribute('aria-label'))")
     assert all("nearest correlated equilibrium" in label for label in labels)

@@ -73,7 +73,7 @@ def _deviation(student: Student, labels: Sequence[str]) -> str:
 def plays_of(room: Room) -> Plays | None:
     """Return what was played, by group, or None before the end of the first round.
 
-    Groups are the seats that play together, whoever sits in them; a group that began later has fewer rounds.
+    Groups are the seats that play together; a group that began later has fewer rounds.
     """
     most = max((len(one.groups) for one in room.played), default=0)
     if most == 0:

@@ -186,7 +186,7 @@ class Room:
             raise InputError("no round is open")
 
     def reveal(self) -> Event:
-        """Return the event that shows the results to everybody."""
+        """Return the event that shows the results to all students."""
         return {"event": "revealed"}
 
     def end(self) -> Event:
@@ -274,7 +274,7 @@ class Room:
         return role_of(student, len(self.game.players), self.settings.role)
 
     def _learn(self, group: int, role: int, action: int, payoffs: NDArray[np.float64]) -> None:
-        """Let the learner of a seat observe a round."""
+        """Let the learner of a seat observe what happened."""
         seat, scale = self._seat(group, role), self.game.scale[role]
         seat.payoffs[action] += payoffs
         seat.earned += float(seat.learner.play() @ payoffs)

@@ -49,7 +49,7 @@ POLICY_VIOLATION, TRY_AGAIN_LATER = 1008, 1013  # WebSocket close codes
 
 
 class Page:
-    """A connected page: a student's, the teacher's, or one that has not said which."""
+    """A connected page: a student's, the teacher's, or one that has not joined."""
 
     def __init__(self, socket: WebSocket, session: Session) -> None:
         self._socket, self._session = socket, session

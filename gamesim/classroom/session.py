@@ -160,7 +160,7 @@ class Session:
             self._show()
 
     async def keep_time(self) -> None:
-        """Close rounds whose time is up or in which everybody has moved, until cancelled."""
+        """Close rounds whose time is up or in which all have moved, until cancelled."""
         while True:
             await asyncio.sleep(TICK)
             room, now = self.room, self.now()

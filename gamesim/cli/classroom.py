@@ -33,9 +33,7 @@ def add_class(commands: Commands) -> None:
         "all together (default: groups)",
     )
     room.add_argument("--rounds", type=whole_number, default=20, metavar="N", help="number of rounds (default 20)")
-    room.add_argument(
-        "--seconds", type=seconds, metavar="S", help="seconds per round (default: a round ends when all have chosen)"
-    )
+    room.add_argument("--seconds", type=seconds, metavar="S", help="seconds per round (default: until all have chosen)")
     room.add_argument(
         "--learner",
         default="regret-matching",

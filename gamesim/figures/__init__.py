@@ -76,7 +76,7 @@ def figure_functions() -> dict[str, Callable[[Record], Figure | None]]:
     Examples
     --------
     >>> list(figure_functions())[:2]
-    ['gaps', 'regrets']
+    ['cloud', 'gaps']
     """
     return {draw.__name__.replace("_", "-"): draw for draw in _OF_A_RUN}
 

@@ -15,7 +15,7 @@ MOST_LINES = 8  # actions drawn per player, those played most
 
 @styled
 def frequencies(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigure | None = None) -> Figure | None:
-    """Plot how often each player played its actions, in moving windows of a tenth of the rounds.
+    """Plot how often each player played its actions, as moving averages.
 
     Parameters
     ----------

@@ -40,7 +40,7 @@ def obedience(shown: Obedience, *, fig: Figure | SubFigure | None = None) -> Fig
     >>> from gamesim import equilibrium, figures, games
     >>> device = equilibrium.obedience(games.make("chicken"), [[0.7, 0.2], [0.1, 0]])
     >>> figures.title_of(figures.obedience(device))
-    'In chicken, Column gains 0.5 per round by playing dare when chicken out is recommended'
+    'In chicken, Column gains 0.5 per round by playing dare when chicken out is recommended (2 constraints break)'
     """
     game, small = shown.game, shown.game.sizes == (2, 2)
     lines = _constraints(shown)

@@ -74,8 +74,8 @@ def portrait(shown: Portrait, *, ax: Axes | None = None, fig: Figure | SubFigure
     --------
     >>> import gamesim
     >>> from gamesim import figures
-    >>> figures.title_of(figures.portrait(gamesim.portrait("zeeman", "replicator", rounds=5000, lines=10)))
-    'replicator in zeeman: 64% of starts end at the mixture (33%, 33%, 33%), 36% at action 1'
+    >>> figures.title_of(figures.portrait(gamesim.portrait("zeeman", "replicator", rounds=20000, lines=10)))
+    'replicator in zeeman: 67% of starts end at the mixture (33%, 33%, 33%), 33% at action 1'
     """
     drawing = surface(title(shown), size=(WIDTH, 6.6), ax=ax, fig=fig)
     panel = drawing.panels[0]

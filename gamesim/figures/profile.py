@@ -22,7 +22,7 @@ FAR = 0.6  # of the largest value: lower negative values are written at the edge
 
 @styled
 def profile(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigure | None = None) -> Figure | None:
-    """Plot the regret profile of each player, with √k, the declared bound and certified bounds.
+    """Plot the regret profile of each player, with its bounds.
 
     Both families of deviations are drawn for k = 1, ..., d. Of many players, those with the largest swap regret are
     shown.

@@ -1,7 +1,7 @@
 """The course: lessons in groups, and the glossary, as data in `course.toml` and `glossary.toml`.
 
-A lesson names a shipped scenario. It asks a question with answers to vote on, says what to watch during the run without
-giving the answer away, reveals what happened, explains why, and ends with an exercise.
+A lesson names a shipped scenario. It asks a question with answers to vote on, names what to watch during the run
+without giving the answer away, reveals what happened, explains why, and ends with an exercise.
 """
 
 import tomllib

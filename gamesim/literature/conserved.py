@@ -9,7 +9,7 @@ from gamesim import games
 from gamesim.figures.style import COLOURS, number, styled
 from gamesim.figures.surface import canvas
 from gamesim.figures.triangles import CORNERS, frame
-from gamesim.flows import Regulariser
+from gamesim.learner import Regulariser
 from gamesim.literature.entry import Reference, Result, at_least, at_most, entry, equal, scaled
 from gamesim.simulation.protocol import Order
 

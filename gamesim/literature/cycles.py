@@ -201,7 +201,7 @@ def dominated_actions(size: float) -> Result:
         "every correlated equilibrium": max(
             float((one * dominated).sum()) for one in equilibrium.polytope(game, "ce").vertices()
         ),
-        "regret matching, worst of 10 runs": float((played.joint * dominated).sum(axis=(1, 2)).max()),
+        "regret matching, worst of 10 runs": float((np.asarray(played.joint) * dominated).sum(axis=(1, 2)).max()),
     }
     first, second, third = weights.values()
     return Result(

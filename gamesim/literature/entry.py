@@ -64,7 +64,7 @@ def between(what: str, low: float, high: float, measured: float) -> Comparison:
 class Result:
     """What an entry measured, and a function that draws it.
 
-    `note` says what was tried, if a claim is not reproduced, or what differs from the publication.
+    `note` states what was tried, if a claim is not reproduced, or what differs from the publication.
     """
 
     comparisons: Sequence[Comparison]

@@ -11,7 +11,7 @@ HEAD = """\
 # The literature, runnable
 
 Published results on learning in games, each with a number that was published, or that follows from the claim, and ours.
-Where a claim has no number ("converges", "stays away"), the limit beside it is our choice, and the note says so.
+Where a claim has no number ("converges", "stays away"), the limit beside it is our choice, as the note states.
 `gamesim literature --all` runs every entry in full and writes this page; `gamesim run literature/NAME` runs the
 scenario of one entry.
 

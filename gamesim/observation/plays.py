@@ -364,7 +364,7 @@ def _numbered(groups: Iterable[str]) -> tuple[list[str], NDArray[np.int64]]:
 def _table(
     group: str, moves: NDArray[np.int64], rows: NDArray[np.int64], game: Game, mistakes: _Mistakes
 ) -> NDArray[np.int64]:
-    """Return a group's actions and recommendations, of shape (rounds, players, 2), -1 where there is none."""
+    """Return a group's actions and recommendations, of shape (rounds, players, 2), -1 if missing."""
     first, last = int(moves[0].min()), int(moves[0].max())
     if last - first >= MOST_MOVES:
         mistakes.add(int(rows[0]), f"rounds must span at most {MOST_MOVES:,}, got {first} to {last}")

@@ -20,6 +20,8 @@ from gamesim.record import Record
 from gamesim.user_learners import StoredLearner
 
 PER_DECADE = 10  # checkpoints, as in simulations
+__all__ = ["observed"]
+
 MOST_NUMBERS = 2**27  # in the sums of all groups
 
 

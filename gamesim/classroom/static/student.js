@@ -116,11 +116,11 @@ function choices() {
       label,
     ),
   );
-  const told = state.paused ? "Paused." : chosen === null ? "Choose:" : state.moved === null ? "Sending …" : "Your choice counts. Wait for the others.";
+  const notice = state.paused ? "Paused." : chosen === null ? "Choose:" : state.moved === null ? "Sending …" : "Your choice counts. Wait for the others.";
   return [
     h("p", { class: "facts" }, h("span", {}, `Round ${state.round} of ${state.rounds}`), h("span", { id: "clock" })),
     ...advice,
-    h("p", { id: "told" }, told),
+    h("p", { id: "notice" }, notice),
     h("div", { class: "choices" }, buttons),
   ];
 }

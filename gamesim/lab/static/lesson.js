@@ -1,5 +1,5 @@
 // The course: groups of lessons, each a sequence of steps. A lesson asks for a prediction before it shows anything, and
-// says what to look for only when it is revealed.
+// shows what to look for only when it is revealed.
 
 import { byId, h } from "./dom.js";
 

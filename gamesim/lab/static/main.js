@@ -424,7 +424,7 @@ addEventListener("beforeprint", () => {
 addEventListener("afterprint", () => setTheme(byId("theme-name").textContent));
 addEventListener("resize", redraw);
 
-/** Tell the style sheet where the pictures begin, so that the first ones fit on the screen. */
+/** Pass to the style sheet where the pictures begin, so that the first ones fit on the screen. */
 const measure = new ResizeObserver(() => {
   const above = byId("views").getBoundingClientRect().top + scrollY;
   document.documentElement.style.setProperty("--above", `${Math.round(above)}px`);

@@ -9,6 +9,7 @@ const alone = given.get("name"); // the name, if there is no teacher to give out
 const KEY = `gamesim-class-${location.host}`;
 let state = null;
 let sent = null; // the round and action that were sent and not yet acknowledged
+let back = false; // whether the page has just reconnected
 let ends = null; // when the round ends, in milliseconds of this page's clock
 
 const stored = () => {
@@ -34,6 +35,7 @@ const send = connect({
   receive(message) {
     if (message.is === "joined") {
       if (message.secret) store(message.secret);
+      back = true;
       put("message", "");
     } else if (message.is === "refused") {
       if (message.about === "back") {
@@ -51,6 +53,8 @@ const send = connect({
       if (!state || message.round !== state.round || message.phase !== "open") sent = null;
       if (!state || message.round !== state.round || message.phase !== state.phase) put("message", "");
       state = message;
+      if (back && sent && state.moved === null) send({ do: "move", ...sent }); // chosen while there was no connection
+      back = false;
       ends = state.left === null ? null : performance.now() + 1000 * state.left;
       draw();
     }

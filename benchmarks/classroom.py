@@ -2,8 +2,8 @@
 
     python benchmarks/classroom.py [students rounds seconds]   # 150 students, 200 rounds of 0.5 s, by default
 
-All students choose at random moments of each round, some late. It prints, for each round, how long after its end it was closed on every
-page, how long moves took to be acknowledged, and the server's memory by round.
+All students choose at random moments of each round, some late. It prints, for each round, how long after its end it
+was closed on every page, how long moves took to be acknowledged, and the server's memory by round.
 """
 
 import asyncio

@@ -30,7 +30,9 @@ def take(page: Page, name: str, *, full: bool = False) -> None:
 
 
 def press(page: Page, words: str) -> None:
-    page.run(f"[...document.querySelectorAll('button')].find((one) => one.textContent === {words!r}).click()")
+    button = f"[...document.querySelectorAll('button')].find((one) => one.textContent === {words!r})"
+    page.until(f"!!{button}")  # a page that has just reconnected draws its buttons again
+    page.run(f"{button}.click()")
 
 
 def shows(page: Page, words: str) -> Any:

@@ -101,7 +101,8 @@ def test_forty_students_play_as_one_population(tmp_path: Any, capsys: Any) -> No
     assert measured["gap"]["ce"] == pytest.approx(float(record.gap("ce")))
     (tmp_path / "plays.csv").write_text(text)
     assert (gamesim.observed(game, tmp_path / "plays.csv").regret("swap") == record.regret("swap")).all()
-    assert main(["measure", str(tmp_path / "plays.csv"), "--game", str(tmp_path / "bar.toml"), "--pool"]) == 0
+    command = ["measure", str(tmp_path / "plays.csv"), "--game", str(tmp_path / "bar.toml"), "--pool"]
+    assert main([*command, "--out", str(tmp_path / "out")]) == 0
     assert "el-farol-crowd" in capsys.readouterr().out
 
 

@@ -122,7 +122,7 @@ def test_commands_in_the_text_exist(page: Path) -> None:
 
 def test_few_blocks_are_skipped() -> None:
     skipped = [block for page in PAGES for block in blocks(page) if block.note.startswith("not run")]
-    assert len(skipped) <= 8
+    assert sum("it serves" not in block.note for block in skipped) <= 8  # a server runs until it is stopped
     assert sum(block.kind in ("python", "sh") for page in PAGES for block in blocks(page)) >= 40
 
 

@@ -47,6 +47,7 @@ ONE_PANEL: dict[str, Callable[..., Figure | None]] = {
 }
 SEVERAL_PANELS: dict[str, Callable[..., Figure | None]] = {
     "cloud": lambda **into: figures.cloud(gamesim.simulate("chicken", "hedge", 60, replicas=3, perturb=0.3), **into),
+    "frequencies": lambda **into: figures.frequencies(gamesim.observed("chicken", [[0, 1], [1, 1]] * 9), **into),
     "joint": lambda **into: figures.joint(run("jordan"), **into),
     "gaps": lambda **into: figures.gaps(run("shapley"), **into),
     "regrets": lambda **into: figures.regrets(run("shapley"), **into),

@@ -461,8 +461,8 @@ def test_replicas_that_do_not_agree_are_counted() -> None:
     summary = report.summarise(record)
     assert summary.verdict == (
         "After 300 rounds, in 3 of 5 replicas play is a correlated equilibrium up to rounding; in 2 the CE gap is 0.75 "
-        "and neither falls nor grows, and the CCE gap is 0.75 and neither falls nor grows. Of 5 runs of prisoners-dilemma, 3 end at "
-        "(defect, defect) and 2 elsewhere."
+        "and neither falls nor grows, and the CCE gap is 0.75 and neither falls nor grows. Of 5 runs of "
+        "prisoners-dilemma, 3 end at (defect, defect) and 2 elsewhere."
     )
     assert in_words(summary.trends["ce"]) == "is 0 up to rounding in 3 of 5 replicas and neither falls nor grows in 2"
     assert summary.trend["ce"] == "mixed" and summary.slope["ce"] is None

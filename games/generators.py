@@ -191,7 +191,7 @@ _SIZES: dict[str, Callable[..., tuple[float, ...]]] = {
     ),
     "random-geometric": lambda n, radius, dim=2: (n, _share(_power(2 * radius, dim)) * _pairs(n), n * dim),
     "random-internet-as": lambda n: (n, 5 * n, n * n),
-    "random-k-out": lambda n, k, alpha: (n, n * k, n * n * k),
+    "random-k-out": lambda n, k, alpha: (n, n * k, (60 + n) * n * k),
     "random-lobster": lambda n, p1, p2: (2 * n, _ratio(4 * n, (1 - p1) * (1 - p2))),
     "random-partition": lambda sizes, p_in, p_out: (
         sum(sizes),

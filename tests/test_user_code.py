@@ -233,7 +233,8 @@ def test_workers_receive_the_content_of_files(folder: Path) -> None:
     for row in rows:
         players = [{**TWIN, "perturb": 0.3}, OTHER]
         twin = Scenario.from_dict({**SCENARIO, "seed": row.seed, "players": players}).simulation().run(200)
-        assert row.measures == {"ce-gap": twin.gap("ce"), "welfare": twin.welfare}
+        # Another implementation of Hedge, so equal only up to rounding.
+        assert row.measures == pytest.approx({"ce-gap": twin.gap("ce"), "welfare": twin.welfare}, rel=1e-12)
 
 
 def test_workers_of_a_cluster_receive_the_content_of_files(folder: Path) -> None:

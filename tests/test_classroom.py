@@ -93,7 +93,7 @@ def test_absent_students_are_played_by_learners_and_do_not_score() -> None:
     room = room_of()
     join(room, "Ada", "Bob")
     play(room, {0: 1})
-    assert room.played[0].by_learner == [[False, True]]
+    assert room.played[0].by_learner.tolist() == [[False, True]]
     assert room.students[1].score == 0 and results.of_student(room, 1) is None
 
 
@@ -145,7 +145,9 @@ def test_a_room_read_from_its_log_is_the_same_room(tmp_path: Any) -> None:
         again.apply(event)
     assert again.close_round() == room.close_round()  # learners have the same states and draw the same actions
     assert [vars(a)["score"] for a in again.students] == [vars(b)["score"] for b in room.students]
-    assert again.moves == room.moves and again.played == room.played
+    assert again.moves == room.moves
+    for a, b in zip(again.played, room.played, strict=True):
+        assert all(np.array_equal(vars(a)[part], vars(b)[part]) for part in vars(a))
 
 
 def test_a_log_is_open_once_and_recognised(tmp_path: Any) -> None:

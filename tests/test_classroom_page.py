@@ -59,7 +59,7 @@ def open_teacher(page: Page, room: Class) -> None:
     page.resize(1366, 768)
     page.open("about:blank")
     page.open(f"{room.origin}/teach#{room.teacher}")
-    shows(page, "in the room")
+    shows(page, "Waiting for the first student")
 
 
 def choose(page: Page, round: int, action: int) -> None:

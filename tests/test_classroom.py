@@ -40,9 +40,7 @@ def test_two_students_by_hand() -> None:
     assert found is not None
     assert found.rounds == 3 and found.payoff == 3
     assert found.swap == pytest.approx(1 / 3)  # in rounds 2 and 3 chickening out pays 2 + 6, daring 0 + 7
-    assert (
-        found.deviation == "In the 2 rounds in which you played dare, chicken out would have paid 0.5 more per round."
-    )
+    assert found.deviation == "Whenever you played dare (2 rounds), chicken out would have paid 0.5 more."
     record: Any = results.record_of(room)
     assert record.joint.tolist() == pytest.approx(np.array([[0, 1 / 3], [1 / 3, 1 / 3]]))
     assert record.payoffs.tolist() == pytest.approx([3, 3])

@@ -276,7 +276,7 @@ def test_kills_lose_nothing_that_was_acknowledged(tmp_path: Any) -> None:
         for thread in threads:
             thread.start()
         if kill < KILLS:
-            wait(lambda: counted() > before, "no move was acknowledged", 60)
+            wait(lambda least=before: counted() > least, "no move was acknowledged", 60)
             time.sleep(random.random())
             process.kill()
         for thread in threads:

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gamesim import equilibrium
-from gamesim.classroom import devices, results
+from gamesim.classroom import devices, payoffs, results
 from gamesim.classroom.room import Room
 from gamesim.engine.sums import Sums
 from gamesim.game import Game, Table
@@ -41,6 +41,7 @@ def of_game(game: Game) -> dict[str, Any]:
         "no_distance": why_left_out(game),
         "sets": equilibria.sets(game) if small else None,
         "devices": devices.offered(game),
+        "curve": found_curve if (found_curve := payoffs.of_role(game, 0)) and found_curve["kind"] == "curve" else None,
         "welfare": list(equilibrium.welfare_range(game, "ce")) if small else None,
     }
 
@@ -102,11 +103,11 @@ def _shares(moments: Moments) -> NDArray[np.float64]:
 
 
 def _choices(room: Room) -> list[list[float]]:
-    """Return the share of all seats that played each action, one row per round, if all have the same actions."""
+    """Return the share of students who chose each action, one row per round, if all have the same actions."""
     if len(set(room.game.actions)) > 1:
         return []
-    counts = [np.bincount(one.actions.ravel(), minlength=room.game.sizes[0]) for one in room.played]
-    return [(one / one.sum()).tolist() for one in counts]
+    counts = [np.bincount(one.actions[~one.by_learner], minlength=room.game.sizes[0]) for one in room.played]
+    return [(one / max(1, one.sum())).tolist() for one in counts]
 
 
 def _without_nan(row: dict[str, Any]) -> dict[str, Any]:

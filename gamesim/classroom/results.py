@@ -65,10 +65,8 @@ def _deviation(student: Student, labels: Sequence[str]) -> str:
         return "No other action would have paid more in place of any that you played."
     more = number(float(gains[played, instead] / student.counts[played]))
     times = int(student.counts[played])
-    return (
-        f"In the {times} round{'' if times == 1 else 's'} in which you played {labels[played]}, {labels[instead]} "
-        f"would have paid {more} more per round."
-    )
+    rounds = "1 round" if times == 1 else f"{times} rounds"
+    return f"Whenever you played {labels[played]} ({rounds}), {labels[instead]} would have paid {more} more."
 
 
 def plays_of(room: Room) -> Plays | None:

@@ -29,7 +29,7 @@ Phase: TypeAlias = Literal["lobby", "open", "closed", "ended"]
 MOST_STUDENTS = 300
 LONGEST_NAME = 24  # characters
 LONGEST_ROUND = 3600.0  # seconds
-GRACE = 0.2  # seconds after the end of a round in which a move that was sent in time still counts
+GRACE = 0.15  # seconds after the end of a round in which a move that was sent in time still counts
 
 
 @dataclass(frozen=True)
@@ -55,6 +55,11 @@ class Student:
     # Σ over rounds of the payoff of every action (columns), by the action played (rows), and how often each was played.
     payoffs: NDArray[np.float64] | None = None
     counts: NDArray[np.float64] | None = None
+
+    @property
+    def rounds(self) -> int:
+        """The number of rounds in which the student chose."""
+        return 0 if self.counts is None else int(self.counts.sum())
 
 
 @dataclass

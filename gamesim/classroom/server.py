@@ -158,6 +158,7 @@ class Page:
                     state = {"is": "state", **session.seen_by_teacher()}
                     await session.on_disk()
                     await self._socket.send_json(state)
+                    await asyncio.sleep(SHOW)  # the pages of students come before measures
                     if shown is None:
                         game = await asyncio.to_thread(_of_game, session.room.game)
                         await self._socket.send_json({"is": "game", **game})
@@ -166,7 +167,6 @@ class Page:
                         await session.on_disk()
                         measured = await asyncio.to_thread(_measured, room)
                         await self._socket.send_json({"is": "measured", "measured": measured})
-                    await asyncio.sleep(SHOW)
 
 
 # Measures are imported on first use, because they load SciPy, and pages are served before.

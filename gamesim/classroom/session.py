@@ -20,7 +20,7 @@ from gamesim.game import Game
 
 LETTERS = "ACDEFGHJKLMNPQRTUVWXY"  # of codes: none looks like another or like a digit
 CODE = 5
-TICK = 0.05  # seconds between two looks at the clock
+TICK = 0.02  # seconds between two looks at the clock
 SHOW = 0.2  # seconds between two updates of the teacher's page
 REST_ALONE = 1.5  # likewise, without a teacher
 REST = 4.0  # seconds between rounds, if they follow by themselves

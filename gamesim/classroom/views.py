@@ -13,7 +13,7 @@ from gamesim.classroom.seats import LEARNER
 FEW = 6  # players whose actions are listed one by one
 FEW_ACTIONS = 4  # actions whose payoffs are listed after a round
 HISTORY = 100  # rounds of a replay
-LEADERS = 10  # students with the highest scores
+LEADERS = 10  # students with the highest mean payoffs, of those who chose in at least half of the rounds
 
 
 def of_seat(room: Room, student: int) -> dict[str, Any]:
@@ -89,7 +89,7 @@ def _last(room: Room, student: int) -> dict[str, Any] | None:
         "absent": absent,
         "advice": None if one.advice is None else room.game.actions[role][one.advice[group, role]],
         "others": others if few else None,
-        "counts": None if few else [(label, labels.count(label)) for label in room.game.actions[role]],
+        "counts": None if few else [(label, labels.count(label)) for label in room.game.actions[role] if label in labels],
         "payoff": None if absent else float(one.payoffs[group, role]),
         "instead": [] if absent else _instead(room, one, group, role),
     }
@@ -119,7 +119,8 @@ def _history(room: Room, student: int) -> list[dict[str, Any]]:
 def of_teacher(room: Room, now: float) -> dict[str, Any]:
     """Return what the teacher sees."""
     seated = sum(one != LEARNER for seats in room.groups for one in seats) if room.phase == "open" else 0
-    leaders = sorted(room.students, key=lambda one: -one.score)[:LEADERS]
+    playing = [one for one in room.students if 2 * one.rounds >= max(1, len(room.played))]
+    leaders = sorted(playing, key=lambda one: -one.score / one.rounds)[:LEADERS]
     return {
         **_common(room, now),
         "matching": room.settings.matching,
@@ -128,7 +129,7 @@ def of_teacher(room: Room, now: float) -> dict[str, Any]:
         "places": room.most_students,
         "seated": seated,
         "moved": len(room.moves),
-        "leaders": [{"name": one.name, "score": one.score} for one in leaders],
+        "leaders": [{"name": one.name, "payoff": one.score / one.rounds} for one in leaders],
         "groups": len(room.groups),
         "device": list(room.device) or None,
     }

@@ -3,7 +3,7 @@
 import { byId, h, put } from "/lab/dom.js";
 import { forgetTheme, theme } from "/lab/views/canvas.js";
 import { chart } from "/static/chart.js";
-import { connect, digits } from "/static/wire.js";
+import { connect, digits, whole } from "/static/wire.js";
 
 const given = new URLSearchParams(location.search);
 const code = given.get("token") ?? "";
@@ -106,7 +106,7 @@ function draw() {
   if (state.phase === "open" && !state.seated) parts.push(h("p", {}, "You play from the next round on."));
   if (state.phase === "open" && state.seated) parts.push(...choices());
   if (state.last && state.phase !== "open") parts.push(...happened());
-  if (state.phase === "closed" && !alone) parts.push(h("p", { class: "dim" }, "Wait for the next round."));
+  if (state.phase === "closed" && !alone) parts.push(h("p", { class: "dim" }, state.round < state.rounds ? "Wait for the next round." : "That was the last round."));
   if (state.results) parts.push(...results());
   if (state.payoffs && state.phase !== "ended") parts.push(table());
   const open = byId("earn")?.open;
@@ -121,8 +121,8 @@ function drawCurve() {
   const canvas = document.querySelector("canvas");
   if (!canvas?.clientWidth) return;
   const { across, at, lines } = state.payoffs;
-  const names = lines.length === state.actions.length;
-  chart(canvas, lines.map(([label, values], k) => [names ? label : `choice ${label}`, at, values, theme().players[k % 6]]), { across, up: "what you earn" });
+  const up = lines.length < state.actions.length ? "what you earn, by your choice" : "what you earn";
+  chart(canvas, lines.map(([label, values], k) => [label, at, values, theme().players[k % 6]]), { across, up });
 }
 
 function choices() {
@@ -135,14 +135,14 @@ function choices() {
     h(
       "button",
       { onclick: () => choose(action), disabled: chosen !== null || state.paused, "aria-pressed": String(chosen === action) },
-      label,
+      whole(label),
     ),
   );
-  const notice = state.paused ? "Paused." : chosen === null ? "Choose:" : state.moved === null ? "Sending …" : "Your choice counts. Wait for the others.";
+  const prompt = state.paused ? "Paused." : chosen === null ? "Choose:" : state.moved === null ? "Sending …" : "Your choice counts. Wait for the others.";
   return [
     h("p", { class: "facts" }, h("span", {}, `Round ${state.round} of ${state.rounds}`), h("span", { id: "clock" })),
     ...advice,
-    h("p", { id: "notice" }, notice),
+    h("p", { class: "prompt" }, prompt),
     h("div", { class: state.actions.length > 8 ? "choices many" : "choices" }, buttons),
   ];
 }
@@ -150,13 +150,13 @@ function choices() {
 function happened() {
   const { last } = state;
   const others = last.others
-    ? last.others.map(([who, what]) => `${who} played ${what}`).join(", ")
-    : `the class: ${last.counts.map(([what, count]) => `${what} ${count}`).join(", ")}`;
+    ? last.others.map(([who, what]) => `${who} played ${whole(what)}`).join(", ")
+    : `the class: ${last.counts.map(([what, count]) => `${count} × ${what}`).join(", ")}`;
   return [
     h("h1", {}, `Round ${last.round}`),
-    h("p", {}, last.absent ? `You did not choose in time, so a learner played ${last.mine} for you; it does not count.` : `You played ${last.mine}; ${others}.`),
+    h("p", {}, last.absent ? `You did not choose in time, so a learner played ${whole(last.mine)} for you; it does not count.` : `You played ${whole(last.mine)}; ${others}.`),
     ...(last.absent ? [] : [h("p", { class: "facts big" }, h("span", {}, "This round paid"), h("span", {}, digits(last.payoff)))]),
-    ...(last.absent || !last.instead.length ? [] : [h("p", {}, `${advised(last)}${last.instead.map(([label, paid]) => `${label} would have paid ${digits(paid)}`).join(", ")}.`)]),
+    ...(last.absent || !last.instead.length ? [] : [h("p", {}, `${advised(last)}${last.instead.map(([label, paid]) => `${whole(label)} would have paid ${digits(paid)}`).join(", ")}.`)]),
   ];
 }
 
@@ -181,7 +181,7 @@ function results() {
         row("swap regret", "swap"),
       ),
     ),
-    h("p", {}, found.deviation),
+    h("p", {}, whole(found.deviation)),
     h("p", { class: "dim" }, `${learner.name} would have earned ${digits(learner.payoff)} per round in ${others.length ? "your seat" : "seats like yours"}, against the same moves.`),
     ...replay(),
   ];
@@ -202,7 +202,7 @@ function replay() {
         "table",
         {},
         h("tr", {}, h("th", {}, "round"), history.map((one) => cell(String(one.round)))),
-        order.map((player) => h("tr", {}, h("th", { scope: "row" }, player === seat ? "you" : players[player]), history.map((one) => cell(labels[player][one.actions[player]])))),
+        order.map((player) => h("tr", {}, h("th", { scope: "row" }, player === seat ? "you" : players[player]), history.map((one) => cell(whole(labels[player][one.actions[player]]))))),
         h("tr", {}, h("th", {}, "paid"), history.map((one) => cell(digits(one.payoff)))),
       ),
     ),
@@ -214,8 +214,8 @@ function table() {
   const inside = (element) => h("details", { id: "earn", open: state.phase !== "closed", ontoggle: drawCurve }, h("summary", {}, "What you earn"), element);
   if (payoffs.kind === "curve") return inside(h("canvas", { role: "img", "aria-label": `What you earn, by ${payoffs.across}` }));
   if (payoffs.kind === "counts") {
-    const head = h("tr", {}, h("th", {}, "if the others choose"), state.actions.map((name) => h("th", { scope: "col" }, name)));
-    return inside(h("div", { class: "scroll" }, h("table", {}, head, payoffs.rows.map(([label, values]) => h("tr", {}, h("th", { scope: "row" }, label), values.map((one) => h("td", {}, digits(one))))))));
+    const head = h("tr", {}, h("th", {}, "if the others choose"), state.actions.map((name) => h("th", { scope: "col" }, whole(name))));
+    return inside(h("div", { class: "scroll" }, h("table", {}, head, payoffs.rows.map(([label, values]) => h("tr", {}, h("th", { scope: "row" }, whole(label)), values.map((one) => h("td", {}, digits(one))))))));
   }
   const head = h("tr", {}, h("th", {}, `you \\ ${payoffs.others.join(", ")}`), payoffs.columns.map((name) => h("th", { scope: "col" }, name)));
   const rows = payoffs.rows.map((row, k) => h("tr", {}, h("th", { scope: "row" }, state.actions[k]), row.map((value) => h("td", {}, digits(value)))));

@@ -7,7 +7,7 @@ import { Cards } from "/lab/views/cards.js";
 import { current, gains } from "/lab/views/device.js";
 import { chart } from "/static/chart.js";
 import { feedOf, shapeOf } from "/static/play.js";
-import { connect, digits } from "/static/wire.js";
+import { connect, digits, whole } from "/static/wire.js";
 
 const KEY = `gamesim-teacher-${location.host}`;
 const secret = location.hash.slice(1) || sessionStorage.getItem(KEY) || "";
@@ -42,7 +42,7 @@ const send = connect({
       const first = measured === null && message.measured !== null;
       measured = message.measured;
       refeed();
-      if (first && about.small && about.game.players.length <= FEW) cards.setOpen(OF_PLAY);
+      if (first) cards.setOpen(isCrowd() ? [] : OF_PLAY);
     } else if (message.is === "state") {
       state = message;
       ends = state.left === null ? null : performance.now() + 1000 * state.left;
@@ -52,7 +52,10 @@ const send = connect({
 });
 
 const command = (name, value) => send({ do: "command", command: name, value });
-const offered = (name) => name !== "portrait" && name !== "cloud" && (name !== "device" || about.devices !== null);
+const RUNS = ["portrait", "cloud"]; // views of simulated runs
+const CROWD = ["regrets", "profile"]; // views that fit a game with many players
+const isCrowd = () => !about.small || about.game.players.length > FEW;
+const offered = (name) => !RUNS.includes(name) && (name !== "device" || about.devices !== null) && (!isCrowd() || CROWD.includes(name));
 
 // The lab's views.
 
@@ -104,7 +107,7 @@ function drawCards() {
   const device = about?.devices ? [state.device, cards.open.has("device"), feed && cards.open.has("device") && current(feed)] : null;
   part("cards", [shown, state.phase, device, measured], () => [
     ...(shown ? [students()] : []),
-    ...(measured && about ? [gaps(), earned(), choices()] : []),
+    ...(measured && about ? [gaps(), earned(), choices(), crowd()] : []),
     ...(measured?.obedience.length ? [obedience()] : []),
     ...(about?.devices ? [mediator()] : []),
   ]);
@@ -191,7 +194,7 @@ function students() {
     ...(open ? [h("progress", { max: Math.max(1, state.seated), value: state.moved })] : []),
     h("p", { class: "dim" }, `Code ${state.code}. ${MATCHINGS[state.matching][0].toUpperCase()}${MATCHINGS[state.matching].slice(1)}; ${state.learner} takes empty seats.`),
     ...(state.revealed && !open
-      ? [h("p", {}, "Highest scores"), h("ol", {}, state.leaders.map((one) => h("li", {}, `${one.name}: ${digits(one.score)}`)))]
+      ? [h("p", {}, "Highest payoffs per round"), h("ol", {}, state.leaders.map((one) => h("li", {}, `${one.name}: ${digits(one.payoff)}`)))]
       : [names()]),
   );
 }
@@ -208,21 +211,44 @@ const CHARTS = {
   choices(place) {
     const labels = about.game.actions[0];
     const rounds = measured.choices.map((_, k) => k + 1);
+    if (labels.length > FEW) {
+      const average = measured.choices.map((one) => one.reduce((sum, share, k) => sum + share * k, 0));
+      chart(place, [["average choice", rounds, average, theme().players[0]]], { across: "round", up: `from ${labels[0]} to ${labels.at(-1)}`, low: 0, high: labels.length - 1 });
+      return;
+    }
     const most = labels.map((_, k) => Math.max(...measured.choices.map((one) => one[k])));
     const shown = [...labels.keys()].sort((a, b) => most[b] - most[a]).slice(0, FEW).sort((a, b) => a - b);
     chart(place, shown.map((k, i) => [labels[k], rounds, measured.choices.map((one) => one[k]), theme().players[i]]), {
-      ...{ across: "round", up: "share of the class", low: 0, high: 1 },
+      ...{ across: "round", up: "share of students", low: 0, high: 1 },
     });
   },
+  crowd(place) {
+    const { across, at, lines } = about.curve;
+    const [size, count] = [about.game.actions[0].length, about.game.players.length];
+    const total = measured.state.strategy.reduce((sum, share, k) => sum + share * (k % size), 0);
+    const last = size === 2 ? total : total / count;
+    const values = lines.flatMap(([, one]) => one);
+    chart(
+      place,
+      [
+        ...lines.map(([label, one], k) => [label, at, one, theme().players[k % 6]]),
+        ["last round", [last, last], [Math.min(...values), Math.max(...values)], theme().dim],
+      ],
+      { across, up: lines.length < size ? "payoff, by choice" : "payoff" },
+    );
+  },
 };
+
+/** In a crowd, what a choice pays by what the others choose, and where the last round was. */
+const crowd = () => (about.curve ? card("What choices pay", canvas("crowd", `What choices pay, by ${about.curve.across}`)) : null);
 
 function gaps() {
   const { gap_ce: ce, gap_cce: cce } = measured.state;
   return card(
     "How close play is to equilibrium",
-    h("p", { class: "facts" }, h("span", {}, "CE gap"), h("span", { class: "big ce" }, digits(ce)), h("span", {}, "CCE gap"), h("span", { class: "big cce" }, digits(cce))),
+    h("p", { class: "facts" }, h("span", {}, "CE gap ", h("span", { class: "big ce" }, digits(ce))), h("span", {}, "CCE gap ", h("span", { class: "big cce" }, digits(cce)))),
     canvas("gaps", `CE gap ${digits(ce)} and CCE gap ${digits(cce)} after ${measured.state.rounds} rounds`),
-    h("p", { class: "dim" }, "What the class could have gained per round: by replacing an action whenever it was played (CE), or by always playing one action (CCE)."),
+    h("p", { class: "dim" }, "What players could have gained per round: by replacing an action whenever it was played (CE), or by always playing one action (CCE)."),
   );
 }
 
@@ -233,25 +259,28 @@ function earned() {
   const { learners } = measured;
   let at = 0;
   const shares = actions.map((labels) => average.slice(at, (at += labels.length)));
+  const few = players.length === 2 && actions.every((labels) => labels.length <= 4);
   const rows =
-    players.length <= FEW
-      ? players.flatMap((name, i) => [
+    players.length > 2 && isSymmetric()
+      ? overall(actions, payoffs, shares, learners)
+      : players.flatMap((name, i) => [
           row(`${name}: payoff`, digits(payoffs[i]), digits(learners[i]?.payoff)),
-          ...(actions[i].length <= 4 ? actions[i].map((label, a) => row(`${name}: ${label}`, percent(shares[i][a]), learners[i] ? percent(learners[i].strategy[a]) : "–")) : []),
-        ])
-      : overall(actions, payoffs, shares, learners);
+          ...(few ? actions[i].map((label, a) => row(`${name}: ${whole(label)}`, percent(shares[i][a]), learners[i] ? percent(learners[i].strategy[a]) : "–")) : []),
+        ]);
   const total = payoffs.reduce((a, b) => a + b, 0);
   return card(
     "Mean payoffs and choices",
-    h("div", { class: "scroll" }, h("table", {}, heads("", "class", `${state.learner} in the same seats`), rows)),
+    h("div", { class: "scroll" }, h("table", {}, heads("", "played", `${state.learner} in the same seats`), rows)),
     about.welfare ? h("p", { class: "dim" }, `Total payoff ${digits(total)}; in correlated equilibria ${about.welfare.map(digits).join(" to ")}.`) : null,
   );
 }
 
+const isSymmetric = () => about.game.actions.every((labels) => JSON.stringify(labels) === JSON.stringify(about.game.actions[0]));
+
 function overall(actions, payoffs, shares, learners) {
   const mean = (values) => values.reduce((a, b) => a + b, 0) / values.length;
   const known = learners.filter((one) => one !== null);
-  const choice = (label, a) => row(label, percent(mean(shares.map((one) => one[a]))), known.length ? percent(mean(known.map((one) => one.strategy[a]))) : "–");
+  const choice = (label, a) => row(whole(label), percent(mean(shares.map((one) => one[a]))), known.length ? percent(mean(known.map((one) => one.strategy[a]))) : "–");
   return [
     row("mean payoff", digits(mean(payoffs)), known.length ? digits(mean(known.map((one) => one.payoff))) : "–"),
     row("lowest to highest", `${digits(Math.min(...payoffs))} to ${digits(Math.max(...payoffs))}`, ""),
@@ -261,7 +290,7 @@ function overall(actions, payoffs, shares, learners) {
 
 const choices = () =>
   measured.choices.length
-    ? card("Choices by round", canvas("choices", "Share of the class that chose each action, by round"))
+    ? card("Choices by round", canvas("choices", "Share of students who chose each action, by round"))
     : null;
 
 // The mediator.
@@ -280,13 +309,14 @@ function obedience() {
     const promise = h("tr", { class: "dim" }, h("td", { colspan: 3 }, "if the others follow"), labels.map((_, a) => h("td", {}, paid(one.promised, a))));
     return state.revealed ? [head, promise] : [head];
   });
-  const same = actions.every((labels) => JSON.stringify(labels) === JSON.stringify(actions[0]));
-  const names = same ? actions[0] : actions[0].map((_, a) => `action ${a + 1}`);
-  return card(
+  const names = isSymmetric() ? actions[0] : actions[0].map((_, a) => `action ${a + 1}`);
+  const found = card(
     "Were recommendations followed?",
     h("div", { class: "scroll" }, h("table", {}, heads("recommended", "times", "followed", ...names.map((one) => `${one} paid`)), rows)),
     h("p", { class: "dim" }, "Mean payoff of each action against what the others played, in the rounds in which an action was recommended. Bold: following."),
   );
+  found.classList.add("wide");
+  return found;
 }
 
 function mediator() {

@@ -40,5 +40,8 @@ export function connect({ enter, receive, status }) {
   return send;
 }
 
+/** Return a label that is not broken at its hyphens. */
+export const whole = (label) => label.replaceAll("-", "\u2011");
+
 /** Return a number with at most three significant digits. */
 export const digits = (value) => (value === null || value === undefined ? "–" : String(Number(value.toPrecision(3))));

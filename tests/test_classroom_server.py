@@ -221,7 +221,7 @@ def start(log: Any, port: Any = 0) -> Any:
 class Player:
     """A student or the teacher, played by a thread until the connection breaks or the rounds are over.
 
-    A move is acknowledged if the server has accepted it, or if a page that comes back sees it.
+    A move is acknowledged if the server has accepted it, or if a page that reconnects shows it.
     """
 
     def __init__(self, name: str, seed: int) -> None:

@@ -29,7 +29,7 @@ Phase: TypeAlias = Literal["lobby", "open", "closed", "ended"]
 MOST_STUDENTS = 300
 LONGEST_NAME = 24  # characters
 LONGEST_ROUND = 3600.0  # seconds
-GRACE = 0.15  # seconds after the end of a round in which a move that was sent in time still counts
+GRACE = 0.1  # seconds after the end of a round in which a move that was sent in time still counts
 
 
 @dataclass(frozen=True)

@@ -89,7 +89,9 @@ def _last(room: Room, student: int) -> dict[str, Any] | None:
         "absent": absent,
         "advice": None if one.advice is None else room.game.actions[role][one.advice[group, role]],
         "others": others if few else None,
-        "counts": None if few else [(label, labels.count(label)) for label in room.game.actions[role] if label in labels],
+        "counts": None
+        if few
+        else [(label, labels.count(label)) for label in room.game.actions[role] if label in labels],
         "payoff": None if absent else float(one.payoffs[group, role]),
         "instead": [] if absent else _instead(room, one, group, role),
     }

@@ -139,15 +139,52 @@ def test_students_cannot_do_what_is_forbidden(room: Any) -> None:
             assert answer["is"] == "refused" and why in answer["why"], message
         shown = json.dumps(bob.until(phase="open"))
         assert '"moved": null' in shown and "secret" not in shown  # Ada's move is not on Bob's page
+        with pytest.raises(TimeoutError):
+            bob.connection.recv(timeout=0.3)  # not even that she has moved
         assert room.session.room.moves == {0: 1}
+        assert bob.ask(do="move", round=1, action=0, student=0)["is"] == "accepted"  # a move is always one's own
+        bob.until(phase="closed")
+        assert room.session.room.played[0].actions.tolist() == [[1, 0]]
+        late = bob.ask(do="move", round=1, action=1)
+        assert late["is"] == "refused" and "over" in late["why"]
 
 
 def test_a_page_that_floods_is_disconnected(room: Any) -> None:
+    """And so is a student who floods, reconnects and goes on."""
+    with room.client() as page:
+        secret = page.ask(do="join", code=room.session.code, name="Ada")["secret"]
+        with pytest.raises(ConnectionClosed, match="too many"):
+            for _ in range(60):
+                page.connection.send("{}")
+            while True:
+                page.connection.recv(timeout=20)
     with room.client() as page, pytest.raises(ConnectionClosed, match="too many"):
-        for _ in range(60):
+        page.ask(do="back", secret=secret)
+        for _ in range(10):
             page.connection.send("{}")
-        while True:
+        for _ in range(30):
             page.connection.recv(timeout=20)
+
+
+def test_the_log_has_names_moves_and_times_and_nothing_else(room: Any) -> None:
+    with room.client() as teacher, room.client() as ada:
+        teacher.ask(do="teach", secret=room.teacher)
+        ada.ask(do="join", code=room.session.code, name="Ada")
+        teacher.ask(do="command", command="open")
+        ada.until(phase="open")
+        ada.ask(do="move", round=1, action=0)
+        ada.until(phase="closed")
+        teacher.ask(do="command", command="end")
+    kept = {one["event"]: set(one) - {"event"} for one in room.session._log}
+    assert kept.pop("created") >= {"code", "matching", "rounds", "seconds", "learner", "seed"}
+    assert kept == {
+        "teacher": {"secret"},  # hashes of secrets
+        "joined": {"name", "secret"},
+        "opened": {"round", "deadline", "students"},
+        "moved": {"student", "round", "action"},
+        "closed": {"round", "actions", "by_learner"},
+        "ended": set(),
+    }
 
 
 @pytest.mark.parametrize(

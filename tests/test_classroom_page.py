@@ -105,7 +105,7 @@ ATTEMPTS = """async (messages) => {
 
 
 def choose_device(teacher: Page, room: Class) -> None:
-    """Type a distribution that is not an equilibrium into the fields of the lab's view, and use it."""
+    """Choose distributions in the lab's view, with a mistake, and set the time per round."""
     press(teacher, "Choose a device")
     teacher.until("document.querySelectorAll('.device-editor input').length === 4")
     teacher.type(".device-editor input", "2")
@@ -119,6 +119,7 @@ def choose_device(teacher: Page, room: Class) -> None:
     press(teacher, "Recommend from this one")
     wait(lambda: room.session.room.device != (0.25,) * 4, "the device was not set", 20)
     press(teacher, "Hide the device")
+    set_seconds(teacher, room)
 
 
 def set_seconds(teacher: Page, room: Class) -> None:
@@ -143,12 +144,11 @@ def test_two_students_and_a_teacher(browsers: list[Page], tmp_path: Path) -> Non
         port = room.address.port
         open_teacher(teacher, room)
         assert room.teacher not in teacher.run("location.href")  # the link is not on the projector
-        join(ada, room, "Ada <b>bold</b>")
-        join(bob, room, "Bob")
+        for page, name in ((ada, "Ada <b>bold</b>"), (bob, "Bob")):
+            join(page, room, name)
         shows(teacher, "Ada <b>bold</b>")
         take(teacher, "teacher-lobby")
         choose_device(teacher, room)
-        set_seconds(teacher, room)
         room.session.room.device = device  # always different recommendations
         press(teacher, "Start")
         shows(ada, "You are advised to play")
@@ -186,8 +186,7 @@ def test_two_students_and_a_teacher(browsers: list[Page], tmp_path: Path) -> Non
             take(teacher, f"teacher-{width}", full=True)
         press(teacher, "End")
         shows(bob, "The session has ended")
-    assert teacher.errors == [] or all("WebSocket" in one for one in teacher.errors)
-    assert ada.errors == [] or all("WebSocket" in one for one in ada.errors)
+    assert all("WebSocket" in one for page in browsers for one in page.errors)  # of the server that was stopped
 
 
 def test_a_student_plays_alone(browsers: list[Page], tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import { connect, digits, whole } from "/static/wire.js";
 const given = new URLSearchParams(location.search);
 const code = given.get("token") ?? "";
 const alone = given.get("name"); // the name, if there is no teacher to give out codes
+if (alone) document.querySelector("footer").textContent = "Your choices are stored on this computer until gamesim stops.";
 const KEY = `gamesim-class-${location.host}`;
 let seat = null; // the role, its actions and payoffs
 let state = null;

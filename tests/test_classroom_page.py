@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -122,10 +123,14 @@ def choose_device(teacher: Page, room: Class) -> None:
     set_seconds(teacher, room)
 
 
+def _has_seconds(room: Class, seconds: float) -> bool:
+    return room.session.room.seconds == seconds
+
+
 def set_seconds(teacher: Page, room: Class) -> None:
     for typed, seconds in (("120", 120), ("", 0)):
         teacher.type("input.seconds", typed)
-        wait(lambda least=seconds: room.session.room.seconds == least, "the seconds were not set", 20)
+        wait(partial(_has_seconds, room, seconds), "the seconds were not set", 20)
 
 
 def attempt_what_is_forbidden(page: Page) -> None:

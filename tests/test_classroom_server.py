@@ -12,6 +12,7 @@ import time
 import urllib.error
 import urllib.request
 from contextlib import ExitStack, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -302,8 +303,9 @@ def test_kills_lose_nothing_that_was_acknowledged(tmp_path: Any) -> None:
     players = [Player(name, seed) for seed, name in enumerate(("teacher", "Ada", "Bob"))]
     rounds = 0
 
-    def counted() -> int:
-        return sum(len(one.acknowledged) for one in players)
+    def counted(beyond: int = -1) -> int:
+        found = sum(len(one.acknowledged) for one in players)
+        return found if found > beyond else 0
 
     for kill in range(KILLS + 1):
         process, origin, _, teacher, code = start(log)
@@ -313,7 +315,7 @@ def test_kills_lose_nothing_that_was_acknowledged(tmp_path: Any) -> None:
         for thread in threads:
             thread.start()
         if kill < KILLS:
-            wait(lambda least=before: counted() > least, "no move was acknowledged", 60)
+            wait(partial(counted, before), "no move was acknowledged", 60)
             time.sleep(random.random())
             process.kill()
         for thread in threads:

@@ -68,7 +68,8 @@ def offered(game: Game) -> dict[str, Any] | None:
 
     if not isinstance(game, Table) or game.cells > MOST_CELLS:
         return None
-    vertices = equilibrium.polytope(game, "ce").vertices().reshape(-1, game.cells)[:VERTICES] if game.cells <= 9 else []
+    polytope, small = equilibrium.polytope(game, "ce"), game.cells <= 9
+    vertices = list(polytope.vertices().reshape(-1, game.cells)[:VERTICES]) if small else []
     return {
         "best": named(game, "best"),
         "entropy": named(game, "max-entropy"),

@@ -1,6 +1,6 @@
 """What a player earns, as a phone can show it: a table, a table by how many of the others choose what, or a curve."""
 
-from itertools import combinations_with_replacement, permutations, product
+from itertools import combinations, combinations_with_replacement, permutations, product
 from math import prod
 from typing import Any
 
@@ -68,7 +68,7 @@ def _counted(labels: tuple[str, ...], counts: list[int]) -> str:
 def _splits(game: Aggregative) -> dict[str, Any]:
     """Return the payoffs if all others choose one action, or divide evenly between two, or between all."""
     labels, others = game.actions[0], len(game.players) - 1
-    sets = [(a,) for a in range(len(labels))] + [(a, b) for b in range(len(labels)) for a in range(b)]
+    sets: list[tuple[int, ...]] = [some for size in (1, 2) for some in combinations(range(len(labels)), size)]
     sets += [tuple(range(len(labels)))] if len(labels) > 2 else []
     rows = []
     for some in sets[:ROWS]:

@@ -286,9 +286,9 @@ class Room:
                 student = self.groups[group][role]
                 if student != LEARNER and not event["by_learner"][group][role]:
                     self._score(self.students[student], role, actions[role], payoffs)
-        of_seats = (np.array(one, dtype=np.int32) for one in (self.groups, event["actions"]))
+        groups, actions = (np.array(one, dtype=np.int32) for one in (self.groups, event["actions"]))
         advice = None if self.advice is None else np.array(self.advice, dtype=np.int32)
-        self.played.append(Round(*of_seats, np.array(event["by_learner"]), earned, advice))
+        self.played.append(Round(groups, actions, np.array(event["by_learner"]), earned, advice))
 
     def _revealed(self, _: Event) -> None:
         self.revealed = True

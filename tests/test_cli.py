@@ -645,7 +645,7 @@ def test_the_verdict_is_printed_before_figures_are_drawn(
 ) -> None:
     before: list[str] = []
 
-    def draw(*_: object) -> list[Path]:
+    def draw(*_: object, **__: object) -> list[Path]:
         before.append(capsys.readouterr().out)
         return []
 

@@ -1,7 +1,8 @@
 """Try every setting of every game, graph and learner with extreme values, and print what goes wrong.
 
-Run as a script, with little memory and processor time: `test_sizes` starts it for every STEP-th value. Each value must either work, with finite
-results and without warnings, or be refused by one short InputError that names the setting. The last line counts them.
+Run as a script, with little memory and processor time: `test_sizes` starts it for every STEP-th value. Each value must
+either work, with finite results and without warnings, or be refused by one short InputError that names the setting. The
+last line counts them.
 """
 
 import inspect

@@ -116,9 +116,7 @@ def files() -> list[Path]:
 @cache
 def lines() -> list[tuple[str, str]]:
     """Return every line of prose with its place, read once for all rules."""
-    return [
-        (f"{path.relative_to(ROOT).as_posix()}:{number}", line) for path in files() for number, line in prose(path)
-    ]
+    return [(f"{path.relative_to(ROOT).as_posix()}:{number}", line) for path in files() for number, line in prose(path)]
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -151,7 +151,7 @@ def test_students_cannot_do_what_is_forbidden(room: Any) -> None:
 
 
 def test_a_page_that_floods_is_disconnected(room: Any) -> None:
-    """And so is a student who floods, reconnects and goes on."""
+    """And so is a student who floods, reconnects and floods again."""
     with room.client() as page:
         secret = page.ask(do="join", code=room.session.code, name="Ada")["secret"]
         with pytest.raises(ConnectionClosed, match="too many"):

@@ -5,6 +5,7 @@ import io
 import json
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 import threading
@@ -206,6 +207,21 @@ def test_foreign_origins_and_hosts_are_refused(room: Any) -> None:
     request = urllib.request.Request(room.origin, headers={"host": "evil.example"})
     with pytest.raises(urllib.error.HTTPError, match="403"):
         urllib.request.urlopen(request)
+
+
+def test_a_move_that_cannot_be_written_is_not_acknowledged(room: Any, monkeypatch: Any) -> None:
+    def full(*_: Any) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    with room.client() as teacher, room.client() as ada:
+        teacher.ask(do="teach", secret=room.teacher)
+        ada.ask(do="join", code=room.session.code, name="Ada")
+        teacher.ask(do="command", command="open")
+        ada.until(phase="open")
+        monkeypatch.setattr(room.session._log, "append", full)
+        for answer in (ada.ask(do="move", round=1, action=0), teacher.ask(do="command", command="close")):
+            assert answer["is"] == "refused" and "disk is full; free disk space" in answer["why"]
+        assert ada.state["moved"] is None
 
 
 def test_a_student_comes_back_to_the_seat(room: Any) -> None:

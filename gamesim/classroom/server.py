@@ -196,13 +196,19 @@ def _parsed(text: str) -> dict[str, Any]:
     return message
 
 
-def application(session: Session, address: Address, opened: Callable[[], None] | None = None) -> Starlette:
-    """Return the class as an ASGI application; it calls `opened` once it is serving."""
+def application(
+    session: Session,
+    address: Address,
+    opened: Callable[[], None] | None = None,
+    stop: Callable[[], None] = lambda: None,
+) -> Starlette:
+    """Return the class as an ASGI application; it calls `opened` once it is serving, and `stop` if the log fails."""
     allowances: dict[int, Allowance] = {}
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         tasks = [asyncio.create_task(session.keep_log()), asyncio.create_task(session.keep_time())]
+        tasks[0].add_done_callback(lambda _: stop())
         if opened is not None:
             asyncio.get_running_loop().call_later(0.1, opened)
         tasks.append(asyncio.create_task(asyncio.to_thread(_prepare, session)))
@@ -326,8 +332,14 @@ def serve(
                 if browser:
                     threading.Thread(target=webbrowser.open, args=(link,), daemon=True).start()
 
+            def stop() -> None:
+                server.should_exit = True
+
             with suppress(KeyboardInterrupt):
-                pages = configuration(application(session, address, opened), LONGEST_MESSAGE)
-                uvicorn.Server(pages).run(sockets=[listener])
+                app = application(session, address, opened, stop)
+                server = uvicorn.Server(configuration(app, LONGEST_MESSAGE))
+                server.run(sockets=[listener])
+            if session.failure:
+                raise InputError(session.failure)
     finally:
         kept.close()

@@ -7,6 +7,7 @@ what it changed is shown, when its batch is on disk.
 import asyncio
 import hashlib
 import secrets
+import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
@@ -52,6 +53,7 @@ class Session:
         self._waiting: list[tuple[Event, asyncio.Future[None]]] = []
         self._last: asyncio.Future[None] | None = None  # done when all that was applied is on disk
         self._wake = asyncio.Event()
+        self.failure = ""  # why the log cannot be written
         self._resting: float | None = None  # when the next round opens by itself
         for event in log:
             self._apply(event)
@@ -103,6 +105,8 @@ class Session:
 
     async def do(self, event: Event) -> None:
         """Apply an event that a command of the room has returned; return when it is on disk."""
+        if self.failure:
+            raise InputError(self.failure)
         self._apply(event)
         done = asyncio.get_running_loop().create_future()
         self._waiting.append((event, done))
@@ -114,6 +118,8 @@ class Session:
         """Return when everything that was applied is on disk: pages must not show what a kill could undo."""
         while self._last is not None and not self._last.done():
             await asyncio.wait([self._last])
+        if self.failure:
+            raise RuntimeError(self.failure)
 
     async def join(self, code: Any, name: Any) -> tuple[int, str]:
         """Let a student in; return the index and the secret."""
@@ -165,7 +171,15 @@ class Session:
             batch, self._waiting = self._waiting, []
             if not batch:
                 continue
-            await asyncio.to_thread(self._log.append, *(event for event, _ in batch))
+            try:
+                await asyncio.to_thread(self._log.append, *(event for event, _ in batch))
+            except sqlite3.Error as error:
+                # From now on everything is refused: what was applied last is not in the log.
+                self.failure = f"the log cannot be written: {error}; free disk space, then start the same command again"
+                for _, done in (*batch, *self._waiting):
+                    if not done.done():
+                        done.set_exception(InputError(self.failure))
+                return
             for _, done in batch:
                 if not done.done():
                     done.set_result(None)

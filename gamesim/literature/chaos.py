@@ -8,7 +8,7 @@ from scipy.optimize import brentq
 import gamesim
 from gamesim import games
 from gamesim.figures.style import COLOURS, number, styled
-from gamesim.literature.drawing import axes, legend, sheet
+from gamesim.literature.drawing import axes, legend, shared_legend, sheet
 from gamesim.literature.entry import Reference, Result, above, at_least, at_most, entry, equal, scaled
 
 Vector = NDArray[np.float64]
@@ -225,8 +225,10 @@ def _three_paths(paths: dict[str, Vector]) -> Figure:
     )
     for panel, (name, shares), colour in zip(panels, paths.items(), COLOURS, strict=False):
         panel.plot(np.arange(1, 61), shares[:60], "-o", color=colour, markersize=2.5, linewidth=0.8)
+        panel.axhline(0.5 if name == "equal roads" else 0.75, color="black", lw=0.8, ls="--", label="equilibrium share")
         axes(panel, "round" if panel is panels[-1] else "", "share of\nfirst road", ylim=(-0.03, 1.03))
         panel.set_title(name)
+    shared_legend(figure, panels)
     return figure
 
 
@@ -248,7 +250,7 @@ def _bifurcations(sweeps: dict[float, tuple[Vector, Vector]]) -> Figure:
         axes(panel, "step a" if panel is panels[-1] else "", "share of the first road,\nlast 150 rounds")
         panel.set(ylim=(-0.02, 1.02))
         panel.set_title(f"equilibrium share b = {number(b)}")
-    legend(panels[-1], 2)
+    shared_legend(figure, panels[:1], 2)
     return figure
 
 

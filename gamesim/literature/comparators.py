@@ -205,10 +205,12 @@ def _self_play(learner: Any, rounds: int) -> tuple[float, float]:
 def _profile(title: str, found: dict[str, Vector], bounds: dict[str, Vector]) -> Figure:
     """Draw regret against deviations by their complexity, and the bounds on it."""
     figure, (panel,) = sheet(title, height=4.0)
-    for k, (name, regrets) in enumerate(found.items()):
-        panel.plot(range(1, len(regrets) + 1), regrets, color=COLOURS[k], linestyle=DASHES[k % len(DASHES)], label=name)
-    for k, (name, bound) in enumerate(bounds.items()):
-        panel.plot(range(1, len(bound) + 1), bound, color="black", lw=1.2, linestyle=[":", "-."][k], label=name)
-    axes(panel, "k = 1 + m", "regret", "y", xticks=range(1, ACTIONS + 1, 3))
+    k = range(1, ACTIONS + 1)
+    for number, (name, regrets) in enumerate(found.items()):
+        look = {"color": COLOURS[number], "linestyle": DASHES[number % len(DASHES)]}
+        panel.plot(k, np.maximum(regrets, 10), label=name, **look)
+    for dashes, (name, bound) in zip((":", "-."), bounds.items(), strict=False):
+        panel.plot(k, bound, color="black", lw=1.2, linestyle=dashes, label=name)
+    axes(panel, "complexity k = 1 + m of the deviation", "regret (10 if less)", "y", xticks=k[::3])
     legend(panel, 1 if len(found) < 6 else 2)
     return figure

@@ -37,7 +37,7 @@ def constant_divergence(size: float) -> Result:
     divergence = path.divergence(MIDDLE)
     change = float(np.abs(divergence / divergence[0] - 1).max())
     away = float(np.abs(path.strategies[0][-1] - 1 / 3).max())
-    rounds, discrete = _divergence_of_hedge(0.02, scaled(10_000, size, 1000))
+    rounds, discrete = _divergence_of_hedge(0.02, scaled(25_000, size, 2500))
     times = 0.02 * (rounds - 1)
     return Result(
         [

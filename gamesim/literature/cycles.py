@@ -11,7 +11,7 @@ import gamesim
 from gamesim import equilibrium, games
 from gamesim.figures.style import COLOURS, number, styled
 from gamesim.figures.triangles import CORNERS, frame
-from gamesim.literature.drawing import axes, bars, legend, sheet, thinned
+from gamesim.literature.drawing import axes, bars, legend, shared_legend, sheet, thinned
 from gamesim.literature.entry import DERIVED, Reference, Result, at_least, at_most, entry, equal, scaled
 
 Vector = NDArray[np.float64]
@@ -240,7 +240,7 @@ def _growth(title: str, lengths: NDArray[np.int64], ratio: float, record: gamesi
     axes(runs, "number of the run", "rounds in the run", "y")
     legend(runs, 2)
     _in_triangle(path, _averages(record, 0), COLOURS[0], "average strategy of Row", record.game.actions[0])
-    path.legend(loc="upper center", bbox_to_anchor=(0.5, -0.02))
+    path.set_title("average strategy of Row")
     return figure
 
 
@@ -269,13 +269,15 @@ def _orbit(title: str, averages: Vector, gaps: Vector) -> Figure:
 
 @styled
 def _triangle(title: str, played: Vector, flown: Vector) -> Figure:
-    figure, panels = sheet(title, columns=2, height=3.2)
-    pairs = ((played[9:], "fictitious play,\naverages"), (flown[1:], "replicator equation,\naverages over time"))
+    figure, panels = sheet(title, columns=2, height=2.9)
+    pairs = ((played[9:], "averages of fictitious play"), (flown[1:], "averages of the replicator equation"))
     for panel, (averages, name), colour in zip(panels, pairs, (COLOURS[0], COLOURS[3]), strict=True):
         closed = np.vstack([TRIANGLE, TRIANGLE[:1]]) @ CORNERS
         _in_triangle(panel, averages, colour, name, ("rock", "paper", "scissors"), linewidth=1)
-        panel.plot(*closed.T, color=COLOURS[1], marker="o", linestyle="--", label="(4, 2, 1)/7 and rotations")
-        panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.02))
+        panel.plot(
+            *closed.T, color=COLOURS[1], marker="o", linestyle="--", label="published: (4, 2, 1)/7 and rotations"
+        )
+    shared_legend(figure, panels)
     return figure
 
 

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.transforms import ScaledTranslation
 from numpy.typing import ArrayLike, NDArray
 
 from gamesim.figures.curves import log_ticks
@@ -16,6 +17,7 @@ from gamesim.figures.surface import canvas
 Curve = tuple[ArrayLike, ArrayLike]
 WIDTH = 5.0  # inches: at 360 pixels, text is as large as elsewhere on the page
 MOST_POINTS = 600  # of a drawn curve
+BELOW = 0.42  # inches from a panel to its legend, for tick labels and the label of the axis
 
 
 class Line(NamedTuple):
@@ -43,7 +45,23 @@ def axes(panel: Axes, x: str, y: str, log: str = "", **look: Any) -> None:
 
 def legend(panel: Axes, columns: int = 1) -> None:
     """Put the legend of a panel below it, where it covers nothing."""
-    panel.legend(loc="upper left", bbox_to_anchor=(-0.02, -0.19), ncols=columns, borderaxespad=0)
+    figure = panel.get_figure(root=True)
+    assert figure is not None
+    if len(figure.axes) == 1:
+        figure.legend(loc="outside lower left", ncols=columns)
+    else:
+        below = panel.transAxes + ScaledTranslation(0, -BELOW, figure.dpi_scale_trans)
+        panel.legend(
+            loc="upper left", bbox_to_anchor=(0, 0), bbox_transform=below, ncols=columns, borderaxespad=0, borderpad=0
+        )
+
+
+def shared_legend(figure: Figure, panels: Sequence[Axes], columns: int = 1) -> None:
+    """Put one legend below all panels, with each label once."""
+    found = {
+        label: handle for panel in panels for handle, label in zip(*panel.get_legend_handles_labels(), strict=True)
+    }
+    figure.legend(list(found.values()), list(found), loc="outside lower left", ncols=columns)
 
 
 def thinned(at: ArrayLike, values: ArrayLike, log: bool = False) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -98,17 +116,17 @@ def draw_lines(panel: Axes, lines: Sequence[Line], first: int = 1) -> None:
 @styled
 def bars(title: str, values: Mapping[str, float], axis: str, *, lines: Sequence[Line] = (), **look: Any) -> Figure:
     """Draw a horizontal bar per name, and reference lines at given values."""
-    figure, (panel,) = sheet(title, height=0.9 + 0.36 * len(values) + 0.2 * len(lines))
+    figure, (panel,) = sheet(title, height=0.7 + 0.34 * len(values) + 0.25 * len(lines))
     panel.barh(range(len(values)), list(values.values()), color=COLOURS[0], height=0.6)
     heights = [float(line.value) for line in lines if isinstance(line.value, int | float)]
     widest = max([*values.values(), *heights])
     for k, value in enumerate(values.values()):
-        panel.text(max(value, 0.0) + 0.012 * widest, k, number(value), va="center", color=DARK, backgroundcolor="white")
+        panel.text(max(value, 0.0) + 0.012 * widest, k, number(value), va="center", color=DARK)
     for k, (line, at) in enumerate(zip(lines, heights, strict=True), start=1):
         panel.axvline(at, color=COLOURS[k], linestyle=(0, (2, 2)), label=line.label)
     panel.set_yticks(range(len(values)), list(values))
     panel.set(xlabel=axis, xlim=(min(0.0, 1.15 * min(values.values())), 1.18 * widest), **look)
     panel.invert_yaxis()
     if lines:
-        panel.legend(loc="upper right", bbox_to_anchor=(1, -0.35 if len(values) < 3 else -0.22), borderaxespad=0)
+        legend(panel)
     return figure

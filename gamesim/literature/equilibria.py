@@ -11,7 +11,7 @@ from gamesim import equilibrium, games
 from gamesim.figures.style import COLOURS, styled
 from gamesim.figures.triangles import CORNERS, frame
 from gamesim.games.nash import nash_equilibria
-from gamesim.literature.drawing import Line, bars, curves, sheet
+from gamesim.literature.drawing import Line, bars, curves, legend, sheet
 from gamesim.literature.entry import DERIVED, Reference, Result, above, at_least, at_most, entry, equal, scaled
 
 
@@ -114,12 +114,13 @@ def nash_on_the_boundary(size: float) -> Result:
 def _symmetric(title: str) -> Figure:
     """Draw the symmetric correlated equilibria of chicken as a triangle: both yield, one yields, none yields."""
     game = games.make("chicken")
-    weights = np.array([one for one in np.ndindex(101, 101, 101) if sum(one) == 100]) / 100
+    weights = np.array([(i, j, 100 - i - j) for i in range(101) for j in range(101 - i)]) / 100
     joints = np.stack([weights[:, 0], weights[:, 1] / 2, weights[:, 1] / 2, weights[:, 2]], axis=1).reshape(-1, 2, 2)
     inside = np.array([_largest_gain(game, joint) <= 1e-12 for joint in joints])
     figure, (panel,) = sheet(title, height=3.4)
     frame(panel, ("both yield", "one yields", "none yields"))
-    panel.plot(*(weights[inside] @ CORNERS).T, "h", ms=2.2, mew=0, color=COLOURS[0], label="correlated equilibria")
+    panel.plot(*(weights[inside] @ CORNERS).T, "h", ms=2.2, mew=0, color=COLOURS[0])
+    panel.plot([], [], "s", ms=8, color=COLOURS[0], label="correlated equilibria")
     mixed = np.array([[4 / 9, 4 / 9, 1 / 9], [0, 1, 0]])
     for place, marker, label in zip(
         mixed, "*D", ("mixed Nash", "both pure Nash, with probability 1/2 each"), strict=True
@@ -127,7 +128,7 @@ def _symmetric(title: str) -> Figure:
         panel.plot(
             *(place @ CORNERS), marker, color=COLOURS[1], mec="black", ms=10 if marker == "*" else 6, label=label
         )
-    panel.legend(loc="upper center", bbox_to_anchor=(0.5, -0.05))
+    legend(panel)
     return figure
 
 

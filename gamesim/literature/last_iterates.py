@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 import gamesim
 from gamesim import games, players
 from gamesim.figures.style import COLOURS, styled
-from gamesim.literature.drawing import axes, curves, legend, sheet, thinned
+from gamesim.literature.drawing import axes, curves, shared_legend, sheet, thinned
 from gamesim.literature.entry import Reference, Result, above, at_least, at_most, entry, scaled
 
 START = [[0.6, 0.4], [0.3, 0.7]]
@@ -266,5 +266,5 @@ def _last_and_average(title: str, found: Mapping[str, Gaps], log: str = "xy") ->
             panel.plot(*thinned(at, np.maximum(values, SMALLEST), "x" in log), color=colour, lw=1, label=label)
         axes(panel, "round" if k >= len(found) - columns else "", "" if k % columns else "duality gap", log)
         panel.set_title(name)
-    legend(panels[len(found) - 1 - (len(found) - 1) % columns], 2)
+    shared_legend(figure, panels[:1], 2)
     return figure

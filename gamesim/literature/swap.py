@@ -341,7 +341,7 @@ def _swap_regret(name: str, losses: Vector) -> float:
 
 @styled
 def _below(rounds: list[int], found: dict[str, list[float]], bounds: dict[str, list[float]]) -> Figure:
-    figure, (panel,) = sheet("2,048 actions, fewer rounds: only TreeSwap's swap regret per round falls", height=3.4)
+    figure, (panel,) = sheet("2,048 actions, fewer rounds: TreeSwap's swap regret per round keeps falling", height=3.4)
     for k, (name, values) in enumerate(found.items()):
         panel.plot(rounds, values, "o", linestyle=DASHES[k], color=COLOURS[k], label=f"{name}, measured")
     for k, (name, values) in enumerate(bounds.items(), start=len(found)):

@@ -296,9 +296,8 @@ def _turns(
         first.plot(*thinned(rounds, distances), color=colour, label=f"{order} moves", linewidth=1)
     axes(first, "round", "squared distance\nfrom equilibrium", "y", ylim=(1e-3, 2))
     legend(first, 2)
-    later.plot(
-        at[::4] / 1e3, distance[::4], ".", markersize=1.5, color=COLOURS[0], label="squared distance, alternating"
-    )
+    later.plot(at[::4] / 1e3, distance[::4], ".", markersize=1.5, color=COLOURS[0])
+    later.plot([], [], ".", markersize=8, color=COLOURS[0], label="squared distance, alternating")
     later.plot(*thinned(at / 1e3, energy), color=COLOURS[1], label="conserved energy")
     axes(later, "thousands of rounds", "distance and energy", ylim=(0, 1.2 * distance.max()))
     legend(later, 2)

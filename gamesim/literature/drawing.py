@@ -17,7 +17,7 @@ from gamesim.figures.surface import canvas
 Curve = tuple[ArrayLike, ArrayLike]
 WIDTH = 5.0  # inches: at 360 pixels, text is as large as elsewhere on the page
 MOST_POINTS = 600  # of a drawn curve
-BELOW = 0.42  # inches from a panel to its legend, for tick labels and the label of the axis
+BELOW = 0.48  # inches from a panel to its legend, for tick labels and the label of the axis
 
 
 class Line(NamedTuple):

@@ -218,7 +218,7 @@ def selling(size: float) -> Result:
 def unavoidable(size: float) -> Result:
     """Let several learners draw actions, and exhaust each of the good actions when it has been used for long."""
     names = ("blum-mansour", "internal-regret-matching", "hedge", "adahedge", "uniform")
-    seeds, rounds = scaled(6, size, 1), (1000, 4000, 16_000) if size == 1 else (1000, 4000)
+    seeds, rounds = scaled(4, size, 1), (1000, 4000, 16_000) if size == 1 else (1000, 4000)
     cases = [(d, horizon) for d in (8, 16, 32) for horizon in rounds]
     ratios = {
         name: [

@@ -58,7 +58,7 @@ test-lowest: build/lowest.txt
 	$(PYTHON) -m venv build/lowest
 	build/lowest/bin/pip install --quiet --requirement build/lowest.txt
 	build/lowest/bin/pip install --quiet --no-deps --editable .
-	OPENBLAS_NUM_THREADS=1 build/lowest/bin/python -m pytest -n 2 --dist worksteal $(TESTS)
+	OPENBLAS_NUM_THREADS=1 build/lowest/bin/python -m pytest -n 2 --dist worksteal -W default::DeprecationWarning $(TESTS)
 
 build/lowest.txt: pyproject.toml
 	$(PYTHON) -m venv build/uv

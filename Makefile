@@ -9,6 +9,8 @@
 # make test-dist   installs both into empty environments, uses them, and runs the suite from the source distribution
 # make test-lowest   runs TESTS with the lowest versions of all dependencies
 # make test-pythons   runs TESTS with each of PYTHONS
+# make mutation   changes the measures and the fixed point in 100 places each, and lists changes that no test notices
+# make startup   measures what takes time in make demo
 # make kills   kills run, compare, study and sweep 200 times each, and checks that nothing is lost
 PYTHON ?= python3
 VENV ?= .venv
@@ -18,7 +20,7 @@ SEED ?= 0
 TESTS ?= tests
 PYTHONS ?= python3.11 python3.12 python3.13
 
-.PHONY: demo test exact fuzz docs generate kills bench-compare dist test-dist test-lowest test-pythons
+.PHONY: demo test exact fuzz docs generate kills bench-compare dist test-dist test-lowest test-pythons mutation startup
 
 demo: $(VENV)/demo
 	$(BIN)/gamesim run chicken --out runs/demo --force
@@ -72,6 +74,13 @@ test-pythons:
 	    build/$${python##*/}/bin/pip install --quiet --editable ".[test]" && \
 	    OPENBLAS_NUM_THREADS=1 build/$${python##*/}/bin/python -m pytest -n 2 --dist worksteal $(TESTS) || exit 1; \
 	done
+
+mutation: $(VENV)/test
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.mutation measure --seed $(SEED)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.mutation fixed-point --seed $(SEED)
+
+startup: $(VENV)/demo
+	$(BIN)/python benchmarks/startup.py --install
 
 bench-compare: $(VENV)/demo
 	$(BIN)/python benchmarks/results.py $(A) $(B)

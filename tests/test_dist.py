@@ -12,7 +12,6 @@ import gamesim
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = {"gamesim": "gamesim", **{name: f"gamesim/{name}" for name in ("players", "games", "scenarios")}}
-OF_THE_REPOSITORY = (".ci/", ".github/")
 
 
 def of_the_checkout() -> set[str]:
@@ -25,11 +24,11 @@ def of_the_checkout() -> set[str]:
 
 
 def test_the_source_distribution_has_all_files_of_the_checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    expected = {name for name in of_the_checkout() if not name.startswith(OF_THE_REPOSITORY)}
+    expected = {name for name in of_the_checkout() if not name.startswith(".")} | {".gitignore", "PKG-INFO"}
     monkeypatch.chdir(ROOT)
     with tarfile.open(tmp_path / build.build_sdist(str(tmp_path))) as archive:
         found = {one.name.partition("/")[2] for one in archive.getmembers() if one.isfile()}
-    assert found == expected | {"PKG-INFO"}
+    assert found == expected
     assert {"CHANGELOG.md", "Makefile", "tests/conftest.py", "tests/lab_server.py", "docs/conf.py"} <= found
 
 

@@ -42,8 +42,8 @@ def check_run(commands: Path, folder: Path) -> None:
     assert "<svg" in (folder / "chicken" / "report.html").read_text(encoding="utf-8")
     assert list((folder / "chicken" / "figures").iterdir())
     code = "import gamesim; print(gamesim.__file__)"
-    told = subprocess.run([commands / "python", "-c", code], cwd=folder, env=ENVIRONMENT, stdout=-1, check=True)
-    assert Path(told.stdout.decode()).is_relative_to(folder / "environment"), told.stdout
+    found = subprocess.run([commands / "python", "-c", code], cwd=folder, env=ENVIRONMENT, stdout=-1, check=True)
+    assert Path(found.stdout.decode()).is_relative_to(folder / "environment"), found.stdout
 
 
 def check_page(commands: Path, folder: Path, arguments: list[str], expected: str) -> None:

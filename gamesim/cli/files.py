@@ -1,7 +1,6 @@
 """`gamesim figures` and `gamesim convert`: redraw a run, and convert a game to another file format."""
 
 import argparse
-from dataclasses import replace
 from pathlib import Path
 
 from gamesim.cli.arguments import Commands, add_local_code, game_named
@@ -29,6 +28,8 @@ def add_convert(commands: Commands) -> None:
 
 
 def _figures(arguments: argparse.Namespace) -> int:
+    from dataclasses import replace
+
     from gamesim import sealed
     from gamesim.figures import animate
     from gamesim.record import load

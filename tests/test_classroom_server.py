@@ -296,11 +296,15 @@ class Player:
                 page._received()
             return
         if self.secret:
-            assert page.ask(do="back", secret=self.secret)["is"] == "joined"
+            joined = page.ask(do="back", secret=self.secret)
         else:
-            self.secret = page.ask(do="join", code=code, name=self.name)["secret"]
+            joined = page.ask(do="join", code=code, name=self.name)
+            self.secret = joined["secret"]
+        actions = joined["seat"]["actions"]
         while page.until(seated=True)["round"] < rounds or page.state["phase"] == "open":
             state = page.state
+            if (last := state["last"]) is not None and not last["absent"]:
+                self.acknowledged.setdefault(last["round"], actions.index(last["mine"]))
             if state["phase"] == "open" and state["moved"] is not None:
                 self.acknowledged[state["round"]] = state["moved"]
             elif state["phase"] == "open":

@@ -5,14 +5,22 @@
 # make fuzz   runs damaged and extreme inputs: COUNT of them, from SEED; those that fail are saved in build/fuzzing
 # make generate   rewrites schemas, lists of names, tables and pictures
 # make bench-compare A=OLD B=NEW   compares the stored benchmark results of two commits
+# make dist   builds the source distribution and the wheel in dist
+# make test-dist   installs both into empty environments, uses them, and runs the suite from the source distribution
+# make test-lowest   runs TESTS with the lowest versions of all dependencies
+# make test-pythons   runs TESTS with each of PYTHONS
+# make mutation   changes the measures and the fixed point in 100 places each, and lists changes that no test notices
+# make startup   measures what takes time in make demo
 # make kills   kills run, compare, study and sweep 200 times each, and checks that nothing is lost
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 COUNT ?= 100000
 SEED ?= 0
+TESTS ?= tests
+PYTHONS ?= python3.11 python3.12 python3.13
 
-.PHONY: demo test exact fuzz docs generate kills bench-compare
+.PHONY: demo test exact fuzz docs generate kills bench-compare dist test-dist test-lowest test-pythons mutation startup
 
 demo: $(VENV)/demo
 	$(BIN)/gamesim run chicken --out runs/demo --force
@@ -40,6 +48,39 @@ generate: $(VENV)/test
 
 kills: $(VENV)/test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.kill_campaign
+
+dist: $(VENV)/test
+	rm -rf dist
+	$(BIN)/python -m hatchling build
+
+test-dist: dist
+	$(BIN)/python tests/check_dist.py $(PART)
+
+test-lowest: build/lowest.txt
+	$(PYTHON) -m venv build/lowest
+	build/lowest/bin/pip install --quiet --requirement build/lowest.txt
+	build/lowest/bin/pip install --quiet --no-deps --editable .
+	OPENBLAS_NUM_THREADS=1 build/lowest/bin/python -m pytest -n 2 --dist worksteal -W default::DeprecationWarning $(TESTS)
+
+build/lowest.txt: pyproject.toml
+	$(PYTHON) -m venv build/uv
+	build/uv/bin/pip install --quiet uv
+	build/uv/bin/uv pip compile --quiet --system-certs --python $(PYTHON) --resolution lowest-direct --extra test \
+	    --output-file $@ pyproject.toml
+
+test-pythons:
+	for python in $(PYTHONS); do \
+	    $$python -m venv build/$${python##*/} && \
+	    build/$${python##*/}/bin/pip install --quiet --editable ".[test]" && \
+	    OPENBLAS_NUM_THREADS=1 build/$${python##*/}/bin/python -m pytest -n 2 --dist worksteal $(TESTS) || exit 1; \
+	done
+
+mutation: $(VENV)/test
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.mutation measure --seed $(SEED)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m tests.mutation fixed-point --seed $(SEED)
+
+startup: $(VENV)/demo
+	$(BIN)/python benchmarks/startup.py --install
 
 bench-compare: $(VENV)/demo
 	$(BIN)/python benchmarks/results.py $(A) $(B)

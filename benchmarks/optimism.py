@@ -18,10 +18,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from gamesim import games, players
-from gamesim.game import Game, Table
+from gamesim.game import Game
 from gamesim.measure import regrets
 from gamesim.simulation import Simulation
 from gamesim.study.statistics import mean
+from gamesim.wavelet_theorem import self_play
 from gamesim.wavelet_theorem.hints import FAMILIES, suffer
 
 OURS, PLAIN = "wavelet-optimistic", "wavelet-continuous"
@@ -48,11 +49,7 @@ def game_of(title: str, seed: int) -> Game:
         family, settings = FAMILIES_OF_GAMES[title]
         return games.make(family, **settings, seed=seed)
     name, _, uneven = title.partition(" ")
-    game = games.make(name)
-    assert isinstance(game, Table)
-    payoffs = game.payoffs
-    factors = np.random.default_rng(seed).uniform(0.3, 1, payoffs.shape)
-    return Table.from_payoffs(factors * (payoffs - payoffs.min())) if uneven else game
+    return self_play.game_of(name, seed) if uneven else games.make(name)
 
 
 def gap(game: Game, learner: str, rounds: int, seed: int) -> float:

@@ -1,9 +1,8 @@
-"""Nash equilibria: the pure ones of any table, and those of two-player games, enumerated with nashpy."""
+"""Nash equilibria: the pure ones of any table, and all extreme ones of small two-player games."""
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import import_module
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,7 @@ from gamesim.games.tabulate import as_bimatrix
 __all__ = ["NashEquilibria", "nash_equilibria", "pure_equilibria"]
 
 MOST_SUPPORT_PAIRS = 2**14  # enumeration beyond this takes too long; two players with 7 actions each are within it
+SINGULAR = 1e-12  # determinant of inequalities that do not meet in one point
 TOLERANCE = 1e-9  # largest gain from deviating, as a share of the largest payoff difference
 
 
@@ -72,7 +72,7 @@ def pure_equilibria(game: Table) -> Integers:
 
 
 def nash_equilibria(game: Game) -> NashEquilibria:
-    """Enumerate the Nash equilibria of a two-player game with nashpy.
+    """Enumerate the Nash equilibria of a two-player game.
 
     Parameters
     ----------
@@ -92,9 +92,10 @@ def nash_equilibria(game: Game) -> NashEquilibria:
     Notes
     -----
     Actions that iterated strict dominance by pure actions eliminates are left out first: no equilibrium plays them.
-    Then supports are enumerated, and the vertices of the best-response polytopes if Qhull succeeds. Beyond 2^14 pairs
-    of supports only pure equilibria are returned. A degenerate game may have infinitely many equilibria, of which some
-    are returned.
+    The extreme equilibria are the pairs of vertices of the two best-response polytopes at which every action is
+    unplayed or a best response (Mangasarian, 1964; von Stengel, 2002). All vertices are enumerated. Beyond 2^14 pairs
+    of supports only pure equilibria are returned. A degenerate game may have infinitely many equilibria: those
+    returned span them.
 
     Examples
     --------
@@ -143,16 +144,29 @@ def _undominated(payoffs: NDArray[np.float64]) -> tuple[Integers, Integers]:
 
 
 def _enumerated(payoffs: NDArray[np.float64]) -> Iterator[tuple[Vector, Vector]]:
-    from scipy.spatial import QhullError
+    """Yield the candidates: pairs of vertices that together have every label, which an unplayed action or a best
+    response gives."""
+    low, high = payoffs.min(axis=(1, 2), keepdims=True), payoffs.max(axis=(1, 2), keepdims=True)
+    rows, columns = 1 + (payoffs - low) / np.maximum(high - low, np.finfo(float).tiny)  # positive, so bounded polytopes
+    x, unlabelled_x = _vertices(columns.T)
+    y, unlabelled_y = _vertices(rows)
+    swapped = np.roll(unlabelled_y, len(rows) - len(unlabelled_y[0]), axis=1)  # Row's actions first, as for x
+    for i, j in np.argwhere(~(unlabelled_x[:, None] & swapped[None]).any(axis=2)):
+        yield x[i] / x[i].sum(), y[j] / y[j].sum()
 
-    game = import_module("nashpy").Game(*payoffs)  # slow to import
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # nashpy warns of degenerate games; the note reports it
-        yield from game.support_enumeration()
-        try:
-            yield from game.vertex_enumeration()
-        except (QhullError, ValueError, IndexError, np.linalg.LinAlgError):
-            return  # a degenerate polytope: rely on support enumeration
+
+def _vertices(responses: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
+    """Return the vertices but 0 of {z ≥ 0, responses @ z ≤ 1}, and which inequalities are strict there."""
+    many = responses.shape[1]
+    normals = np.vstack([-np.eye(many), responses])
+    limits = np.concatenate([np.zeros(many), np.ones(len(responses))])
+    bases = np.array(list(combinations(range(len(limits)), many)))
+    bases = bases[np.abs(np.linalg.det(normals[bases])) > SINGULAR]
+    points = np.linalg.solve(normals[bases], limits[bases][..., None])[..., 0]
+    slack = limits - points @ normals.T
+    vertices = (slack >= -TOLERANCE).all(axis=1) & (points.sum(axis=1) > TOLERANCE)
+    _, first = np.unique(points[vertices].round(9), axis=0, return_index=True)
+    return points[vertices][first], slack[vertices][first] > TOLERANCE
 
 
 def _distinct(payoffs: NDArray[np.float64], candidates: list[tuple[Vector, Vector]]) -> list[tuple[Vector, Vector]]:

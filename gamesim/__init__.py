@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from gamesim.simulation import face as face
     from gamesim.simulation import simulate as simulate
 
-    __version__: str
+__version__ = "0.1.0"  # the only place: the build and the metadata of the installed package read it
 
 # In a checkout the folders players, games and scenarios are next to this one; in an installed package, inside it.
 if not os.path.isdir(os.path.join(os.path.dirname(__file__), "players")):
@@ -61,10 +61,6 @@ __all__ = ["equilibrium", "games", "players", *_HOME]  # noqa: PLE0604  # they a
 
 
 def __getattr__(name: str) -> Any:
-    if name == "__version__":
-        from importlib.metadata import version
-
-        return version("gamesim")
     if name in _HOME:
         return getattr(import_module(f"gamesim.{_HOME[name]}"), name)
     if name in __all__:

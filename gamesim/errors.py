@@ -1,6 +1,5 @@
 """Exceptions for invalid input, and the hints in their messages."""
 
-import difflib
 from collections.abc import Iterable
 
 __all__ = ["InputError"]
@@ -48,6 +47,8 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     >>> did_you_mean("xyz", ["hedge", "uniform"])
     'choose from hedge, uniform'
     """
+    import difflib
+
     known = list(known)
     close = difflib.get_close_matches(word, known, n=1)
     if close:

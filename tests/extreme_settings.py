@@ -1,7 +1,8 @@
 """Try every setting of every game, graph and learner with extreme values, and print what goes wrong.
 
-Run as a script, with little memory and processor time: `test_sizes` starts it. Each value must either work, with finite
-results and without warnings, or be refused by one short InputError that names the setting. The last line counts them.
+Run as a script, with little memory and processor time: `test_sizes` starts it for every STEP-th value. Each value must
+either work, with finite results and without warnings, or be refused by one short InputError that names the setting. The
+last line counts them.
 """
 
 import inspect
@@ -13,6 +14,7 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields
+from itertools import islice
 from types import FrameType
 from typing import Any
 
@@ -181,7 +183,7 @@ ATTEMPTS: dict[str, Callable[[], Iterator[Attempt]]] = {
 }
 
 
-def main(what: str) -> None:
+def main(what: str, step: int) -> None:
     games.make("polymatrix").kernel_arrays()  # networkx and the kernels are loaded, and compiled if need be
     gamesim.simulate("chicken", "hedge", rounds=1)
     with open("/proc/self/statm", encoding="ascii") as file:
@@ -189,7 +191,7 @@ def main(what: str) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (taken + MEMORY, taken + MEMORY))
     signal.signal(signal.SIGPROF, too_long)
     tally: Counter[str] = Counter()
-    for attempt in ATTEMPTS[what]():
+    for attempt in islice(ATTEMPTS[what](), 0, None, step):
         signal.setitimer(signal.ITIMER_PROF, SECONDS)
         found = outcome(attempt)
         signal.setitimer(signal.ITIMER_PROF, 0)
@@ -200,4 +202,4 @@ def main(what: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1], int(sys.argv[2]))

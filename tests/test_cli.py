@@ -173,7 +173,10 @@ def test_a_run_folder_repeats_itself(run: Run) -> None:
 def test_a_run_folder_has_figures_and_a_full_summary(run: Run) -> None:
     assert run("run", "prisoners-dilemma", "--rounds", "20")[0] == 0
     folder = Path("runs/prisoners-dilemma-0")
-    assert {path.suffix for path in (folder / "figures").iterdir()} == {".svg", ".png"}
+    drawn = {path.stem for path in (folder / "figures").iterdir()}
+    assert {path.suffix for path in (folder / "figures").iterdir()} == {".svg"}
+    assert run("figures", str(folder))[0] == 0
+    assert {path.name for path in (folder / "figures").glob("*.png")} == {f"{name}.png" for name in drawn}
     summary = json.loads((folder / "summary.json").read_text(), parse_constant=pytest.fail)
     assert summary["stopped"] is False
     assert summary["welfare_range"]["ce"] == pytest.approx([2, 2])
@@ -642,7 +645,7 @@ def test_the_verdict_is_printed_before_figures_are_drawn(
 ) -> None:
     before: list[str] = []
 
-    def draw(*_: object) -> list[Path]:
+    def draw(*_: object, **__: object) -> list[Path]:
         before.append(capsys.readouterr().out)
         return []
 

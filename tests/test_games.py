@@ -440,6 +440,17 @@ def test_dominance_leaves_no_equilibrium_out() -> None:
             assert any(all(np.allclose(a, b) for a, b in zip(pair, found, strict=True)) for found in own.profiles)
 
 
+def test_the_extreme_equilibria_of_a_degenerate_game_are_found() -> None:
+    """An example of von Stengel (2002): whatever Column does between the first two, Row plays its first action."""
+    game = games.from_payoffs([[3, 3], [2, 5], [0, 6]], [[3, 3], [2, 6], [3, 1]])
+    found = interop.nash_equilibria(game)
+    assert "degenerate" in found.note
+    expected = [((1, 0, 0), (1, 0)), ((1, 0, 0), (2 / 3, 1 / 3)), ((0, 1 / 3, 2 / 3), (1 / 3, 2 / 3))]
+    assert len(found.profiles) == len(expected)
+    for pair in expected:
+        assert any(all(np.allclose(a, b) for a, b in zip(pair, one, strict=True)) for one in found.profiles)
+
+
 def test_every_game_says_itself_in_arrays() -> None:
     for name in games.available():
         game: Game = games.make(name)

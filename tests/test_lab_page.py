@@ -1,8 +1,6 @@
 import itertools
 import json
-import os
 import threading
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -463,11 +461,11 @@ def test_everything_has_a_name_and_fits_on_a_phone(page: Page, lab: Lab) -> None
 def test_the_layout_does_not_shift(page: Page, lab: Lab) -> None:
     visit(page, lab)
     play_out(page)
-    time.sleep(0.5)
     moved = page.run(
-        "new Promise((done) => { let sum = 0; new PerformanceObserver((list) => { for (const one of list.getEntries())"
-        " sum += one.hadRecentInput ? 0 : one.value; }).observe({ type: 'layout-shift', buffered: true });"
-        " setTimeout(() => done(sum), 300); })"
+        "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => {"
+        " const seen = new PerformanceObserver(() => {}); seen.observe({ type: 'layout-shift', buffered: true });"
+        " requestAnimationFrame(() => done(seen.takeRecords().filter((one) => !one.hadRecentInput)"
+        ".reduce((sum, one) => sum + one.value, 0))); })))"
     )
     assert moved < 0.05
 
@@ -483,22 +481,12 @@ def test_a_lost_connection_is_restored(page: Page, lab: Lab) -> None:
 
 
 def test_frames_keep_coming_at_full_speed(page: Page, lab: Lab) -> None:
-    """Check the frame rate and speed, on an otherwise idle machine only."""
-    if os.getloadavg()[0] > 0.75 * (os.cpu_count() or 1):
-        pytest.skip("the machine is busy")
+    """Frames are drawn while rounds are played; benchmarks/lab.py measures how many."""
     visit(page, lab, scenario=SHAPLEY, speed=61, views=["strategies", "regrets", "joint"])
     page.resize(1920, 1080)
     click(page, "#play")
-    time.sleep(2)
-    began, first = time.monotonic(), int(text(page, "#round").replace(",", ""))
-    time.sleep(2)
-    frames = page.run("Number(/(\\d+) frames/.exec(document.querySelector('#rate').textContent)[1])")
-    speed = (int(text(page, "#round").replace(",", "")) - first) / (time.monotonic() - began)
+    for _ in range(5):
+        before = text(page, "#round")
+        page.until(f"document.querySelector('#round').textContent !== {before!r}")
+    page.until("/[1-9]\\d* frames/.test(document.querySelector('#rate').textContent)")
     click(page, "#play")
-    simulation = Scenario.from_dict(SHAPLEY).simulation()
-    simulation.run(100_000)
-    began = time.monotonic()
-    simulation.run(1_000_000)
-    alone = 1_000_000 / (time.monotonic() - began)
-    assert frames >= 20
-    assert speed >= alone / 2

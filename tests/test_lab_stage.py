@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -198,6 +197,11 @@ def scrub_to(page: Page, round: int, last: int) -> None:
     )
 
 
+def served(lab: Lab) -> set[int]:
+    """Return the rounds at which the sessions are; a page that was left may still have one."""
+    return {one.runs[0].simulation.rounds for one in list(lab.workers.sessions.values()) if one.runs}
+
+
 @pytest.mark.parametrize("size", SIZES)
 def test_every_round_can_be_shown_again(page: Page, lab: Lab, size: tuple[int, int]) -> None:
     page.resize(*size)
@@ -212,7 +216,7 @@ def test_every_round_can_be_shown_again(page: Page, lab: Lab, size: tuple[int, i
         assert there == pytest.approx(place, rel=0.01)
         exact = number(Scenario.from_dict(SMALL).simulation().run(there).gap("ce"))
         page.until(f"document.querySelector('#gap_ce-0').textContent === {exact!r}")
-        time.sleep(0.3)  # the server has gone there, too
+        wait(lambda: there in served(lab), "the server has not followed", 30)  # noqa: B023  # called at once
         assert rounds(page) == there and text(page, "#gap_ce-0") == exact
     before = page.run(picture)
     page.key("ArrowRight")

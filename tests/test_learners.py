@@ -463,7 +463,9 @@ def test_a_long_run_stays_finite(name: str) -> None:
     player = players.make(name)
     if player.feedback == ("bandit",) or name.startswith("wavelet"):
         pytest.skip("this test needs full feedback; the wavelet learners have separate long runs")
-    rounds = 10**5 if name in ("blum-mansour", "prior-hedge", "stoltz-lugosi") else 10**6
+    solves = ("aggregate", "blum-mansour", "blum-mansour-log-barrier", "comparator-adaptive-bm", "prior-hedge",
+              "stoltz-lugosi", "subsequence-regret")  # fmt: skip
+    rounds = 10**5 if name in solves else 10**6
     player = player.with_horizon(rounds)
     play, observe = (address(function, LEARNER_KERNEL) for function in player.kernels)
     for kind in range(3):

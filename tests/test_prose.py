@@ -10,6 +10,7 @@ import json
 import re
 import tokenize
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -112,13 +113,18 @@ def files() -> list[Path]:
     return sorted(set(found))
 
 
+@cache
+def lines() -> list[tuple[str, str]]:
+    """Return every line of prose with its place, read once for all rules."""
+    return [(f"{path.relative_to(ROOT).as_posix()}:{number}", line) for path in files() for number, line in prose(path)]
+
+
 @pytest.mark.parametrize("rule", RULES)
 def test_phrase_is_not_used(rule: str) -> None:
     pattern = re.compile(RULES[rule][0])
     found = [
-        f"{path.relative_to(ROOT).as_posix()}:{number}: {line.strip()}"
-        for path in files()
-        for number, line in prose(path)
+        f"{place}: {line.strip()}"
+        for place, line in lines()
         if pattern.search(line) and not any(kept in line for kept in STORED)
     ]
     assert not found, f"write {rule!r} instead:\n" + "\n".join(found)

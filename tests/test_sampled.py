@@ -282,7 +282,7 @@ def test_the_informed_players_of_a_crowd_are_counted_and_some_are_named() -> Non
 
 def test_swap_bounds_hold_for_what_they_bound() -> None:
     """In matching pennies, 7 % of runs have draws with more swap regret than Blum and Mansour promise."""
-    simulation = Simulation("matching-pennies", "blum-mansour", feedback="sampled", replicas=2000)
+    simulation = Simulation("matching-pennies", "blum-mansour", feedback="sampled", replicas=800)
     record = simulation.run(200, threads=0)
     promised, drawn = (record.bound(0, "swap", of=of) or 0 for of in ("strategies", "play"))
     assert promised == pytest.approx(35.498, abs=1e-3)

@@ -127,14 +127,14 @@ def log_barrier_rows(d: int) -> Any:
     rate = 1 / (8 * np.sqrt(d))
     past, last = np.zeros((d, d)), np.zeros((d, d))
     while True:
-        rows = []
-        for scores in rate * (past + last):
-            low, high = -scores.min(), d - scores.min()  # 1 / (score + x) sums to 1
-            for _ in range(200):
-                middle = (low + high) / 2
-                low, high = (middle, high) if (1 / (scores + middle)).sum() > 1 else (low, middle)
-            rows.append(1 / (scores + high) / (1 / (scores + high)).sum())
-        p = stationary(np.array(rows))
+        scores = rate * (past + last)
+        low = -scores.min(axis=1, keepdims=True)
+        high = low + d
+        for _ in range(60):  # 1 / (score + x) sums to 1 in each row
+            middle = (low + high) / 2
+            above = (1 / (scores + middle)).sum(axis=1, keepdims=True) > 1
+            low, high = np.where(above, middle, low), np.where(above, high, middle)
+        p = stationary(1 / (scores + high) / (1 / (scores + high)).sum(axis=1, keepdims=True))
         loss = yield p
         last = np.outer(p, loss)
         past = past + last

@@ -15,7 +15,7 @@ from tests.algorithm_one import AlgorithmOne
 
 Array = NDArray[np.float64]
 Clock = Literal["blocks", "continuous"]
-ROUNDS = 2000
+ROUNDS = 1000
 
 
 def adversaries(actions: int, random: np.random.Generator) -> list[Callable[[int, Array], Array]]:
@@ -38,7 +38,7 @@ def adversaries(actions: int, random: np.random.Generator) -> list[Callable[[int
 
 
 @pytest.mark.parametrize("clock", ["blocks", "continuous"])
-@pytest.mark.parametrize("actions", [1, 2, 3, 4, 5, 7, 8, 11, 16])
+@pytest.mark.parametrize("actions", [1, 2, 3, 5, 8, 11, 16])
 def test_it_agrees_with_algorithm_one_in_every_round(actions: int, clock: Clock) -> None:
     random = np.random.default_rng(actions)
     given = [int(action) for action in random.permutation(actions)]

@@ -1,6 +1,6 @@
 """Conversion to and from the games of other libraries, and Nash equilibria from `gamesim.games.nash`.
 
-nashpy is a dependency. pygambit, quantecon and OpenSpiel (pyspiel) are optional and imported on use.
+nashpy, pygambit, quantecon and OpenSpiel (pyspiel) are optional and imported on use.
 """
 
 import io

@@ -1,7 +1,6 @@
 """`gamesim compare`: run a scenario once per learner and rank the learners."""
 
 import argparse
-import json
 from pathlib import Path
 
 from gamesim.cli.arguments import Commands, add_local_code, add_scenario, scenario_path, whole_number
@@ -35,6 +34,8 @@ def add_compare(commands: Commands) -> None:
 
 
 def _compare(arguments: argparse.Namespace) -> int:
+    import json
+
     from rich.progress import Progress
 
     from gamesim.atomic import write_folder

@@ -1,7 +1,6 @@
 """`gamesim figures` and `gamesim convert`: redraw a run, and convert a game to another file format."""
 
 import argparse
-from dataclasses import replace
 from pathlib import Path
 
 from gamesim.cli.arguments import Commands, add_local_code, game_named
@@ -10,7 +9,7 @@ from gamesim.errors import InputError
 
 def add_figures(commands: Commands) -> None:
     """Add the parser of `gamesim figures`."""
-    figures = commands.add_parser("figures", help="redraw the figures and the report of a run, or animate it")
+    figures = commands.add_parser("figures", help="draw a run again, as SVG and PNG, or animate it")
     figures.add_argument("run", metavar="RUN", help="run folder")
     figures.add_argument(
         "--animate", metavar="PATH", help="write an animation instead: .gif, or .mp4 (requires ffmpeg)"
@@ -29,6 +28,8 @@ def add_convert(commands: Commands) -> None:
 
 
 def _figures(arguments: argparse.Namespace) -> int:
+    from dataclasses import replace
+
     from gamesim import sealed
     from gamesim.figures import animate
     from gamesim.record import load
@@ -56,7 +57,7 @@ def _figures(arguments: argparse.Namespace) -> int:
         record = replace(record, learners=restored(record.learners, {}))
         asked = scenario.measure
         summary = summarise(record, title=title, distance=asked.distance, stopped=stopped, measures=asked.measures)
-    for missing in missing_figures(write_report(folder, scenario, record, summary)):
+    for missing in missing_figures(write_report(folder, scenario, record, summary, png=True)):
         print(missing)
     print(f"Wrote {folder / FIGURES_FOLDER} and {folder / REPORT_FILE}")
     return 0

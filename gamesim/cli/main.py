@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Sequence
 
+from gamesim import __version__
 from gamesim.cli import classroom, compare, files, lab, listing, literature, measure, portrait, run, studies, theorem
 from gamesim.cli.arguments import Parser, wrapped
 from gamesim.cli.exit_codes import BAD_INPUT, BROKEN_PIPE, INTERRUPTED
@@ -73,7 +74,9 @@ def build_parser() -> argparse.ArgumentParser:
         description="Simulate learners playing a game, and measure their regret and how close play is to equilibrium.",
         epilog="Try `gamesim run chicken`. Options of a command: `gamesim COMMAND --help`.",
     )
-    parser.add_argument("--version", action=_Version, nargs=0, help="show the version and exit")
+    parser.add_argument(
+        "--version", action="version", version=f"gamesim {__version__}", help="show the version and exit"
+    )
     commands = parser.add_subparsers(title="commands", dest="called", required=True, metavar="COMMAND")
     parser.set_defaults(commands=commands.choices)
     run.add_run(commands)
@@ -94,16 +97,6 @@ def build_parser() -> argparse.ArgumentParser:
     classroom.add_play(commands)
     classroom.add_class(commands)
     return parser
-
-
-class _Version(argparse.Action):
-    """Looks up the version only when asked for it."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> None:
-        from importlib.metadata import version
-
-        print(f"gamesim {version('gamesim')}")
-        parser.exit()
 
 
 if __name__ == "__main__":

@@ -1,10 +1,8 @@
 """`gamesim run` and `gamesim resume`: simulate a scenario or a game, measure it, and write a run folder."""
 
 import argparse
-import json
 import shlex
 import sys
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -225,6 +223,8 @@ def _play_and_measure(
 
 def _print_results(record: "Record", summary: "Summary", arguments: argparse.Namespace) -> None:
     """Print the results of a run, before its figures are drawn."""
+    import json
+
     from gamesim.report import terminal
     from gamesim.report.ending import ending
 
@@ -248,6 +248,8 @@ def _write(
     force: bool,
 ) -> "Summary":
     """Draw the figures and write the run folder; return the summary as written."""
+    from dataclasses import replace
+
     from gamesim.atomic import write_folder
     from gamesim.report.html import missing_figures
     from gamesim.report.run_folder import write_report, write_run

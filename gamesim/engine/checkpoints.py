@@ -1,6 +1,7 @@
 """The logarithmic grid of rounds at which the sums of a run are stored."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 
@@ -28,6 +29,7 @@ def per_decade(sizes: Sequence[int], wanted: int, drawn: bool, tabled: bool) -> 
     return max(1, min(wanted, CHECKPOINT_BYTES // (8 * checkpoint_numbers(sizes, drawn, tabled) * DECADES)))
 
 
+@lru_cache(2**12)  # a sweep asks for the same rounds at every point
 def next_checkpoint(rounds: int, per_decade: int) -> int:
     """Return the next round on the grid, which is the same for all runs.
 

@@ -79,6 +79,9 @@ def inlined(function: Function) -> Function:
 def _compile(function: Function, inline: str) -> Function:
     compiled: Any = numba.njit(nogil=True, error_model="numpy", inline=inline)(function)
     compiled._cache = KernelCache(function)  # where Numba's `cache=True` puts its own
+    resolve = compiled.get_call_template
+    # Numba would compile a kernel anew for every constant that another kernel passes to it.
+    compiled.get_call_template = lambda given, named: resolve([types.unliteral(kind) for kind in given], named)
     return cast(Function, compiled)
 
 

@@ -223,7 +223,7 @@ def svg(figure: Figure) -> str:
         return buffer.getvalue().decode()
 
 
-def write(figure: Figure, stem: Path) -> list[Path]:
+def write(figure: Figure, stem: Path, *, png: bool = True) -> list[Path]:
     """Write a figure as SVG and PNG.
 
     Parameters
@@ -232,11 +232,13 @@ def write(figure: Figure, stem: Path) -> list[Path]:
         A figure of this package.
     stem : Path
         The path without an extension; ".svg" and ".png" are appended.
+    png : bool, default True
+        Whether to write the PNG file.
 
     Returns
     -------
     list of Path
-        The two files written.
+        The files written.
 
     Examples
     --------
@@ -250,6 +252,8 @@ def write(figure: Figure, stem: Path) -> list[Path]:
     """
     vector, picture = stem.with_suffix(".svg"), stem.with_suffix(".png")
     vector.write_text(svg(figure), encoding="utf-8")
+    if not png:
+        return [vector]
     with _style():
         figure.savefig(picture, dpi=160, metadata={"Software": None})
     return [vector, picture]

@@ -44,6 +44,7 @@ ROUNDING = 1e-12  # smaller half-widths are rounding errors
 CORRELATED = 0.9  # largest correlation of residuals that is taken into account
 FLOOR_SHARE, FLOOR_FIT = 1 / 4, 1 / 8  # least floor as a share of the last value; largest share of squared residuals
 APPROACH = (1 / 4, 2.0)  # range of the exponent of the approach to a floor
+GRIDS, GRID = 5, 17  # grids of exponents, each eight times finer than the last, and their size
 
 
 @dataclass(frozen=True)
@@ -118,6 +119,7 @@ def power(rounds: Rounds, values: Values, rounding: float = 0.0) -> Power | None
     """
     long, decade = _windows(rounds)
     most, found = SURE, None
+    levels_off: bool | None = None  # not known before it is needed
     if len(rounds) < LEAST:
         return None
     for start in (long, decade):
@@ -128,10 +130,13 @@ def power(rounds: Rounds, values: Values, rounding: float = 0.0) -> Power | None
         word = _word(x, y, exponent, half)
         if half > most or word is None or not _is_straight(x, y, exponent):
             continue
-        levels_off = exponent < 0 and word != "stays" and floor_of(rounds[long:], values[long:], rounding) is not None
-        if not levels_off:
-            factor = float(np.exp(np.mean(np.log(y) - exponent * np.log(x))))
-            found, most = Power(word, exponent, factor, int(x[0]), int(x[-1])), half
+        if exponent < 0 and word != "stays":
+            if levels_off is None:
+                levels_off = floor_of(rounds[long:], values[long:], rounding) is not None
+            if levels_off:
+                continue
+        factor = float(np.exp(np.mean(np.log(y) - exponent * np.log(x))))
+        found, most = Power(word, exponent, factor, int(x[0]), int(x[-1])), half
     return found
 
 
@@ -143,14 +148,15 @@ def exponent_of(x: NDArray[np.generic], y: Values) -> tuple[float, float]:
     >>> exponent_of(np.array([1, 10, 100]), np.array([1.0, 0.1, 0.01]))
     (-1.0, 0.0)
     """
-    logs = np.log(np.column_stack([x, y]).astype(float))
-    centred = logs - logs.mean(axis=0)
-    weight = float(centred[:, 0] @ centred[:, 0])
-    exponent = float(centred[:, 0] @ centred[:, 1]) / weight
-    free = len(logs) - 2
+    place, height = np.log(x.astype(float)), np.log(y)
+    place -= place.sum() / len(place)
+    height -= height.sum() / len(height)
+    weight = float(place @ place)
+    exponent = float(place @ height) / weight
+    free = len(place) - 2
     if free < 1:
         return exponent, float("nan")
-    residual = centred[:, 1] - exponent * centred[:, 0]
+    residual = height - exponent * place
     error = np.sqrt(float(residual @ residual) / free / weight)
     half = float(stdtrit(free, (1 + CONFIDENCE) / 2) * error)
     return round(exponent, 12), half if half > ROUNDING else 0.0
@@ -168,16 +174,21 @@ def bend_of(x: NDArray[np.generic], y: Values) -> tuple[float, float]:
     """
     place = np.log(np.asarray(x, dtype=float))
     place -= place.mean()
-    span = float(np.ptp(place))
-    powers = np.vander(place, 3)
-    parabola = np.linalg.lstsq(powers, np.log(y), rcond=None)[0]
-    residual = np.log(y) - powers @ parabola
+    span = float(place.max() - place.min())
+    weight = float(place @ place)
+    square = place * place  # made orthogonal to constants and lines, so that its coefficient is a projection
+    square -= weight / len(place) + float(square @ place) / weight * place
+    logs = np.log(y)
+    logs -= logs.mean()
+    weight_of_square = float(square @ square)
+    parabola = float(square @ logs) / weight_of_square
+    residual = logs - float(place @ logs) / weight * place - parabola * square
     squares = float(residual @ residual)
     free = len(place) - 3
     if squares <= len(place) * ROUNDING**2:
-        return 2 * span * float(parabola[0]), 0.0
-    error = np.sqrt(squares / free * np.linalg.inv(powers.T @ powers)[0, 0]) * _widened(residual)
-    return 2 * span * float(parabola[0]), 2 * span * float(stdtrit(free, (1 + CONFIDENCE) / 2) * error)
+        return 2 * span * parabola, 0.0
+    error = np.sqrt(squares / free / weight_of_square) * _widened(residual)
+    return 2 * span * parabola, 2 * span * float(stdtrit(free, (1 + CONFIDENCE) / 2) * error)
 
 
 def floor_of(x: Rounds, y: Values, rounding: float = 0.0) -> float | None:
@@ -195,17 +206,32 @@ def floor_of(x: Rounds, y: Values, rounding: float = 0.0) -> float | None:
     if squares <= len(y) * ROUNDING**2:
         return None
 
-    def fit(approach: float) -> tuple[float, float]:
-        """Return the squared residuals and the floor of the best fit with this exponent, in relative terms."""
-        shape = np.column_stack([np.ones(len(y)), (x / x[0]) ** -approach]) / y[:, None]
-        (floor, size), *_ = np.linalg.lstsq(shape, np.ones(len(y)), rcond=None)
-        return float(((shape @ [floor, size] - 1) ** 2).sum()), float(floor) if size > 0 else 0.0
-
-    from scipy.optimize import minimize_scalar  # slow to import, and few curves come here
-
-    best = minimize_scalar(lambda approach: fit(approach)[0], bounds=APPROACH, method="bounded").x
-    left, floor = fit(best)
+    left, floor = _best_floor(np.log(x / x[0]), y)
     return floor if FLOOR_SHARE * y[-1] <= floor <= y.min() and left <= FLOOR_FIT * squares else None
+
+
+def _best_floor(place: Values, y: Values) -> tuple[float, float]:
+    """Return the squared residuals, in relative terms, and the floor c of the best fit of y by c + b · exp(-a · place).
+
+    For each exponent a the best b and c are projections, computed for a grid of exponents at once; each grid is finer
+    than the last, around its best exponent.
+    """
+    constant = 1 / y
+    weight = float(constant @ constant)
+    least, most = APPROACH
+    for _ in range(GRIDS):
+        grid = np.linspace(least, most, GRID)
+        shape = np.exp(-grid[:, None] * place) * constant
+        along = shape @ constant / weight
+        across = shape - along[:, None] * constant
+        size = across.sum(axis=1) / np.einsum("ij,ij->i", across, across)
+        floor = constant.sum() / weight - size * along
+        residual = floor[:, None] * constant + size[:, None] * shape - 1
+        squares = np.einsum("ij,ij->i", residual, residual)
+        best = int(squares.argmin())
+        step = (most - least) / (GRID - 1)
+        least, most = max(APPROACH[0], grid[best] - step), min(APPROACH[1], grid[best] + step)
+    return float(squares[best]), float(floor[best]) if size[best] > 0 else 0.0
 
 
 def _widened(residual: Values) -> float:

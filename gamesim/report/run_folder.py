@@ -32,10 +32,13 @@ def write_run(folder: Path, scenario: Scenario | None, record: Record, summary: 
     sealed.write(folder / SUMMARY_FILE, summary.as_full_json(), [*files, f"{RECORD_FOLDER}/{MANIFEST_FILE}"])
 
 
-def write_report(folder: Path, scenario: Scenario | None, record: Record, summary: Summary) -> dict[str, str]:
+def write_report(
+    folder: Path, scenario: Scenario | None, record: Record, summary: Summary, *, png: bool = False
+) -> dict[str, str]:
     """Draw the figures of a run and write the report that contains them; return why figures are missing, by name.
 
-    Each file is written completely or not at all.
+    The report has the figures as SVG; with `png` they are also written as PNG. Each file is written completely or not
+    at all.
     """
     from gamesim.figures import draw_run  # imports matplotlib, which is slow
 
@@ -43,7 +46,7 @@ def write_report(folder: Path, scenario: Scenario | None, record: Record, summar
 
     def write(new: Path) -> list[Path]:
         (new / FIGURES_FOLDER).mkdir()
-        drawn = draw_run(record, new / FIGURES_FOLDER, failed)
+        drawn = draw_run(record, new / FIGURES_FOLDER, failed, png=png)
         page = report_html(record, summary, drawn, "" if scenario is None else scenario.to_toml(), failed)
         (new / REPORT_FILE).write_text(page, encoding="utf-8")
         return [*drawn, new / REPORT_FILE]

@@ -12,7 +12,7 @@ from typing import Any
 
 from gamesim import user_files
 from gamesim.measure import find
-from gamesim.record import Record
+from gamesim.measure.moments import Moments
 from gamesim.scenario import Scenario
 from gamesim.study.jobs import Job, Outcome, failure, finite
 
@@ -72,13 +72,16 @@ def _run_batch(scenario: Scenario, jobs: list[Job], measures: Sequence[str]) -> 
     batch = scenario.model_copy(update={"seed": jobs[0].seed, "replicas": len(jobs)})
     record = batch.simulation().run(scenario.rounds, threads=0)
     always = scenario.measure.distance == "always"
-    measured = [{user_files.shown(name): _measured(one, name, always=always) for name in measures} for one in record]
+    measured = [
+        {user_files.shown(name): _measured(moments, name, always=always) for name in measures}
+        for moments in (one.moments() for one in record)
+    ]
     each = (perf_counter() - began) / len(jobs)
     return [Outcome(job.key, found, None, each) for job, found in zip(jobs, measured, strict=True)]
 
 
-def _measured(record: Record, name: str, *, always: bool) -> float | None:
+def _measured(moments: Moments, name: str, *, always: bool) -> float | None:
     """Return a measure of one run as a number, or None if it is undefined; `always` also if it may be slow."""
     measure = find(name)
     options: dict[str, Any] = {"always": always} if "always" in measure.options else {}
-    return finite(measure.number(measure.now(record.moments(), **options)))
+    return finite(measure.number(measure.now(moments, **options)))

@@ -325,8 +325,8 @@ def many_actions(_: float) -> Result:
         "All T are below d = 2,048. The constants of both bounds, for losses in [-1, 1], are derived here: the "
         "theorem for TreeSwap is T (ε + 1/D) up to scaling, with T = M^D. The losses are constructed, so that "
         "learners that follow the leader have linear swap regret. With D = 2, which the bound prefers for these T, "
-        "TreeSwap does best; with D = 3 its swap regret per round at T = 1,024 is 0.40."
-        " The losses were chosen after a look at others: with two phases as in `deng-2019`, it falls from 0.46 only to 0.40.",
+        "TreeSwap does best; with D = 3 its swap regret per round at T = 1,024 is 0.40. The losses were chosen after "
+        "a look at others: with two phases as in `deng-2019`, it falls from 0.46 only to 0.40.",
     )
 
 

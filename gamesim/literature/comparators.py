@@ -126,7 +126,7 @@ def priors_on_maps(size: float) -> Result:
             {f"bound of {name}": bound for name, bound in bounds.items()},
         ),
         "The publication gives orders; the constants of the bounds, and all other limits, are derived here. "
-        "`prior-hedge` computes its first algorithm in a closed form of our own. The game rate belongs to an "
+        "`prior-hedge` computes its first algorithm in a closed form derived here. The game rate belongs to an "
         "optimistic variant, which is constructed here: copies with constant rates, in which the last loss of rows "
         "and copies counts twice; it may differ from the publication's. It plays Shapley's game and a random zero-sum "
         f"game, from perturbed starts, and ends with swap regret {fast[1]:.1f} after {horizon:,} rounds, against "

@@ -121,7 +121,8 @@ def bars(title: str, values: Mapping[str, float], axis: str, *, lines: Sequence[
     heights = [float(line.value) for line in lines if isinstance(line.value, int | float)]
     widest = max([*values.values(), *heights])
     for k, value in enumerate(values.values()):
-        panel.text(max(value, 0.0) + 0.012 * widest, k, number(value), va="center", color=DARK)
+        beside = max([value, 0.0, *(at for at in heights if value <= at < value + 0.14 * widest)])  # not across a line
+        panel.text(beside + 0.012 * widest, k, number(value), va="center", color=DARK)
     for k, (line, at) in enumerate(zip(lines, heights, strict=True), start=1):
         panel.axvline(at, color=COLOURS[k], linestyle=(0, (2, 2)), label=line.label)
     panel.set_yticks(range(len(values)), list(values))

@@ -27,7 +27,7 @@ TAIL = """\
   of a decision problem, which no run can confirm or refute. What it is about, the gap between the best and the worst
   coarse correlated equilibrium, is in `moulin-vial-1978`.
 - The auction of Braverman et al. (2018) that extracts a buyer's whole value, the optimistic algorithm of Hait et al.
-  (2025) to the letter, and the adversary in Ito's proof (2020): their entries use constructions of our own, as their
+  (2025) to the letter, and the adversary in Ito's proof (2020): their entries use constructions made here, as their
   notes state.
 """
 

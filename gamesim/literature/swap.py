@@ -260,7 +260,8 @@ def unavoidable(size: float) -> Result:
         "the same end. Half of the actions lose ±1 by fair coins. The others lose -δ, δ = 0.7 √(d ln(d/2) / 2T), until "
         "they have been drawn in 2T/d rounds, and 1 from then on. A learner who avoids them loses δ per round; one who "
         "uses them cannot know which coin did best in the meantime. Regret is that of the actions drawn: against "
-        f"learners judged by their distributions this adversary is weaker. Means of {seeds} runs.",
+        f"learners judged by their distributions this adversary is weaker. Means of {seeds} runs."
+        " The limit is on means, and was settled after a look: a single run with d = 8 had 0.12.",
     )
 
 
@@ -324,7 +325,8 @@ def many_actions(_: float) -> Result:
         "All T are below d = 2,048. The constants of both bounds, for losses in [-1, 1], are derived here: the "
         "theorem for TreeSwap is T (ε + 1/D) up to scaling, with T = M^D. The losses are constructed, so that "
         "learners that follow the leader have linear swap regret. With D = 2, which the bound prefers for these T, "
-        "TreeSwap does best; with D = 3 its swap regret per round at T = 1,024 is 0.40.",
+        "TreeSwap does best; with D = 3 its swap regret per round at T = 1,024 is 0.40. The losses were chosen after "
+        "a look at others: with two phases as in `deng-2019`, it falls from 0.46 only to 0.40.",
     )
 
 

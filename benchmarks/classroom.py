@@ -8,6 +8,7 @@ was closed on every page, how long moves took to be acknowledged, and the server
 
 import asyncio
 import json
+import os
 import random
 import re
 import statistics
@@ -15,16 +16,24 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed
 
 
 def memory(process: int) -> float:
     """Return the resident memory of a process in MB."""
     text = Path(f"/proc/{process}/status").read_text()
     return int(re.search(r"VmRSS:\s+(\d+)", text)[1]) / 1024  # type: ignore[index]
+
+
+def processor_time(process: int) -> float:
+    """Return the processor time that a process has used, in seconds."""
+    parts = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(parts[11]) + int(parts[12])) / os.sysconf("SC_CLK_TCK")
 
 
 class Student:
@@ -57,7 +66,8 @@ class Student:
     async def _move(self, page: ClientConnection, round: int, sent: dict[int, float]) -> None:
         await asyncio.sleep(random.uniform(0, 1.1) * self.seconds)  # one in ten is late
         sent[round] = time.perf_counter()
-        await page.send(json.dumps({"do": "move", "round": round, "action": random.randrange(2)}))
+        with suppress(ConnectionClosed):  # late in the last round
+            await page.send(json.dumps({"do": "move", "round": round, "action": random.randrange(2)}))
 
 
 async def teach(origin: str, secret: str, rounds: int, students: list[Student], ends: dict[int, float]) -> None:
@@ -109,7 +119,7 @@ async def measured(server: "subprocess.Popen[str]", count: int, rounds: int, sec
             used.append(memory(server.pid))
             await asyncio.sleep(1)
 
-    watching = asyncio.create_task(watch())
+    watching, began = asyncio.create_task(watch()), processor_time(server.pid)
     await asyncio.gather(teach(link[1], link[2], rounds, students, ends), *(one.play(rounds) for one in students))
     watching.cancel()
     lags = [max(one.closed[k] for one in students) - ends[k] for k in ends]
@@ -122,6 +132,7 @@ async def measured(server: "subprocess.Popen[str]", count: int, rounds: int, sec
     print(f"moves acknowledged: median {middle:.0f} ms, 99 % {slow:.0f} ms")
     third = len(used) // 3 or 1
     print(f"memory of the server: {used[third]:.0f} MB after a third, {used[-1]:.0f} MB at the end")
+    print(f"processor time of the server: {processor_time(server.pid) - began:.1f} s")
 
 
 if __name__ == "__main__":

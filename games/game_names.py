@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-AggregativeName = Literal["el-farol-crowd", "guess-two-thirds-crowd", "minority-crowd", "pigou-crowd"]
+AggregativeName = Literal["braess-crowd", "el-farol-crowd", "guess-two-thirds-crowd", "minority-crowd", "pigou-crowd"]
 LocalPublicGoodsName = Literal["local-public-goods"]
 PolymatrixName = Literal["network-coordination", "polymatrix"]
 RoutingName = Literal["routing"]

@@ -160,16 +160,18 @@ class Varying(Game):
         return self.payoffs.min(axis=axes), self.payoffs.max(axis=axes)
 
     def kernel_arrays(self) -> tuple[Integers, Vector, int]:  # noqa: D102
-        tables = [table_kernel_arrays(as_losses(one, self.middle, self.scale)) for one in self.payoffs]
-        integers, numbers, scratch = tables[0]
+        losses = as_losses(np.moveaxis(self.payoffs, 1, 0), self.middle, self.scale)  # for each player, all tables
+        tables = losses.shape[1]
+        integers, _, scratch = table_kernel_arrays(losses[:, 0])
+        numbers = np.hstack([np.moveaxis(one, 1 + i, -1).reshape(tables, -1) for i, one in enumerate(losses)])
         packed = SIZES.pack(
-            tables=len(tables),
+            tables=tables,
             every=self.every,
             drifting=int(self.change == "drifting"),
-            length=len(numbers),
+            length=numbers.shape[1],
             table=integers,
         )
-        return packed, np.concatenate([one[1] for one in tables]), 1 + scratch + sum(self.sizes)
+        return packed, numbers.ravel(), 1 + scratch + sum(self.sizes)
 
     def arrays(self) -> dict[str, NDArray[np.float64]]:  # noqa: D102
         return {"payoffs": self.payoffs, "schedule": np.array([self.every, CHANGES.index(self.change)])}

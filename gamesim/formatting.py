@@ -141,3 +141,13 @@ def shortened(text: str) -> str:
     'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa...'
     """
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def replicas(feedback: str, count: int = 2) -> str:
+    """Return what the replicas of a record with this feedback are called: of observed play, they are groups.
+
+    >>> replicas("sampled"), replicas("observed"), replicas("observed", 1)
+    ('replicas', 'groups', 'group')
+    """
+    word = "group" if feedback == "observed" else "replica"
+    return word if count == 1 else f"{word}s"

@@ -19,7 +19,7 @@ from gamesim.classroom.server import application
 from gamesim.classroom.session import Session
 from gamesim.game import Game
 from gamesim.lab.address import Address
-from gamesim.lab.server import configuration
+from gamesim.lab.web import configuration
 from tests.chromium import wait
 
 
@@ -39,7 +39,7 @@ class Class:
 
 
 class Client:
-    """A page: it sends messages and keeps the last state that it received."""
+    """A page: it sends messages and keeps what it received last of the state, the game and the measures."""
 
     def __init__(self, connection: ClientConnection) -> None:
         self.connection, self.state = connection, dict[str, Any]()
@@ -50,14 +50,14 @@ class Client:
         return self.answer()
 
     def answer(self) -> dict[str, Any]:
-        while (found := self._received())["is"] == "state":
+        while (found := self._received())["is"] in ("state", "game", "measured"):
             pass
         return found
 
     def _received(self) -> dict[str, Any]:
         found: dict[str, Any] = json.loads(self.connection.recv(timeout=30))
-        if found["is"] == "state":
-            self.state = found
+        if found["is"] in ("state", "game", "measured"):
+            self.state |= found
         return found
 
     def until(self, **wanted: Any) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import uvicorn
 from starlette.applications import Starlette
 from websockets.sync.client import ClientConnection, connect
 
-from gamesim.lab import frames, server
+from gamesim.lab import frames, server, web
 from gamesim.lab.address import Address
 from tests.chromium import wait
 
@@ -44,14 +44,14 @@ def running_lab(token: str | None = None) -> Iterator[Lab]:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address = Address("127.0.0.1", listener.getsockname()[1], token)
         application = server.application(address)
-        web = uvicorn.Server(server.configuration(application))
-        thread = threading.Thread(target=web.run, kwargs={"sockets": [listener]})
+        served = uvicorn.Server(web.configuration(application))
+        thread = threading.Thread(target=served.run, kwargs={"sockets": [listener]})
         thread.start()
-        wait(lambda: web.started, "the lab did not start", 30)
+        wait(lambda: served.started, "the lab did not start", 30)
         try:
             yield Lab(address, application)
         finally:
-            web.should_exit = True
+            served.should_exit = True
             thread.join()
 
 

@@ -18,6 +18,9 @@ CROWDS: list[tuple[str, dict[str, Any]]] = [
     ("el-farol", {"players": 5, "capacity": 9}),
     ("minority", {"players": 9}),
     ("pigou", {"players": 6}),
+    ("braess", {"players": 5}),
+    ("braess", {"players": 2}),
+    ("braess", {"players": 4, "shortcut": False}),
 ]
 
 

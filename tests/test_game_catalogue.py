@@ -33,7 +33,7 @@ def test_available_lists_games_with_and_without_tables_in_order() -> None:
     known = games.available()
     assert list(known) == sorted(known)
     assert set(known) - set(tables.available()) == {
-        "el-farol-crowd", "guess-two-thirds-crowd", "minority-crowd", "pigou-crowd",
+        "braess-crowd", "el-farol-crowd", "guess-two-thirds-crowd", "minority-crowd", "pigou-crowd",
         "local-public-goods", "network-coordination", "polymatrix", "routing",
     }  # fmt: skip
 

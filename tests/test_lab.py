@@ -30,7 +30,7 @@ from gamesim import equilibrium, figures, record
 from gamesim.cli.main import main
 from gamesim.figures import curves
 from gamesim.formatting import number
-from gamesim.lab import address, choices, frames, limits, server, workers
+from gamesim.lab import address, choices, frames, limits, server, web, workers
 from gamesim.learner import PLAIN_REGRETS
 from gamesim.scenario import Scenario, read, shipped
 from tests.chromium import wait
@@ -418,8 +418,8 @@ def test_other_machines_need_the_token() -> None:
         assert get(guarded, "/")[0] == 403
         assert get(guarded, "/?token=wrong")[0] == 403
         assert get(guarded, "/?token=only-for-friends")[0] == 200
-        assert get(guarded, "/choices.json", Cookie=f"{server.COOKIE}=only-for-friends")[0] == 200
-        assert get(guarded, "/choices.json", Cookie=f"{server.COOKIE}=wrong")[0] == 403
+        assert get(guarded, "/choices.json", Cookie=f"{web.COOKIE}=only-for-friends")[0] == 200
+        assert get(guarded, "/choices.json", Cookie=f"{web.COOKIE}=wrong")[0] == 403
         assert get(guarded, "/?token=only-for-friends", Host=f"evil.example:{guarded.address.port}")[0] == 403
         assert get(guarded, "/?token=only-for-friends", Host=f"192.0.2.7:{guarded.address.port}")[0] == 200
         with pytest.raises(InvalidStatus), guarded.page():

@@ -390,12 +390,12 @@ def test_waiting_messages_are_bounded(lab: Lab, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(session.Session, "_handle", lambda *_: wait_forever())
     with lab.page() as page:
         (served,) = lab.workers.sessions.values()
-        padding = "x" * (limits.MESSAGE // 4)
+        padding = "x" * (connections.MESSAGE // 4)
         for _ in range(8):
             page.connection.send(padding)
-        wait(lambda: served._inbox._characters > limits.MESSAGE - len(padding), "the messages were not read", 30)
+        wait(lambda: served._inbox._characters > connections.MESSAGE - len(padding), "the messages were not read", 30)
         assert get(lab, "/")[0] == 200  # the server has had its turn again, and reads no further
-        assert served._inbox._characters <= limits.MESSAGE
+        assert served._inbox._characters <= connections.MESSAGE
 
 
 async def wait_forever() -> None:
@@ -421,7 +421,7 @@ def test_too_many_messages_per_second_are_slowed_down_and_reported(lab: Lab) -> 
 
 def test_a_message_that_is_too_large_closes_the_connection(lab: Lab) -> None:
     with lab.page() as page:
-        page.connection.send("x" * (2 * limits.MESSAGE + 1))
+        page.connection.send("x" * (2 * connections.MESSAGE + 1))
         with pytest.raises(ConnectionClosed) as closed:
             page.receive()
     assert closed.value.rcvd is not None and closed.value.rcvd.code == 1009

@@ -14,8 +14,13 @@ from gamesim.validation import at_least
 
 def _needs(players: int, top: int) -> Iterator[Need]:
     """Yield what a game with weights 0, ..., `top` needs: actions, payoffs, and steps per round."""
-    players, actions = max(players, 1), max(top, 0) + 1
-    sums = (players - 1) * (actions - 1) + 1
+    return _needs_of(players, max(top, 0) + 1, max(top, 0))
+
+
+def _needs_of(players: int, actions: int, largest: int) -> Iterator[Need]:
+    """Yield what a game with these numbers of players and actions and this largest weight needs."""
+    players = max(players, 1)
+    sums = (players - 1) * largest + 1
     yield actions_of_one(actions)
     yield payoffs(actions * sums)
     yield arithmetic(players * players.bit_length() * actions * sums)
@@ -132,6 +137,50 @@ def pigou_crowd(players: int = 60) -> Aggregative:
     names = [f"Driver {k + 1}" for k in range(len(crowd(players)))]
     others = np.arange(players)
     return _counted("pigou-crowd", names, ["wide", "narrow"], [-1.0, -(1 + others) / players])
+
+
+@limited(lambda players, shortcut: _needs_of(players, 2 + shortcut, players + shortcut))
+def braess_crowd(players: int = 30, shortcut: bool = True) -> Aggregative:
+    """Braess's paradox with many drivers: a new road that makes everyone slower.
+
+    The same game as braess, without its payoff table.
+
+    Parameters
+    ----------
+    players : int, default 30
+        Number of drivers, at least 2.
+    shortcut : bool, default True
+        Whether the shortcut is open.
+
+    Notes
+    -----
+    Source: Braess (1968), "Über ein Paradoxon aus der Verkehrsplanung".
+
+    Payoffs:
+
+        x = fraction of drivers on s-v
+        y = fraction of drivers on w-t
+        u_i = -(x + 1)  on s-v-t
+        u_i = -(1 + y)  on s-w-t
+        u_i = -(x + y)  on s-v-w-t
+
+    The sum of the others' weights is (drivers on s-v) + players · (drivers on w-t).
+
+    Teaches: With a class as drivers, the mean time rises from about 3/2 towards 2 once the shortcut is open.
+
+    Examples
+    --------
+    >>> game = braess_crowd(players=3)
+    >>> game.payoffs[:, 2 * (1 + 3)].round(3).tolist()  # both others on s-v-w-t
+    [-2.0, -2.0, -2.0]
+    """
+    names = [f"Driver {k + 1}" for k in range(len(crowd(players)))]
+    ways = ["s-v-t", "s-w-t", "s-v-w-t"] if shortcut else ["s-v-t", "s-w-t"]
+    weights = np.array([1, players, players + 1][: len(ways)], dtype=np.int64)
+    second, first = np.divmod(np.arange((players - 1) * int(weights.max()) + 1), players)  # others on w-t and on s-v
+    x, y = (first + 1) / players, (second + 1) / players  # with this driver
+    rows = [-(x + 1), -(1 + y), -(x + y)][: len(ways)]
+    return Aggregative("braess-crowd", tuple(names), (tuple(ways),) * players, weights, np.array(rows))
 
 
 @limited(_needs)

@@ -1,5 +1,6 @@
 """What a class has played: as plays and a record, and the regrets of each student in words."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -7,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from gamesim.classroom.room import Room, Student
-from gamesim.classroom.seats import LEARNER
+from gamesim.classroom.room import Room, Round, Student
 from gamesim.formatting import number
+from gamesim.game import Table
 from gamesim.measure import regrets
 from gamesim.observation.plays import NONE, Plays
 from gamesim.observation.recording import observed
@@ -64,10 +65,8 @@ def _deviation(student: Student, labels: Sequence[str]) -> str:
         return "No other action would have paid more in place of any that you played."
     more = number(float(gains[played, instead] / student.counts[played]))
     times = int(student.counts[played])
-    return (
-        f"In the {times} round{'' if times == 1 else 's'} in which you played {labels[played]}, {labels[instead]} "
-        f"would have paid {more} more per round."
-    )
+    rounds = "1 round" if times == 1 else f"{times} rounds"
+    return f"Whenever you played {labels[played]} ({rounds}), {labels[instead]} would have paid {more} more."
 
 
 def plays_of(room: Room) -> Plays | None:
@@ -78,21 +77,19 @@ def plays_of(room: Room) -> Plays | None:
     most = max((len(one.groups) for one in room.played), default=0)
     if most == 0:
         return None
-    names = tuple(str(k + 1) for k in range(most))
-    rows = [[one.actions[k] for one in room.played if k < len(one.actions)] for k in range(most)]
-    advice = [
-        [_advice(one.advice, k, len(room.game.players)) for one in room.played if k < len(one.actions)]
-        for k in range(most)
-    ]
+    rounds = [[one for one in room.played if k < len(one.groups)] for k in range(most)]
+    advised = any(one.advice is not None for one in room.played)
     return Plays(
-        names,
-        tuple(np.array(one, dtype=np.int64) for one in rows),
-        tuple(np.array(one, dtype=np.int64) for one in advice) if room.settings.device else None,
+        tuple(str(k + 1) for k in range(most)),
+        tuple(np.array([one.actions[k] for one in some], dtype=np.int64) for k, some in enumerate(rounds)),
+        tuple(np.array([_advice(one, k) for one in some], dtype=np.int64) for k, some in enumerate(rounds))
+        if advised
+        else None,
     )
 
 
-def _advice(advice: list[list[int]] | None, group: int, count: int) -> list[int]:
-    return [NONE] * count if advice is None else advice[group]
+def _advice(one: Round, group: int) -> NDArray[np.int32]:
+    return np.full_like(one.actions[group], NONE) if one.advice is None else one.advice[group]
 
 
 def record_of(room: Room) -> Record[Any] | None:
@@ -101,21 +98,31 @@ def record_of(room: Room) -> Record[Any] | None:
     return None if found is None else observed(room.game, found, pool=True)
 
 
-def learner_payoffs(room: Room) -> list[float]:
-    """Return what the learner would have earned per round in the seats of students, for each role."""
-    found = []
+@dataclass(frozen=True)
+class InSeats:
+    """What the learner would have done in the seats of students with one role, against the same moves of the others."""
+
+    payoff: float  # expected, per round
+    strategy: tuple[float, ...]  # mean over seats and rounds
+
+
+def learners_in_seats(room: Room) -> list[InSeats | None]:
+    """Return what the learner would have done in the seats of students, for each role."""
+    found: list[InSeats | None] = []
     for role in range(len(room.game.players)):
-        seats = {
-            (group, role) for one in room.played for group, seated in enumerate(one.groups) if seated[role] != LEARNER
-        }
-        rounds = sum(room.seats[seat].rounds for seat in seats)
-        found.append(sum(room.seats[seat].earned for seat in seats) / rounds if rounds else float("nan"))
+        seats = [room.seats[seat] for seat in room.taken if seat[1] == role and seat in room.seats]
+        rounds = sum(seat.rounds for seat in seats)
+        if rounds == 0:
+            found.append(None)
+            continue
+        strategy = np.sum([seat.strategies for seat in seats], axis=0) / rounds
+        found.append(InSeats(sum(seat.earned for seat in seats) / rounds, tuple(strategy.tolist())))
     return found
 
 
 @dataclass(frozen=True)
 class Obedience:
-    """How a recommendation to a role was followed, and what each choice paid on average; NaN if nobody chose it."""
+    """How a recommendation to a role was followed, and what each choice paid; NaN if nobody chose it."""
 
     role: int
     recommended: int
@@ -123,28 +130,45 @@ class Obedience:
     obeyed: int
     paid_obeying: float
     paid_disobeying: float
+    would_pay: tuple[float, ...]  # mean payoff of each action against what the others played
+    promised: tuple[float, ...]  # mean payoff of each action if the others follow their recommendations
 
 
 def obedience(room: Room) -> list[Obedience]:
-    """Return how students followed the recommendations, by role and recommended action."""
-    chosen: dict[tuple[int, int], list[tuple[bool, float]]] = {}
-    for one in room.played:
-        for group, actions in enumerate(one.actions):
-            if one.advice is None:
-                continue
-            payoffs = room.payoffs_of(actions)
-            for role, action in enumerate(actions):
-                if one.by_learner[group][role]:
-                    continue
-                advice = one.advice[group][role]
-                chosen.setdefault((role, advice), []).append((action == advice, float(payoffs[role][action])))
+    """Return how students followed the recommendations of the device now in use, by role and recommended action."""
+    rounds = [one for one in room.played[room.device_since :] if one.advice is not None]
+    if not rounds or not isinstance(room.game, Table):
+        return []
+    actions, advice = (np.concatenate([getattr(one, part) for one in rounds]) for part in ("actions", "advice"))
+    payoffs, absent = (np.concatenate([getattr(one, part) for one in rounds]) for part in ("payoffs", "by_learner"))
     found = []
-    for (role, advice), choices in sorted(chosen.items()):
-        obeying = [paid for obeyed, paid in choices if obeyed]
-        disobeying = [paid for obeyed, paid in choices if not obeyed]
-        found.append(Obedience(role, advice, len(choices), len(obeying), _mean(obeying), _mean(disobeying)))
+    for role, size in enumerate(room.game.sizes):
+        table = np.moveaxis(room.game.payoffs[role], role, 0)
+        joint = np.moveaxis(np.array(room.device).reshape(room.game.sizes), role, 0) if room.device else None
+        others = tuple(np.delete(actions, role, axis=1).T)
+        would = table[(slice(None), *others)]  # one row per action of this role
+        for recommended in range(size):
+            rows = ~absent[:, role] & (advice[:, role] == recommended)
+            if not rows.any():
+                continue
+            obeyed = rows & (actions[:, role] == recommended)
+            promised = (math.nan,) * size
+            if joint is not None and (mass := joint[recommended].sum()) > 0:
+                promised = tuple(float((one * joint[recommended]).sum() / mass) for one in table)
+            found.append(
+                Obedience(
+                    role,
+                    recommended,
+                    int(rows.sum()),
+                    int(obeyed.sum()),
+                    _mean(payoffs[obeyed, role]),
+                    _mean(payoffs[rows & ~obeyed, role]),
+                    tuple(would[:, rows].mean(axis=1).tolist()),
+                    promised,
+                )
+            )
     return found
 
 
-def _mean(values: Sequence[float]) -> float:
-    return float(np.mean(values)) if values else float("nan")
+def _mean(values: NDArray[np.float64]) -> float:
+    return float(values.mean()) if len(values) else math.nan

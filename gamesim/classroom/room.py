@@ -9,13 +9,15 @@ from __future__ import annotations
 import hmac
 import unicodedata
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from gamesim import players
+from gamesim.classroom import devices
 from gamesim.classroom.log import Event
 from gamesim.classroom.seats import LEARNER, Matching, groups, role_of
 from gamesim.errors import InputError
@@ -26,7 +28,8 @@ Phase: TypeAlias = Literal["lobby", "open", "closed", "ended"]
 
 MOST_STUDENTS = 300
 LONGEST_NAME = 24  # characters
-GRACE = 0.3  # seconds after the end of a round in which a move that was sent in time still counts
+LONGEST_ROUND = 3600.0  # seconds
+GRACE = 0.1  # seconds after the end of a round in which a move that was sent in time still counts
 
 
 @dataclass(frozen=True)
@@ -49,10 +52,14 @@ class Student:
     name: str
     secret: str  # SHA-256 of what the student's browser keeps
     score: float = 0.0
-    earned: dict[int, float] = field(default_factory=dict)  # by round
     # Σ over rounds of the payoff of every action (columns), by the action played (rows), and how often each was played.
     payoffs: NDArray[np.float64] | None = None
     counts: NDArray[np.float64] | None = None
+
+    @property
+    def rounds(self) -> int:
+        """The number of rounds in which the student chose."""
+        return 0 if self.counts is None else int(self.counts.sum())
 
 
 @dataclass
@@ -61,18 +68,25 @@ class Seat:
 
     learner: CompiledLearner
     payoffs: NDArray[np.float64]  # Σ over rounds of the payoff of every action (columns), by the action played (rows)
+    strategies: NDArray[np.float64]  # Σ over rounds of the learner's strategy
     earned: float = 0.0  # expected payoff of the learner against the same moves of the others
     rounds: int = 0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Round:
-    """A round that was played: groups of students, actions by group and player, who chose them, recommendations."""
+    """A round that was played: arrays with one row per group and one column per player of the game."""
 
-    groups: list[list[int]]
-    actions: list[list[int]]
-    by_learner: list[list[bool]]
-    advice: list[list[int]] | None
+    groups: NDArray[np.int32]  # the student in each seat, or -1
+    actions: NDArray[np.int32]
+    by_learner: NDArray[np.bool_]  # whether a learner chose the action
+    payoffs: NDArray[np.float64]  # of the actions played
+    advice: NDArray[np.int32] | None  # recommended actions
+
+    def group_of(self, student: int, role: int) -> int | None:
+        """Return the group in which a student with this role played, or None."""
+        found = np.flatnonzero(self.groups[:, role] == student)
+        return int(found[0]) if len(found) else None
 
 
 class Room:
@@ -82,6 +96,9 @@ class Room:
         self.game = game
         self.settings = settings
         self.learner: Learner = players.from_text(settings.learner).with_horizon(settings.rounds)
+        self.seconds = settings.seconds
+        self.device = settings.device
+        self.device_since = 0  # the last round before this device
         self.phase: Phase = "lobby"
         self.paused: float | None = None  # seconds left when the round was paused
         self.revealed = False
@@ -89,10 +106,18 @@ class Room:
         self.deadline = 0.0  # of the open round, in seconds since the epoch
         self.students: list[Student] = []
         self.groups: list[list[int]] = []
+        self._places: dict[int, tuple[int, int]] = {}  # group and role of each student in the open round
         self.advice: list[list[int]] | None = None
         self.moves: dict[int, int] = {}  # of the open round, by student
         self.played: list[Round] = []
-        self.seats: dict[tuple[int, int], Seat] = {}
+        self.seats: dict[tuple[int, int], Seat] = {}  # by group and role
+        self.taken: set[tuple[int, int]] = set()  # seats in which a student has played
+
+    def copy(self) -> Room:
+        """Return a copy for another thread, which rounds that are played meanwhile do not change."""
+        found = copy(self)
+        found.played, found.seats, found.taken = self.played.copy(), self.seats.copy(), self.taken.copy()
+        return found
 
     # Commands of students.
 
@@ -140,10 +165,7 @@ class Room:
 
     def place_of(self, student: int) -> tuple[int, int] | None:
         """Return the group and the role of a student in this round."""
-        for group, seats in enumerate(self.groups):
-            if student in seats:
-                return group, seats.index(student)
-        return None
+        return self._places.get(student)
 
     # Commands of the teacher.
 
@@ -155,7 +177,7 @@ class Room:
             raise InputError("nobody has joined yet")
         if self.round >= self.settings.rounds:
             raise InputError(f"all {self.settings.rounds} rounds have been played; end the session")
-        deadline = now + self.settings.seconds if self.settings.seconds else 0.0
+        deadline = now + self.seconds if self.seconds else 0.0
         return {"event": "opened", "round": self.round + 1, "deadline": deadline, "students": len(self.students)}
 
     def pause(self, now: float) -> Event:
@@ -170,6 +192,16 @@ class Room:
         if self.paused is None:
             raise InputError("the round is not paused")
         return {"event": "resumed", "deadline": now + self.paused if self.deadline else 0.0}
+
+    def set_seconds(self, seconds: Any) -> Event:
+        """Return the event that sets the time per round, from the next round on; 0 means no limit."""
+        if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not 0 <= seconds <= LONGEST_ROUND:
+            raise InputError(f"seconds must be a number from 0 (no limit) to {LONGEST_ROUND:g}, got {seconds!r:.40}")
+        return {"event": "timed", "seconds": float(seconds)}
+
+    def set_device(self, cells: Any) -> Event:
+        """Return the event that sets the device of the next rounds: a probability per action profile, or none."""
+        return {"event": "advised", "device": list(devices.checked(self.game, cells)) if cells else []}
 
     def close_round(self) -> Event:
         """Return the event that closes the round: actions of all seats, those of learners and absent students drawn."""
@@ -213,13 +245,20 @@ class Room:
         self.round, self.deadline, self.phase, self.paused = event["round"], event["deadline"], "open", None
         settings, count = self.settings, len(self.game.players)
         self.groups = groups(settings.matching, event["students"], count, self.round, settings.seed, settings.role)
+        self._places = {
+            student: (group, role)
+            for group, seats in enumerate(self.groups)
+            for role, student in enumerate(seats)
+            if student != LEARNER
+        }
+        self.taken.update(self._places.values())
         self.moves = {}
-        self.advice = [self._recommended(group) for group in range(len(self.groups))] if settings.device else None
+        self.advice = [self._recommended(group) for group in range(len(self.groups))] if self.device else None
 
     def _recommended(self, group: int) -> list[int]:
         """Return the recommendations of a group, drawn from the device."""
         random = np.random.default_rng([self.settings.seed, self.round, 2, group])
-        cell = random.choice(len(self.settings.device), p=self.settings.device)
+        cell = random.choice(len(self.device), p=self.device)
         return [int(one) for one in np.unravel_index(cell, self.game.sizes)]
 
     def _moved(self, event: Event) -> None:
@@ -231,15 +270,25 @@ class Room:
     def _resumed(self, event: Event) -> None:
         self.paused, self.deadline = None, event["deadline"]
 
+    def _timed(self, event: Event) -> None:
+        self.seconds = event["seconds"]
+
+    def _advised(self, event: Event) -> None:
+        self.device, self.device_since = tuple(event["device"]), self.round
+
     def _closed(self, event: Event) -> None:
         self.phase, self.paused = "closed", None
-        self.played.append(Round(self.groups, event["actions"], event["by_learner"], self.advice))
+        earned = np.zeros((len(self.groups), len(self.game.players)))
         for group, actions in enumerate(event["actions"]):
             for role, payoffs in enumerate(self.payoffs_of(actions)):
+                earned[group, role] = payoffs[actions[role]]
                 self._learn(group, role, actions[role], payoffs)
                 student = self.groups[group][role]
                 if student != LEARNER and not event["by_learner"][group][role]:
                     self._score(self.students[student], role, actions[role], payoffs)
+        groups, actions = (np.array(one, dtype=np.int32) for one in (self.groups, event["actions"]))
+        advice = None if self.advice is None else np.array(self.advice, dtype=np.int32)
+        self.played.append(Round(groups, actions, np.array(event["by_learner"]), earned, advice))
 
     def _revealed(self, _: Event) -> None:
         self.revealed = True
@@ -260,7 +309,7 @@ class Room:
         if (group, role) not in self.seats:
             scaled = self.learner.with_payoff_scale(float(self.game.scale[role]))
             size = self.game.sizes[role]
-            self.seats[group, role] = Seat(scaled.start(size), np.zeros((size, size)))
+            self.seats[group, role] = Seat(scaled.start(size), np.zeros((size, size)), np.zeros(size))
         return self.seats[group, role]
 
     def _drawn(self, group: int, role: int) -> int:
@@ -277,7 +326,9 @@ class Room:
         """Let the learner of a seat observe what happened."""
         seat, scale = self._seat(group, role), self.game.scale[role]
         seat.payoffs[action] += payoffs
-        seat.earned += float(seat.learner.play() @ payoffs)
+        strategy = seat.learner.play()
+        seat.strategies += strategy
+        seat.earned += float(strategy @ payoffs)
         seat.rounds += 1
         losses = (self.game.middle[role] - payoffs) / scale if scale > 0 else np.zeros_like(payoffs)
         seat.learner.observe(np.clip(losses, -1, 1))
@@ -288,5 +339,4 @@ class Room:
             student.payoffs, student.counts = np.zeros((size, size)), np.zeros(size)
         student.payoffs[action] += payoffs
         student.counts[action] += 1
-        student.earned[self.round] = float(payoffs[action])
         student.score += float(payoffs[action])

@@ -14,11 +14,12 @@ import tempfile
 import threading
 import time
 import webbrowser
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import uvicorn
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
@@ -28,39 +29,53 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from gamesim.classroom import results, views
-from gamesim.classroom.log import Log
+from gamesim.classroom.log import Event, Log
 from gamesim.classroom.room import MOST_STUDENTS, Room, Settings
 from gamesim.classroom.session import SHOW, Session
 from gamesim.errors import InputError
 from gamesim.game import Game
 from gamesim.lab.address import ALL, LOCAL, Address
-from gamesim.lab.server import STATIC as LAB_STATIC
-from gamesim.lab.server import Guard, configuration, listening
-from gamesim.study.jobs import use_one_blas_thread
+from gamesim.lab.web import STATIC as LAB_STATIC
+from gamesim.lab.web import Guard, configuration, listening
 
 STATIC = Path(__file__).parent / "static"
 PAGES = MOST_STUDENTS + 50
 DOES = ("join", "back", "teach", "command", "move")
-LONGEST_MESSAGE = 500  # characters
+LONGEST_MESSAGE = 2000  # characters: a device with many cells
 RATE, BURST = 5.0, 20.0  # messages of a page per second, and at once
+PRIVATE = ("joined", "moved")  # events that change nothing on the pages of other students
 WRONG_CODES = 1.0  # seconds that a page waits after a wrong code or secret
 POLICY_VIOLATION, TRY_AGAIN_LATER = 1008, 1013  # WebSocket close codes
+
+
+class Allowance:
+    """How many messages may be sent now; it grows with time."""
+
+    def __init__(self) -> None:
+        self._left, self._last = BURST, time.monotonic()
+
+    def spend(self) -> bool:
+        """Take one message off; return False if there are too many."""
+        now = time.monotonic()
+        self._left = max(min(BURST, self._left + RATE * (now - self._last)) - 1, -1.0)
+        self._last = now
+        return self._left >= 0
 
 
 class Page:
     """A connected page: a student's, the teacher's, or one that has not joined."""
 
-    def __init__(self, socket: WebSocket, session: Session) -> None:
-        self._socket, self._session = socket, session
+    def __init__(self, socket: WebSocket, session: Session, address: Address, allowances: dict[int, Allowance]) -> None:
+        self._socket, self._session, self._address = socket, session, address
         self._changed = asyncio.Event()
         self._student: int | None = None
         self._teacher = False
-        self._allowance, self._last = BURST, time.monotonic()
+        self._allowances, self._allowance = allowances, Allowance()
 
-    def changed(self) -> None:
-        """Take note that the state has changed."""
-        self._changed.set()
+    def changed(self, events: Sequence[Event]) -> None:
+        """Take note that these events have changed the state."""
+        if self._teacher or any(one["event"] not in PRIVATE or one.get("student") == self._student for one in events):
+            self._changed.set()
 
     async def serve(self) -> None:
         """Answer messages and send what changes, until the page disconnects."""
@@ -69,8 +84,8 @@ class Page:
         try:
             while True:
                 text = await self._socket.receive_text()
-                if not self._within_rate():
-                    await self._socket.close(POLICY_VIOLATION, "too many messages; reload the page")
+                if not self._allowance.spend():
+                    await self._socket.close(POLICY_VIOLATION, "too many messages; wait a few seconds")
                     return
                 await self._answer(text)
         except (WebSocketDisconnect, RuntimeError, KeyError):  # RuntimeError and KeyError: closed, or not text
@@ -78,12 +93,6 @@ class Page:
         finally:
             self._session.watchers.discard(self)
             showing.cancel()
-
-    def _within_rate(self) -> bool:
-        now = time.monotonic()
-        self._allowance = min(BURST, self._allowance + RATE * (now - self._last)) - 1
-        self._last = now
-        return self._allowance >= 0
 
     async def _answer(self, text: str) -> None:
         message: Any = None
@@ -101,7 +110,7 @@ class Page:
             return await self._enter(do, message)
         if self._teacher and do == "command":
             await session.command(message.get("command"), message.get("value"))
-            return {"is": "done"}
+            return {"is": "done", "command": message.get("command")}
         if self._student is not None and do == "move":
             await session.move(self._student, message.get("round"), message.get("action"))
             return {"is": "accepted", "round": message.get("round"), "action": message.get("action")}
@@ -109,7 +118,7 @@ class Page:
 
     async def _enter(self, do: str, message: dict[str, Any]) -> dict[str, Any]:
         """Find out who is at the page; a wrong code or secret costs time."""
-        session = self._session
+        session, kept = self._session, dict[str, Any]()
         if self._teacher or self._student is not None:
             raise InputError("this page has joined already")
         try:
@@ -117,38 +126,62 @@ class Page:
                 if not session.is_teacher(message.get("secret")):
                     raise InputError("this is not a link of the teacher; open the one that gamesim printed")
                 self._teacher = True
-                self.changed()
-                return {"is": "teacher"}
+                self._changed.set()
+                return {"is": "teacher", "links": self._address.links, "picture": self._address.code_svg().decode()}
             if do == "back":
                 self._student = session.student_of(message.get("secret"))
                 if self._student is None:
                     raise InputError("you are not in this room; join it with the code")
-                self.changed()
-                return {"is": "joined"}
-            self._student, secret = await session.join(message.get("code"), message.get("name"))
+            else:
+                self._student, kept["secret"] = await session.join(message.get("code"), message.get("name"))
         except InputError:
             await asyncio.sleep(WRONG_CODES)
             raise
-        self.changed()
-        return {"is": "joined", "secret": secret}
+        # A student who reconnects has no new allowance.
+        self._allowance = self._allowances.setdefault(self._student, self._allowance)
+        self._changed.set()
+        return {"is": "joined", **kept, "seat": session.seat_of(self._student)}
 
     async def _show(self) -> None:
         """Send the state whenever it has changed; to the teacher with measures, and not too often."""
-        measured_after = -1
-        measures: Any = None
+        shown: Any = None  # what measures depend on
         with suppress(WebSocketDisconnect, RuntimeError):
             while True:
                 await self._changed.wait()
                 self._changed.clear()
                 session = self._session
                 if self._student is not None:
-                    await self._socket.send_json({"is": "state", **session.seen_by(self._student)})
+                    state = {"is": "state", **session.seen_by(self._student)}
+                    await session.on_disk()
+                    await self._socket.send_json(state)
                 elif self._teacher:
-                    if len(session.room.played) != measured_after:
-                        measured_after = len(session.room.played)
-                        measures = await asyncio.to_thread(views.measured, session.room)
-                    await self._socket.send_json({"is": "state", **session.seen_by_teacher(), "measured": measures})
-                    await asyncio.sleep(SHOW)
+                    state = {"is": "state", **session.seen_by_teacher()}
+                    await session.on_disk()
+                    await self._socket.send_json(state)
+                    await asyncio.sleep(SHOW)  # the pages of students come before measures
+                    if shown is None:
+                        game = await asyncio.to_thread(_of_game, session.room.game)
+                        await self._socket.send_json({"is": "game", **game})
+                    if shown != (now := (len(session.room.played), session.room.device)):
+                        shown, room = now, session.room.copy()
+                        await session.on_disk()
+                        measured = await asyncio.to_thread(_measured, room)
+                        await self._socket.send_json({"is": "measured", "measured": measured})
+
+
+# Measures are imported on first use, because they load SciPy, and pages are served before.
+
+
+def _of_game(game: Game) -> dict[str, Any]:
+    from gamesim.classroom import projector
+
+    return projector.of_game(game)
+
+
+def _measured(room: Room) -> dict[str, Any] | None:
+    from gamesim.classroom import projector
+
+    return projector.of_play(room)
 
 
 def _parsed(text: str) -> dict[str, Any]:
@@ -165,13 +198,14 @@ def _parsed(text: str) -> dict[str, Any]:
 
 def application(session: Session, address: Address, opened: Callable[[], None] | None = None) -> Starlette:
     """Return the class as an ASGI application; it calls `opened` once it is serving."""
+    allowances: dict[int, Allowance] = {}
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
-        use_one_blas_thread()
         tasks = [asyncio.create_task(session.keep_log()), asyncio.create_task(session.keep_time())]
         if opened is not None:
             asyncio.get_running_loop().call_later(0.1, opened)
+        tasks.append(asyncio.create_task(asyncio.to_thread(_prepare, session)))
         try:
             yield
         finally:
@@ -183,19 +217,13 @@ def application(session: Session, address: Address, opened: Callable[[], None] |
         if len(session.watchers) >= PAGES:
             await socket.close(TRY_AGAIN_LATER, "too many pages are open")
             return
-        await Page(socket, session).serve()
+        await Page(socket, session, address, allowances).serve()
 
     async def student(_: Request) -> Response:
         return FileResponse(STATIC / "student.html")
 
     async def teacher(_: Request) -> Response:
         return FileResponse(STATIC / "teacher.html")
-
-    async def code(_: Request) -> Response:
-        return Response(address.code_svg(), media_type="image/svg+xml")
-
-    async def links(_: Request) -> Response:
-        return Response(json.dumps(address.links), media_type="application/json")
 
     async def exported(request: Request) -> Response:
         given = request.headers.get("authorization", "").removeprefix("Bearer ")
@@ -212,8 +240,6 @@ def application(session: Session, address: Address, opened: Callable[[], None] |
         routes=[
             Route("/", student),
             Route("/teach", teacher),
-            Route("/code.svg", code),
-            Route("/links.json", links),
             Route("/export/{what}", exported),
             WebSocketRoute("/live", live),
             Mount("/lab", StaticFiles(directory=LAB_STATIC)),
@@ -224,24 +250,35 @@ def application(session: Session, address: Address, opened: Callable[[], None] |
     )
 
 
+def _prepare(session: Session) -> None:
+    """Compile the learner and import what measures need, while students join."""
+    from gamesim.study.jobs import use_one_blas_thread
+
+    use_one_blas_thread()
+    game = session.room.game
+    running = session.room.learner.start(game.sizes[0])
+    running.play()
+    running.observe(np.zeros(game.sizes[0]))
+    session.room.payoffs_of([0] * len(game.players))
+    _of_game(game)
+
+
 def plays_csv(room: Room) -> str:
     """Return what was played as a CSV file that `gamesim measure --pool` reads, with names, and who chose."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    device = bool(room.settings.device)
+    device = any(one.advice is not None for one in room.played)
     writer.writerow(
         ["group", "round", "player", "action", *(["recommendation"] if device else []), "student", "chosen_by"]
     )
     for k, one in enumerate(room.played):
-        for group, (seats, actions, by_learner) in enumerate(zip(one.groups, one.actions, one.by_learner, strict=True)):
-            for role, (seat, action) in enumerate(zip(seats, actions, strict=True)):
-                labels = room.game.actions[role]
-                advice = [labels[one.advice[group][role]]] if device and one.advice is not None else []
-                name = room.students[seat].name if seat >= 0 else ""
-                chosen = "learner" if by_learner[role] else "student"
-                writer.writerow(
-                    [group + 1, k + 1, room.game.players[role], labels[action], *advice, _as_text(name), chosen]
-                )
+        for (group, role), seat in np.ndenumerate(one.groups):
+            labels = room.game.actions[role]
+            action = labels[one.actions[group, role]]
+            advice = [] if not device else [""] if one.advice is None else [labels[one.advice[group, role]]]
+            name = room.students[seat].name if seat >= 0 else ""
+            chosen = "learner" if one.by_learner[group, role] else "student"
+            writer.writerow([group + 1, k + 1, room.game.players[role], action, *advice, _as_text(name), chosen])
     return text.getvalue()
 
 
@@ -252,6 +289,7 @@ def _as_text(name: str) -> str:
 
 def report(room: Room) -> str:
     """Return the report of what was played, all groups together."""
+    from gamesim.classroom import results
     from gamesim.figures import drawn_figures, svg
     from gamesim.report.html import report_html
     from gamesim.report.summary import summarise
@@ -289,6 +327,7 @@ def serve(
                     threading.Thread(target=webbrowser.open, args=(link,), daemon=True).start()
 
             with suppress(KeyboardInterrupt):
-                uvicorn.Server(configuration(application(session, address, opened))).run(sockets=[listener])
+                pages = configuration(application(session, address, opened), LONGEST_MESSAGE)
+                uvicorn.Server(pages).run(sockets=[listener])
     finally:
         kept.close()

@@ -8,7 +8,7 @@ import asyncio
 import hashlib
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from typing import Any, Protocol
 
@@ -20,7 +20,7 @@ from gamesim.game import Game
 
 LETTERS = "ACDEFGHJKLMNPQRTUVWXY"  # of codes: none looks like another or like a digit
 CODE = 5
-TICK = 0.05  # seconds between two looks at the clock
+TICK = 0.02  # seconds between two looks at the clock
 SHOW = 0.2  # seconds between two updates of the teacher's page
 REST_ALONE = 1.5  # likewise, without a teacher
 REST = 4.0  # seconds between rounds, if they follow by themselves
@@ -29,8 +29,8 @@ REST = 4.0  # seconds between rounds, if they follow by themselves
 class Watcher(Protocol):
     """A page that is connected."""
 
-    def changed(self) -> None:
-        """Take note that the state has changed."""
+    def changed(self, events: Sequence[Event]) -> None:
+        """Take note that these events have changed the state."""
 
 
 def hashed(secret: str) -> str:
@@ -50,6 +50,7 @@ class Session:
         self.automatic = alone
         self.watchers = set[Watcher]()
         self._waiting: list[tuple[Event, asyncio.Future[None]]] = []
+        self._last: asyncio.Future[None] | None = None  # done when all that was applied is on disk
         self._wake = asyncio.Event()
         self._resting: float | None = None  # when the next round opens by itself
         for event in log:
@@ -58,6 +59,9 @@ class Session:
             self._keep(
                 {"event": "created", "code": "".join(secrets.choice(LETTERS) for _ in range(CODE))} | asdict(settings)
             )
+        room = self.room
+        if room.phase == "open" and room.deadline and room.paused is None:  # an interrupted round gets its time again
+            self._keep({"event": "resumed", "deadline": self.now() + room.seconds})
 
     @property
     def settings(self) -> Settings:
@@ -102,8 +106,14 @@ class Session:
         self._apply(event)
         done = asyncio.get_running_loop().create_future()
         self._waiting.append((event, done))
+        self._last = done
         self._wake.set()
         await done
+
+    async def on_disk(self) -> None:
+        """Return when everything that was applied is on disk: pages must not show what a kill could undo."""
+        while self._last is not None and not self._last.done():
+            await asyncio.wait([self._last])
 
     async def join(self, code: Any, name: Any) -> tuple[int, str]:
         """Let a student in; return the index and the secret."""
@@ -131,7 +141,7 @@ class Session:
         room = self.room
         if name == "automatic":
             self.automatic = bool(value)
-            self._show()
+            self._show([{"event": "automatic"}])
             return
         commands: dict[str, Callable[[], Event]] = {
             "open": lambda: room.open_round(self.now()),
@@ -140,6 +150,8 @@ class Session:
             "close": room.close_round,
             "reveal": room.reveal,
             "end": room.end,
+            "seconds": lambda: room.set_seconds(value),
+            "device": lambda: room.set_device(value),
         }
         if not isinstance(name, str) or name not in commands:
             raise InputError(f"unknown command {name!r}")
@@ -157,7 +169,7 @@ class Session:
             for _, done in batch:
                 if not done.done():
                     done.set_result(None)
-            self._show()
+            self._show([event for event, _ in batch])
 
     async def keep_time(self) -> None:
         """Close rounds whose time is up or in which all have moved, until cancelled."""
@@ -179,13 +191,17 @@ class Session:
                     if self._alone:
                         await self.do(room.end())
 
-    def _show(self) -> None:
+    def _show(self, events: Sequence[Event]) -> None:
         for one in tuple(self.watchers):
-            one.changed()
+            one.changed(events)
 
     def seen_by_teacher(self) -> dict[str, Any]:
         """Return what the teacher's page shows."""
         return views.of_teacher(self.room, self.now()) | {"code": self.code, "automatic": self.automatic}
+
+    def seat_of(self, student: int) -> dict[str, Any]:
+        """Return what a student's page shows of the seat."""
+        return views.of_seat(self.room, student)
 
     def seen_by(self, student: int) -> dict[str, Any]:
         """Return what a student's page shows."""

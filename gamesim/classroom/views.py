@@ -1,44 +1,44 @@
 """What pages show: the state of a room as a teacher and as a student may see it.
 
-A student sees the own recommendation, move and score, and what the others of the group did after the round.
+A student sees their own recommendation, move and score, and what the others of the group did after the round.
 """
 
 from dataclasses import asdict
-from itertools import product
-from math import isfinite, prod
 from typing import Any
 
-import numpy as np
-
-from gamesim import equilibrium
-from gamesim.classroom import results
-from gamesim.classroom.room import Room
+from gamesim.classroom import payoffs
+from gamesim.classroom.room import Room, Round
 from gamesim.classroom.seats import LEARNER
-from gamesim.game import Table
 
-CELLS = 64  # largest payoff table that a page shows
 FEW = 6  # players whose actions are listed one by one
+FEW_ACTIONS = 4  # actions whose payoffs are listed after a round
 HISTORY = 100  # rounds of a replay
-LEADERS = 10  # students with the highest scores
+LEADERS = 10  # students with the highest mean payoffs, of those who chose in at least half of the rounds
+
+
+def of_seat(room: Room, student: int) -> dict[str, Any]:
+    """Return what a student sees that does not change: the role, its actions and its payoffs."""
+    role, few = room.role_of(student), len(room.game.players) <= FEW
+    return {
+        "name": room.students[student].name,
+        "role": room.game.players[role],
+        "seat": role,
+        "players": room.game.players if few else None,
+        "labels": room.game.actions if few else None,
+        "actions": room.game.actions[role],
+        "payoffs": payoffs.of_role(room.game, role),
+    }
 
 
 def of_student(room: Room, student: int, now: float) -> dict[str, Any]:
-    """Return what a student sees."""
-    one, place = room.students[student], room.place_of(student)
-    role = room.role_of(student)
+    """Return what a student sees now."""
+    place = room.place_of(student)
     moving = room.phase == "open" and place is not None
     shown: dict[str, Any] = {
         **_common(room, now),
-        "name": one.name,
-        "role": room.game.players[role],
-        "seat": role,
-        "players": room.game.players if len(room.game.players) <= FEW else None,
-        "labels": room.game.actions if len(room.game.players) <= FEW else None,
-        "actions": room.game.actions[role],
-        "payoffs": own_payoffs(room, role),
         "seated": place is not None,
         "moved": room.moves.get(student) if moving else None,
-        "score": one.score,
+        "score": room.students[student].score,
         "recommendation": None,
         "last": _last(room, student),
         "results": None,
@@ -46,10 +46,12 @@ def of_student(room: Room, student: int, now: float) -> dict[str, Any]:
     if moving and room.advice is not None and place is not None:
         shown["recommendation"] = room.advice[place[0]][place[1]]
     if room.revealed or room.phase == "ended":
+        from gamesim.classroom import results  # here because it loads SciPy, which no page needs before
+
         found = results.of_student(room, student)
         shown["results"] = None if found is None else asdict(found)
-        learners = results.learner_payoffs(room)
-        shown["learner"] = {"name": room.settings.learner, "payoff": _finite(learners[role])}
+        in_seats = results.learners_in_seats(room)[room.role_of(student)]
+        shown["learner"] = {"name": room.settings.learner, "payoff": None if in_seats is None else in_seats.payoff}
         shown["opponents"] = {name: asdict(one) for name, one in results.of_opponents(room, student).items()}
         shown["history"] = _history(room, student)
     return shown
@@ -63,127 +65,73 @@ def _common(room: Room, now: float) -> dict[str, Any]:
         "paused": room.paused is not None,
         "round": room.round,
         "rounds": room.settings.rounds,
-        "seconds": room.settings.seconds,
+        "seconds": room.seconds,
         "left": left if room.phase == "open" else None,
         "revealed": room.revealed,
     }
 
 
-def own_payoffs(room: Room, role: int) -> dict[str, Any] | None:
-    """Return a role's payoffs as a table: own actions in rows, profiles of the others in columns."""
-    game = room.game
-    if not isinstance(game, Table) or prod(game.sizes) > CELLS:
-        return None
-    others = [labels for i, labels in enumerate(game.actions) if i != role]
-    table = np.moveaxis(game.payoffs[role], role, 0).reshape(game.sizes[role], -1)
-    names = [name for i, name in enumerate(game.players) if i != role]
-    return {"others": names, "columns": [", ".join(one) for one in product(*others)], "rows": table.tolist()}
-
-
 def _last(room: Room, student: int) -> dict[str, Any] | None:
-    """Return what happened in the last round in which a student had a seat."""
+    """Return what happened in the last round, if the student had a seat in it."""
     if not room.played:
         return None
-    round, last = len(room.played), room.played[-1]
-    for seats, actions, by_learner in zip(last.groups, last.actions, last.by_learner, strict=True):
-        if student in seats:
-            role = seats.index(student)
-            labels = [room.game.actions[i][action] for i, action in enumerate(actions)]
-            few = len(labels) <= FEW
-            return {
-                "round": round,
-                "mine": labels[role],
-                "absent": by_learner[role],
-                "others": [[room.game.players[i], label] for i, label in enumerate(labels) if i != role]
-                if few
-                else None,
-                "counts": None if few else _counts(labels),
-                "payoff": room.students[student].earned.get(round),
-            }
-    return None
+    one, role = room.played[-1], room.role_of(student)
+    group = one.group_of(student, role)
+    if group is None:
+        return None
+    actions = one.actions[group].tolist()
+    labels = [room.game.actions[i][action] for i, action in enumerate(actions)]
+    few, absent = len(labels) <= FEW, bool(one.by_learner[group, role])
+    others = [[room.game.players[i], label] for i, label in enumerate(labels) if i != role]
+    return {
+        "round": len(room.played),
+        "mine": labels[role],
+        "absent": absent,
+        "advice": None if one.advice is None else room.game.actions[role][one.advice[group, role]],
+        "others": others if few else None,
+        "counts": None
+        if few
+        else [(label, labels.count(label)) for label in room.game.actions[role] if label in labels],
+        "payoff": None if absent else float(one.payoffs[group, role]),
+        "instead": [] if absent else _instead(room, one, group, role),
+    }
+
+
+def _instead(room: Room, one: Round, group: int, role: int) -> list[tuple[str, float]]:
+    """Return what the other actions would have paid against the same moves of the others, if there are few actions."""
+    labels, mine = room.game.actions[role], one.actions[group, role]
+    if len(labels) > FEW_ACTIONS:
+        return []
+    paid = room.payoffs_of(one.actions[group].tolist())[role]
+    return [(label, float(paid[k])) for k, label in enumerate(labels) if k != mine]
 
 
 def _history(room: Room, student: int) -> list[dict[str, Any]]:
     """Return what a student and the others of the group played, round by round."""
-    found = []
+    role, found = room.role_of(student), []
+    if len(room.game.players) > FEW:
+        return []
     for k, one in enumerate(room.played[-HISTORY:], max(len(room.played) - HISTORY, 0) + 1):
-        for seats, actions in zip(one.groups, one.actions, strict=True):
-            if student in seats and len(actions) <= FEW:
-                paid = room.students[student].earned.get(k)
-                found.append({"round": k, "actions": actions, "payoff": paid})
+        if (group := one.group_of(student, role)) is not None:
+            paid = None if one.by_learner[group, role] else float(one.payoffs[group, role])
+            found.append({"round": k, "actions": one.actions[group].tolist(), "payoff": paid})
     return found
-
-
-def _counts(labels: list[str]) -> list[tuple[str, int]]:
-    return [(label, labels.count(label)) for label in dict.fromkeys(sorted(labels))]
 
 
 def of_teacher(room: Room, now: float) -> dict[str, Any]:
     """Return what the teacher sees."""
-    seated = [one for seats in room.groups for one in seats if one != LEARNER] if room.phase == "open" else []
-    leaders = sorted(room.students, key=lambda one: -one.score)[:LEADERS]
+    seated = sum(one != LEARNER for seats in room.groups for one in seats) if room.phase == "open" else 0
+    playing = [one for one in room.students if 2 * one.rounds >= max(1, len(room.played))]
+    leaders = sorted(playing, key=lambda one: -one.score / one.rounds)[:LEADERS]
     return {
         **_common(room, now),
         "matching": room.settings.matching,
         "learner": room.settings.learner,
-        "players": room.game.players,
-        "actions": room.game.actions,
         "students": [{"name": one.name, "moved": k in room.moves} for k, one in enumerate(room.students)],
-        "seated": len(seated),
+        "places": room.most_students,
+        "seated": seated,
         "moved": len(room.moves),
-        "leaders": [{"name": one.name, "score": one.score} for one in leaders],
+        "leaders": [{"name": one.name, "payoff": one.score / one.rounds} for one in leaders],
         "groups": len(room.groups),
-        "device": list(room.settings.device) or None,
+        "device": list(room.device) or None,
     }
-
-
-def measured(room: Room) -> dict[str, Any] | None:
-    """Return the measures of what was played, for the teacher; None before the end of the first round."""
-    record = results.record_of(room)
-    if record is None:
-        return None
-    shares = [one.tolist() for one in record.average]
-    joint = record.joint
-    small = joint is not None and joint.ndim == 2 and joint.size <= CELLS
-    curve = record.curve
-    found: dict[str, Any] = {
-        "rounds": len(room.played),
-        "plays": record.rounds,
-        "shares": shares,
-        "joint": joint.tolist() if small and joint is not None else None,
-        "payoffs": record.payoffs.tolist(),
-        "learners": [_finite(one) for one in results.learner_payoffs(room)],
-        "gap": {"ce": float(record.gap("ce")), "cce": float(record.gap("cce"))},
-        "curve": {
-            "rounds": curve.rounds.tolist(),
-            "ce": np.asarray(curve.gap("ce")).tolist(),
-            "cce": np.asarray(curve.gap("cce")).tolist(),
-        },
-        "history": [_shares_of(room, k) for k in range(len(room.played))],
-        "obedience": [
-            {
-                "role": room.game.players[one.role],
-                "recommended": room.game.actions[one.role][one.recommended],
-                "times": one.times,
-                "obeyed": one.obeyed,
-                "obeying": _finite(one.paid_obeying),
-                "disobeying": _finite(one.paid_disobeying),
-            }
-            for one in results.obedience(room)
-        ],
-    }
-    if isinstance(room.game, Table) and room.game.cells <= CELLS:
-        found["welfare"] = {kind: list(equilibrium.welfare_range(room.game, kind)) for kind in ("ce", "cce")}
-    return found
-
-
-def _shares_of(room: Room, round: int) -> list[float]:
-    """Return the share of seats that played each action in a round; of the last action only if there are two."""
-    played = room.played[round]
-    size = max(room.game.sizes)
-    counts = np.bincount([one for actions in played.actions for one in actions], minlength=size)
-    return list(counts / counts.sum())
-
-
-def _finite(value: float) -> float | None:
-    return value if isfinite(value) else None

@@ -96,10 +96,12 @@ def _read(text: str, check: Callable[[str], Number]) -> Number:
 
 def game_named(name: str) -> "Game":
     """Return a built-in game, the game in a game file, or that of a scenario file."""
-    from gamesim import games, scenario
+    from gamesim import games
 
     if name in games.available() and not Path(name).exists():
         return games.make(name)
+    from gamesim import scenario  # here because it takes longer to import
+
     return scenario.read(name).played_game if name.endswith(".toml") else games.load(name)
 
 

@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from gamesim.classroom.seats import Matching
     from gamesim.game import Game
 
-DEVICES = ("best", "worst", "max-entropy", "uniform")
 MATCHINGS = ("learner", "groups", "reshuffled", "population")
 
 
@@ -42,9 +41,10 @@ def add_class(commands: Commands) -> None:
     )
     room.add_argument(
         "--device",
-        choices=DEVICES,
-        help="draw recommendations from a correlated equilibrium with the highest or lowest total payoff or the "
-        "highest entropy, or from the uniform distribution, which may not be an equilibrium",
+        metavar="DEVICE",
+        help="draw private recommendations from a distribution over action profiles: the correlated equilibrium with "
+        "the highest (best) or lowest (worst) total payoff or the highest entropy (max-entropy), uniform, or "
+        "probabilities such as 0,0.5,0.5,0, which need not be an equilibrium",
     )
     room.add_argument("--log", metavar="FILE", help="log of the session (default: runs/class-GAME.sqlite)")
     room.add_argument("--port", type=whole_number, default=8766, metavar="N", help="port (default: 8766)")
@@ -94,15 +94,26 @@ def _class(arguments: argparse.Namespace) -> int:
     game = _game(arguments.game)
     log = Path(arguments.log) if arguments.log else Path("runs") / f"class-{Path(arguments.game).stem}.sqlite"
     log.parent.mkdir(parents=True, exist_ok=True)
-    device = tuple(_device(game, arguments.device)) if arguments.device else ()
+    device = _device(game, arguments.device) if arguments.device else ()
     _serve(arguments, game, arguments.matching, log, device=device, allow_network=arguments.allow_network)
     return 0
 
 
-def _game(name: str) -> "Game":
-    from gamesim import scenario
+def _device(game: "Game", text: str) -> tuple[float, ...]:
+    from gamesim.classroom import devices
 
-    game = scenario.read(scenario.shipped()[name]).played_game if name in scenario.shipped() else game_named(name)
+    return devices.named(game, text)
+
+
+def _game(name: str) -> "Game":
+    from gamesim import games
+
+    if name in games.available():  # first, because scenarios take longer to import
+        game = game_named(name)
+    else:
+        from gamesim import scenario
+
+        game = scenario.read(scenario.shipped()[name]).played_game if name in scenario.shipped() else game_named(name)
     if game.timed:
         raise InputError(f"{game.name} varies over the rounds; people need a game that does not")
     return game
@@ -137,25 +148,3 @@ def _serve(
     )
     browser = not arguments.no_browser
     serve(game, settings, log, arguments.port, allow_network=allow_network, browser=browser, alone=alone)
-
-
-def _device(game: "Game", name: str) -> list[float]:
-    """Return the distribution over action profiles of a correlating device."""
-    import numpy as np
-
-    from gamesim import equilibrium
-    from gamesim.game import Table
-
-    if not isinstance(game, Table):
-        raise InputError(f"a device needs a game with a payoff table, which {game.name} does not have")
-    if name == "uniform":
-        found = np.full(game.sizes, 1 / game.cells)
-    elif name == "max-entropy":
-        found = equilibrium.polytope(game, "ce").max_entropy()
-    elif name in ("best", "worst"):
-        weight = 1.0 if name == "best" else -1.0
-        found = equilibrium.polytope(game, "ce").optimum([weight] * len(game.players))
-    else:
-        raise unknown("device", name, DEVICES)
-    mass = np.maximum(np.asarray(found, dtype=float).ravel(), 0)
-    return [float(one) for one in mass / mass.sum()]

@@ -21,7 +21,7 @@ def add_literature(commands: Commands) -> None:
 
 def _literature(arguments: argparse.Namespace) -> int:
     from gamesim.literature import entries
-    from gamesim.literature.entry import SMALL
+    from gamesim.literature.entry import SMALL, Entry, Result
     from gamesim.literature.gallery import run, write_gallery
 
     known = entries()
@@ -34,9 +34,9 @@ def _literature(arguments: argparse.Namespace) -> int:
     console = make_console()
     announce_compilation()
 
-    def done(one: object, result: object) -> None:
-        console.print(f"{one.name}: {result.verdict}", style="bold")  # type: ignore[attr-defined]
-        for row in result.comparisons:  # type: ignore[attr-defined]
+    def done(one: Entry, result: Result) -> None:
+        console.print(f"{one.name}: {result.verdict}", style="bold")
+        for row in result.comparisons:
             console.print(f"  {row}{'' if row.agrees else '  ← does not agree'}")
 
     results = run(chosen, SMALL if arguments.small else 1.0, done)

@@ -26,7 +26,7 @@ from gamesim.figures.style import (
     styled,
 )
 from gamesim.figures.surface import surface
-from gamesim.formatting import superscript
+from gamesim.formatting import replicas, superscript
 from gamesim.learner import PlainRegret
 from gamesim.measure.bounds import HOLDS_IN_WORDS, seen_by
 from gamesim.measure.distance import why_left_out
@@ -268,7 +268,7 @@ def _regret_title(record: Record) -> str:
     """Return the trend of the largest swap regret per round, which is the CE gap, in the words of the verdict."""
     zero = gap_rounding(record.game, record.rounds)
     trends = [trend(one.curve.rounds, one.curve.gap("ce"), zero) for one in record]
-    words = in_words(trends, since=True).replace("^-", "^−")
+    words = in_words(trends, since=True, of=replicas(record.feedback)).replace("^-", "^−")
     return f"In {short(record.game.name, 40)}, the largest swap regret per round {words}"
 
 
@@ -340,7 +340,7 @@ def measured_distances(record: Record) -> tuple[Record | None, str]:
     if quick and work * record.replicas <= DISTANCE_WORK:
         return record, ""
     if quick and work <= DISTANCE_WORK:
-        return record[0], f"Distances are of replica 1 of {record.replicas}."
+        return record[0], f"Distances are of {replicas(record.feedback, 1)} 1 of {record.replicas}."
     return (
         None,
         f"Distances not computed: linear programs over {record.game.cells:,} cells at every checkpoint are slow.",
@@ -350,7 +350,7 @@ def measured_distances(record: Record) -> tuple[Record | None, str]:
 def _gap_title(record: Record) -> str:
     zero = gap_rounding(record.game, record.rounds)
     ends = {kind: number(float(np.mean(record.gap(kind))), zero=zero) for kind in SETS}
-    mean = "" if record.single else f" (mean of {record.replicas} replicas)"
+    mean = "" if record.single else f" (mean of {record.replicas} {replicas(record.feedback)})"
     return (
         f"After {rounds_of(record.rounds)} of {short(record.game.name, 40)}, the CE gap is {ends['ce']} "
         f"and the CCE gap {ends['cce']}{mean}"

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from gamesim.figures.style import COLOURS, SHADES, WIDTH, number, short, styled, ticks_for
 from gamesim.figures.surface import Surface, surface
+from gamesim.formatting import replicas
 from gamesim.record import Record
 
 WRITTEN = 8  # largest number of actions for which cells show their probability
@@ -87,7 +88,7 @@ def _title(record: Record, cells: NDArray[np.float64]) -> str:
     """Name the most frequent action profile, or count those that tie for it up to rounding."""
     game, top = record.game, float(cells.max())
     tied = int((cells >= top - sys.float_info.epsilon * record.rounds).sum())
-    mean = "" if record.single else f" (mean of {record.replicas} replicas)"
+    mean = "" if record.single else f" (mean of {record.replicas} {replicas(record.feedback)})"
     name = short(game.name, 40)
     if tied == cells.size > 1:
         return f"All {tied:,} action profiles of {name} are equally frequent, with probability {top:.1%} each{mean}"

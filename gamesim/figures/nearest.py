@@ -9,6 +9,7 @@ from gamesim.figures.curves import ZERO
 from gamesim.figures.joint import matrix
 from gamesim.figures.style import WIDTH, number, short, styled
 from gamesim.figures.surface import surface
+from gamesim.formatting import replicas
 from gamesim.game import Table
 from gamesim.record import Record
 
@@ -48,7 +49,7 @@ def nearest(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigure |
     near = equilibrium.polytope(game, "ce").nearest(joint)
     moved = float(np.abs(near - joint).sum() / 2)
     name = short(game.name, 40)
-    which = "" if record.single else f" (replica 1 of {record.replicas})"
+    which = "" if record.single else f" ({replicas(record.feedback, 1)} 1 of {record.replicas})"
     title = (
         f"Play in {name} is within 10⁻⁹ of a correlated equilibrium, in total variation{which}"
         if moved <= ZERO

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from gamesim.figures.style import COLOURS, DARK, MARKERS, SHADES, WIDTH, short, styled
 from gamesim.figures.surface import Surface, surface
+from gamesim.formatting import replicas
 from gamesim.record import Record
 
 if TYPE_CHECKING:
@@ -96,7 +97,7 @@ def _title(record: Record, last: list[NDArray[np.float64]]) -> str:
     top = int(counts.argmax())
     label = short(game.actions[0][top], 24) if len(set(game.actions)) == 1 else f"their action number {top + 1}"
     article = "a" if any(one.sum() > 1 for one in best) else "the"
-    which = "" if record.single else f" (replica 1 of {record.replicas})"
+    which = "" if record.single else f" ({replicas(record.feedback, 1)} 1 of {record.replicas})"
     end = f"At the end of {short(game.name, 40)}"
     return f"{end}, {label} is {article} most likely action of {counts[top]:,} of the {len(last):,} players{which}"
 

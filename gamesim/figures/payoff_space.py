@@ -11,6 +11,7 @@ from scipy.spatial import ConvexHull
 from gamesim import equilibrium
 from gamesim.figures.style import COLOURS, TIME, WIDTH, number, short, styled
 from gamesim.figures.surface import surface
+from gamesim.formatting import replicas
 from gamesim.game import Table
 from gamesim.games.io.interop import nash_equilibria
 from gamesim.measure.incentives import EquilibriumKind
@@ -55,7 +56,7 @@ def payoff_space(record: Record, *, ax: Axes | None = None, fig: Figure | SubFig
     if not isinstance(game, Table) or len(game.players) != 2:
         return None
     path = one.curve.payoffs()
-    which = "" if record.single else f" (replica 1 of {record.replicas})"
+    which = "" if record.single else f" ({replicas(record.feedback, 1)} 1 of {record.replicas})"
     drawing = surface(
         f"In {short(game.name, 40)}, {short(game.players[0], 20)} earns {number(path[-1, 0])} per round and "
         f"{short(game.players[1], 20)} {number(path[-1, 1])}{which}",

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from gamesim.figures.curves import ZERO, band, replicas_first
 from gamesim.figures.style import DARK, FEW, WIDTH, number, palette, person, rounds_of, short, styled
 from gamesim.figures.surface import surface
+from gamesim.formatting import replicas
 from gamesim.learner import Learner
 from gamesim.measure.bounds import HOLDS_IN_WORDS
 from gamesim.measure.rounding import gap_rounding
@@ -54,7 +55,7 @@ def profile(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigure |
     columns = min(len(shown), 3 if len(shown) > 4 or len(shown) == 3 else 2)
     rows = -(-len(shown) // columns)
     worst = int(swap.argmax())
-    notes = ([] if record.single else [f"mean of {record.replicas} replicas"]) + (
+    notes = ([] if record.single else [f"mean of {record.replicas} {replicas(record.feedback)}"]) + (
         [f"{FEW} of {len(swap):,} players with the largest"] if len(shown) < len(swap) else []
     )
     external = float(replicas_first(record, record.regret("external")).mean(axis=0)[worst])

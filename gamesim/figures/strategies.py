@@ -9,6 +9,7 @@ from gamesim.figures.curves import log_ticks
 from gamesim.figures.movement import at_equal_steps, known, movement, omitted
 from gamesim.figures.style import FEW, SHADES, WIDTH, count_rounds, palette, short, styled, ticks_for
 from gamesim.figures.surface import Surface, surface
+from gamesim.formatting import replicas
 from gamesim.record import Record
 
 EARLY = 0.9  # share of all movement
@@ -48,7 +49,7 @@ def strategies(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigur
     one = record[0]
     names, actions = one.game.players, one.game.actions
     alike = len(set(actions)) == 1
-    which = "" if record.single else f" (replica 1 of {record.replicas})"
+    which = "" if record.single else f" ({replicas(record.feedback, 1)} 1 of {record.replicas})"
     game = short(one.game.name, 40)
     rounds, played = at_equal_steps(one)
     if len(names) > FEW and alike:

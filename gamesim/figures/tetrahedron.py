@@ -20,6 +20,7 @@ from gamesim.figures.curves import ZERO, least_of
 from gamesim.figures.payoff_space import nash_joints
 from gamesim.figures.style import COLOURS, DARK, TIME, WIDTH, number, short, styled
 from gamesim.figures.surface import surface
+from gamesim.formatting import replicas
 from gamesim.game import Table
 from gamesim.measure.incentives import EquilibriumKind, written_out
 from gamesim.record import Record
@@ -72,7 +73,7 @@ def tetrahedron(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigu
     if not is_two_by_two(record):
         return None
     one = record[0]
-    which = "" if record.single else f" (replica 1 of {record.replicas})"
+    which = "" if record.single else f" ({replicas(record.feedback, 1)} 1 of {record.replicas})"
     drawing = surface(
         f"Play in {short(one.game.name, 40)} ends {_apart(one.distance('ce'))} the correlated equilibria{which}",
         size=(WIDTH, 6.4),

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from gamesim.figures.movement import known, movement, omitted
 from gamesim.figures.style import COLOURS, DARK, FEW, TIME, WIDTH, short, styled
 from gamesim.figures.surface import surface
+from gamesim.formatting import replicas
 from gamesim.record import Record
 
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])  # pure actions
@@ -46,7 +47,7 @@ def triangles(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigure
     shown = [i for i, size in enumerate(one.game.sizes) if size == 3][:FEW]
     if not shown:
         return None
-    which = "" if record.single else f" (replica 1 of {record.replicas})"
+    which = "" if record.single else f" ({replicas(record.feedback, 1)} 1 of {record.replicas})"
     columns = min(len(shown), 3)
     rows = -(-len(shown) // columns)
     width = {1: 4.6, 2: WIDTH}.get(columns, WIDTH)

@@ -18,6 +18,7 @@ REQUEST = 10.0  # until a request is complete, from the connection or from the p
 REFUSED = 1.0  # for the client to read why its connection is refused
 ANSWER = 120.0  # until the answer to a request is written; reports take a while
 STALLED = 20.0  # during which the client of a WebSocket takes too little of what is sent to it
+MESSAGE = 2**20  # maximum length of a message in characters, and of all messages of a page that wait
 PING, PONG = 10.0, 20.0  # between two pings of a WebSocket, and until the answer to one
 FULL = (
     b"HTTP/1.1 503 Service Unavailable\r\ncontent-type: text/plain; charset=utf-8\r\nconnection: close\r\n\r\n"

@@ -7,7 +7,8 @@ from time import monotonic
 from starlette.websockets import WebSocket
 
 from gamesim.errors import InputError
-from gamesim.lab.limits import BURST, MESSAGE, RATE, WAITING
+from gamesim.lab.connections import MESSAGE
+from gamesim.lab.limits import BURST, RATE, WAITING
 
 Incoming = str | bytes | InputError  # an error takes the place of the messages that it is about
 

@@ -9,6 +9,7 @@ from gamesim.engine.checkpoints import DECADES, checkpoint_numbers
 from gamesim.errors import InputError
 from gamesim.game import Game, Table
 from gamesim.games.limits import payoffs_within
+from gamesim.lab.connections import MESSAGE
 from gamesim.measure.distance import why_left_out
 from gamesim.scenario import Scenario
 from gamesim.simulation import Simulation
@@ -22,7 +23,6 @@ PAYOFFS = 2**19  # of a game that is built before it is compared with these limi
 CHECKPOINTS = 100  # per power of ten of the rounds
 CHECKPOINT_BYTES = 2**21  # maximum size of a run's checkpoints; if each is large, there are fewer
 PAGES = 64  # maximum number of open pages
-MESSAGE = 2**20  # maximum length of a message in characters, and of all messages of a page that wait
 WAITING = 64  # maximum number of messages of a page that wait
 RATE, BURST = 200, 400  # maximum number of messages of a page per second, and at once
 

@@ -10,7 +10,6 @@ import json
 import os
 import re
 import secrets
-import socket
 import sys
 import tempfile
 import threading
@@ -19,10 +18,7 @@ import webbrowser
 import zipfile
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager, suppress
-from http.cookies import CookieError, SimpleCookie
-from importlib.resources import files
 from pathlib import Path
-from urllib.parse import parse_qs
 
 import uvicorn
 from anyio import to_thread
@@ -32,15 +28,14 @@ from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
 from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from gamesim.errors import InputError
-from gamesim.lab import connections
 from gamesim.lab.address import ALL, LOCAL, Address
 from gamesim.lab.choices import choices
-from gamesim.lab.limits import MESSAGE, PAGES, refuse_beyond
+from gamesim.lab.limits import PAGES, refuse_beyond
 from gamesim.lab.session import NO_SUCH_RUN, Run, Session
+from gamesim.lab.web import STATIC, Guard, configuration, listening
 from gamesim.lab.workers import Workers
 from gamesim.record import Record
 from gamesim.report import summary as report
@@ -48,87 +43,10 @@ from gamesim.report.run_folder import write_run
 from gamesim.scenario import Scenario
 from gamesim.study.jobs import use_one_blas_thread
 
-COOKIE = "gamesim-lab"
 REPORTS = 8  # maximum number of concurrent requests for reports and records
 FILES = 4  # maximum number of threads that read static files
 SWITCH = 0.0005  # seconds for which a thread may keep the GIL: compilation and reports must not delay the event loop
 TRY_AGAIN_LATER = 1013  # WebSocket close code for an overloaded server
-STATIC = Path(str(files("gamesim.lab"))) / "static"
-PAGE_POLICY = (
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
-    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-)
-REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
-
-
-class Guard:
-    """ASGI middleware that accepts requests from pages of this server only, by default with the token of its link."""
-
-    def __init__(self, app: ASGIApp, address: Address, token: bool = True) -> None:
-        self._app, self._address = app, address
-        self._token = address.token if token else None
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle or reject a request."""
-        if scope["type"] == "lifespan":
-            await self._app(scope, receive, send)
-            return
-        refusal = self._refusal(scope)
-        if refusal is None:
-            await self._app(scope, receive, self._with_headers(scope, send))
-        elif scope["type"] == "websocket":
-            await send({"type": "websocket.close", "code": 1008, "reason": refusal})
-        else:
-            await PlainTextResponse(refusal + "\n", status_code=403)(scope, receive, send)
-
-    def _refusal(self, scope: Scope) -> str | None:
-        headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        if not self._address.is_meant(headers.get("host", "")):
-            return "unknown host; open the link that gamesim printed"
-        origin = headers.get("origin")
-        if scope["type"] == "websocket" and origin is None:
-            return "the Origin header is missing; only the page of this server may connect"
-        if origin is not None and not (
-            origin.startswith("http://") and self._address.is_meant(origin.removeprefix("http://"))
-        ):
-            return "foreign origin; only the page of this server may connect"
-        if self._token is not None and not secrets.compare_digest(
-            _token(scope, headers).encode(), self._token.encode()
-        ):
-            return "the token is missing or wrong; open the full link that gamesim printed"
-        return None
-
-    def _with_headers(self, scope: Scope, send: Send) -> Send:
-        policy = REPORT_POLICY if scope["path"].endswith("/report.html") else PAGE_POLICY
-        extra = [
-            (b"content-security-policy", policy.encode()),
-            (b"x-content-type-options", b"nosniff"),
-            (b"referrer-policy", b"no-referrer"),
-            (b"cross-origin-resource-policy", b"same-origin"),
-            (b"cache-control", b"no-cache"),
-        ]
-        if self._token is not None:
-            cookie = f"{COOKIE}={self._token}; HttpOnly; SameSite=Strict; Path=/"
-            extra.append((b"set-cookie", cookie.encode()))
-
-        async def with_headers(message: Message) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message["headers"], *extra]
-            await send(message)
-
-        return with_headers
-
-
-def _token(scope: Scope, headers: dict[str, str]) -> str:
-    """Return the token of a request, from its query string or its cookie."""
-    given = parse_qs(scope["query_string"].decode("latin-1")).get("token")
-    if given:
-        return str(given[0])
-    try:
-        cookies = SimpleCookie(headers.get("cookie", ""))
-    except CookieError:
-        return ""
-    return str(cookies[COOKIE].value) if COOKIE in cookies else ""
 
 
 def application(
@@ -312,37 +230,6 @@ def serve(
         with suppress(KeyboardInterrupt):
             server.run(sockets=[listener])
     _leave()
-
-
-def configuration(lab: Starlette) -> uvicorn.Config:
-    """Return the server configuration: little logging, no compression, no waiting for open pages at shutdown."""
-    return uvicorn.Config(
-        lab,
-        log_level="warning",
-        loop="asyncio",
-        http=connections.HttpConnection,
-        h11_max_incomplete_event_size=connections.HEADER_BYTES,
-        ws=connections.WebSocketConnection,
-        ws_max_size=2 * MESSAGE,
-        ws_ping_interval=connections.PING,
-        ws_ping_timeout=connections.PONG,
-        ws_per_message_deflate=False,
-        timeout_graceful_shutdown=1,
-        server_header=False,
-    )
-
-
-def listening(host: str, port: int) -> socket.socket:
-    """Return a socket that listens on an address, or raise an InputError."""
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    listener = socket.socket(family, socket.SOCK_STREAM)
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind((host, port))
-    except OSError as error:
-        listener.close()
-        raise InputError(f"cannot listen on {host}:{port} ({error.strerror}); choose another --port") from None
-    return listener
 
 
 def _leave(patience: float = 0.5) -> None:

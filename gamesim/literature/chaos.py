@@ -8,8 +8,8 @@ from scipy.optimize import brentq
 import gamesim
 from gamesim import games
 from gamesim.figures.style import COLOURS, number, styled
-from gamesim.figures.surface import canvas
-from gamesim.literature.entry import Reference, Result, at_least, at_most, entry, equal, scaled
+from gamesim.literature.drawing import axes, legend, shared_legend, sheet
+from gamesim.literature.entry import Reference, Result, above, at_least, at_most, entry, equal, scaled
 
 Vector = NDArray[np.float64]
 
@@ -85,16 +85,35 @@ def two_drivers(size: float) -> Result:
     cycle = _shares(UNEQUAL, 40, 4, first=float(brentq(after_three, grid[found], grid[found + 1], xtol=1e-15)))
     return Result(
         [
-            equal("equal roads: change after two rounds", 0.0, float(abs(equal_roads[-1] - equal_roads[-3])), 1e-9),
+            equal(
+                "equal roads: change after two rounds",
+                0.0,
+                float(abs(equal_roads[-1] - equal_roads[-3])),
+                1e-9,
+                "Section 4, cycle of two rounds",
+            ),
             at_least("equal roads: change after one round", 0.5, float(abs(equal_roads[-1] - equal_roads[-2]))),
-            at_least("unequal roads: Lyapunov exponent", 0.0, _lyapunov(unequal, step)),
-            equal("unequal roads: change after a cycle of three rounds", 0.0, float(abs(cycle[3] - cycle[0])), 1e-6),
+            above("unequal roads: Lyapunov exponent", 0.0, _lyapunov(unequal, step)),
+            equal(
+                "unequal roads: change after a cycle of three rounds",
+                0.0,
+                float(abs(cycle[3] - cycle[0])),
+                1e-6,
+                "Section 4, chaos by Li and Yorke",
+            ),
             at_least("unequal roads: change within that cycle", 0.1, float(np.ptp(cycle))),
-            equal("unequal roads, linear variant: share of the first road", target, float(linear[-1]), 1e-6),
+            equal(
+                "unequal roads, linear variant: share of the first road",
+                target,
+                float(linear[-1]),
+                1e-6,
+                "the convergence theorem",
+            ),
         ],
         lambda: _three_paths({"equal roads": equal_roads, "unequal roads": unequal, "unequal, linear variant": linear}),
-        "A cycle of three rounds implies chaos by the theorem of Li and Yorke. The costs per driver are 0.25 on both "
-        "roads, or 0.25 and 0.35. The limits on changes are ours.",
+        "A cycle of three rounds implies chaos by the theorem of Li and Yorke. The game here is constructed: the "
+        "costs per driver are 0.25 on both roads, or 0.25 and 0.35, and the step is 40 per unit of cost. The limits "
+        "on changes are ours.",
     )
 
 
@@ -132,20 +151,28 @@ def route_to_chaos(size: float) -> Result:
         [
             at_most("change per round at 0.97 · 2/(b(1-b)), both b", 1e-6, max(spread[0.5, 0.97], spread[0.75, 0.97])),
             at_least("change per round at 1.03 · 2/(b(1-b)), both b", 0.05, min(spread[0.5, 1.03], spread[0.75, 1.03])),
-            at_most(
+            equal(
                 "b = 1/2: change after two rounds, all a of the sweep",
-                1e-6,
+                0.0,
                 float(np.abs(balanced[:, -1] - balanced[:, -3]).max()),
+                1e-6,
+                "the theorem on b = 1/2",
             ),
-            at_least("b = 3/4: largest Lyapunov exponent of the sweep", 0.0, max(map(_lyapunov, shares, steps))),
-            at_most("largest distance of an average share from b", 1e-3, averages),
-            at_most("difference of a round from the published map", 1e-9, float(following)),
+            above(
+                "b = 3/4: largest Lyapunov exponent of the sweep",
+                0.0,
+                max(map(_lyapunov, shares, steps)),
+                "the theorem on chaos",
+            ),
+            equal("largest distance of an average share from b", 0.0, averages, 1e-3, "the theorem on averages"),
+            equal("difference of a round from the published map", 0.0, float(following), 1e-9, "the published map"),
         ],
         lambda: _bifurcations(sweeps),
-        "Two drivers who start alike follow the same map as the many of the publication. Chaos in its sense, that of "
-        "Li and Yorke, does not exclude that a run ends in a cycle: beyond a = 29 the figure shows one of four rounds, "
-        f"and at a = 32 the Lyapunov exponent is {number(_lyapunov(shares[-1], steps[-1]))}, which is not chaotic. The "
-        "limits on changes are ours.",
+        "The sweep is our choice: the publication draws other values of b and a. Two drivers who start alike follow "
+        "the same map as the many of the publication. Chaos in its sense, that of Li and Yorke, does not exclude that "
+        "a run ends in a cycle: beyond a = 29 the figure shows one of four rounds, and at a = 32 the Lyapunov "
+        f"exponent is {number(_lyapunov(shares[-1], steps[-1]))}, which is not chaotic. The limits on changes are "
+        "ours.",
     )
 
 
@@ -172,8 +199,14 @@ def pure_equilibria(size: float) -> Result:
     at, pure = record.trajectory[0], np.concatenate(purity)
     return Result(
         [
-            equal("share of runs that end at a pure profile, up to 0.01", 1.0, float((pure[:, -1] > 0.99).mean()), 0.0),
-            at_most("largest Nash gap at the end", 1e-3, float(np.max(gaps))),
+            equal(
+                "share of runs that end at a pure profile, up to 0.01",
+                1.0,
+                float((pure[:, -1] > 0.99).mean()),
+                0.0,
+                "the theorem on pure equilibria",
+            ),
+            equal("largest Nash gap at the end", 0.0, float(np.max(gaps)), 1e-3, "the theorem on pure equilibria"),
         ],
         lambda: _purity(at, pure),
         "Twelve resources make it unlikely that two actions are the same set. The publication has no number of rounds; "
@@ -183,50 +216,50 @@ def pure_equilibria(size: float) -> Result:
 
 @styled
 def _three_paths(paths: dict[str, Vector]) -> Figure:
-    figure, panels = canvas(
+    figure, panels = sheet(
         "Two drivers, two roads, large steps: a cycle of two rounds, chaos, and convergence",
-        3,
-        size=(7.2, 3),
+        rows=3,
+        height=1.75,
         sharey=True,
+        sharex=True,
     )
     for panel, (name, shares), colour in zip(panels, paths.items(), COLOURS, strict=False):
         panel.plot(np.arange(1, 61), shares[:60], "-o", color=colour, markersize=2.5, linewidth=0.8)
-        panel.set(xlabel="round", ylim=(0, 1.02))
+        panel.axhline(0.5 if name == "equal roads" else 0.75, color="black", lw=0.8, ls="--", label="equilibrium share")
+        axes(panel, "round" if panel is panels[-1] else "", "share of\nfirst road", ylim=(-0.03, 1.03))
         panel.set_title(name)
-    panels[0].set_ylabel("share of the first road")
+    shared_legend(figure, panels)
     return figure
 
 
 @styled
 def _bifurcations(sweeps: dict[float, tuple[Vector, Vector]]) -> Figure:
-    figure, panels = canvas(
-        "As the step grows: equilibrium, a cycle of two rounds, and chaos unless b = 1/2", 2, size=(7.2, 4), sharey=True
+    figure, panels = sheet(
+        "As the step grows: equilibrium, a cycle of two rounds, and chaos unless b = 1/2",
+        rows=2,
+        height=2.8,
+        sharex=True,
     )
     for panel, (b, (steps, shares)) in zip(panels, sweeps.items(), strict=True):
         last = shares[:, -150:]
-        panel.plot(
-            np.repeat(steps, last.shape[1]), last.ravel(), ".", color=COLOURS[0], markersize=0.7, rasterized=True
-        )
-        panel.plot(steps, shares.mean(axis=1), color=COLOURS[1], label="average share")
-        panel.axvline(2 / (b * (1 - b)), color=COLOURS[2], linewidth=0.8, linestyle="--", label="a = 2/(b(1-b))")
-        panel.set(xlabel="step a", ylim=(-0.02, 1.02))
-        panel.set_title(f"b = {number(b)}")
-    panels[0].set_ylabel("share of the first road, last 150 rounds")
-    panels[0].legend(loc="center right", bbox_to_anchor=(1, 0.35))
+        at = np.repeat(steps, last.shape[1])
+        panel.plot(at, last.ravel(), ".", color=COLOURS[0], markersize=0.7, rasterized=True)
+        panel.plot(steps, shares.mean(axis=1), color=COLOURS[1], label="average share, all rounds")
+        threshold = 2 / (b * (1 - b))
+        panel.axvline(threshold, color=COLOURS[2], linewidth=0.8, linestyle="--", label="published a = 2/(b(1-b))")
+        axes(panel, "step a" if panel is panels[-1] else "", "share of the first road,\nlast 150 rounds")
+        panel.set(ylim=(-0.02, 1.02))
+        panel.set_title(f"equilibrium share b = {number(b)}")
+    shared_legend(figure, panels[:1], 2)
     return figure
 
 
 @styled
 def _purity(rounds: NDArray[np.int64], pure: Vector) -> Figure:
-    figure, (panel,) = canvas("Random congestion games: Hedge ends at pure equilibria", 1, size=(7, 3.6))
-    lines = panel.plot(rounds[1:], pure[:60, 1:].T, color=COLOURS[0], linewidth=0.7)
+    figure, (panel,) = sheet("Random congestion games: Hedge ends at pure equilibria", height=3.2)
+    shown = np.unique(np.geomspace(1, len(rounds) - 1, 120).astype(int))
+    lines = panel.plot(rounds[shown], pure[:60, shown].T, color=COLOURS[0], linewidth=0.7)
     lines[0].set_label(f"{len(lines)} of {len(pure)} runs from random starts")
-    panel.set(
-        xscale="log",
-        xlabel="round",
-        ylabel="probability of the likeliest action,\nleast of three players",
-        ylim=(0.3, 1.02),
-    )
-    panel.xaxis.set_major_formatter(lambda x, _: number(x))
-    panel.legend(loc="lower right")
+    axes(panel, "round", "probability of the likeliest\naction, least of three players", "x", ylim=(0.3, 1.02))
+    legend(panel)
     return figure

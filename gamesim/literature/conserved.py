@@ -7,10 +7,10 @@ from numpy.typing import NDArray
 import gamesim
 from gamesim import games
 from gamesim.figures.style import COLOURS, number, styled
-from gamesim.figures.surface import canvas
 from gamesim.figures.triangles import CORNERS, frame
 from gamesim.learner import Regulariser
-from gamesim.literature.entry import Reference, Result, at_least, at_most, entry, equal, scaled
+from gamesim.literature.drawing import Line, axes, curves, legend, sheet, thinned
+from gamesim.literature.entry import DERIVED, Reference, Result, above, at_least, at_most, entry, equal, scaled
 from gamesim.simulation.protocol import Order
 
 Vector = NDArray[np.float64]
@@ -22,49 +22,82 @@ START = [[0.6, 0.2, 0.2], [0.25, 0.35, 0.4]]
 
 @entry(
     "hofbauer-1996",
-    Reference("Hofbauer", 1996, "Evolutionary dynamics for bimatrix games: a Hamiltonian system?", "Theorem 4.1"),
+    Reference(
+        "Hofbauer",
+        1996,
+        "Evolutionary dynamics for bimatrix games: a Hamiltonian system?",
+        "the constant of motion of zero-sum games",
+    ),
     "In zero-sum games with an interior equilibrium, the sum of relative entropies to it is constant along the "
     "replicator equation, so that play never converges.",
 )
 def constant_divergence(size: float) -> Result:
-    """Integrate the replicator equation in rock-paper-scissors."""
+    """Integrate the replicator equation in rock-paper-scissors, and play Hedge from the same start."""
     path = gamesim.flow("rock-paper-scissors", 500.0 * max(size, 0.1), start=START, points=scaled(2000, size, 200))
     divergence = path.divergence(MIDDLE)
     change = float(np.abs(divergence / divergence[0] - 1).max())
     away = float(np.abs(path.strategies[0][-1] - 1 / 3).max())
+    rounds, discrete = _divergence_of_hedge(0.02, scaled(25_000, size, 2500))
+    times = 0.02 * (rounds - 1)
     return Result(
         [
-            at_most("largest relative change of the divergence", 1e-6, change),
-            at_least("distance of the last strategy from the equilibrium", 0.02, away),
+            equal("largest relative change of the divergence", 0.0, change, 1e-6, "the constant of motion"),
+            above("distance of the last strategy from the equilibrium", 0.0, away, "the constant of motion"),
+            above("for comparison, growth of the divergence under Hedge", 1.0, float(discrete[-1] / discrete[0])),
         ],
-        lambda: _energy(
-            {"continuous time": (path.times, divergence)}, "The divergence from equilibrium stays constant"
+        lambda: curves(
+            "Rock-paper-scissors: the divergence from equilibrium is constant in continuous time",
+            {"replicator equation": (path.times, divergence), "Hedge, rate 0.02": (times, discrete)},
+            "time (rounds times rate, for Hedge)",
+            "sum of KL divergences",
+            lines=[Line("constant of motion: its first value", float(divergence[0]))],
+            ylim=(0, None),
         ),
+        "The tolerance of 1e-6 is that of the ODE solver, not a number of the publication.",
     )
+
+
+def _divergence_of_hedge(rate: float, rounds: int) -> tuple[NDArray[np.int64], Vector]:
+    """Return the rounds, and in each the divergence of Hedge in rock-paper-scissors from the equilibrium."""
+    learner = gamesim.players.make("hedge", rate=rate)
+    record = gamesim.simulate("rock-paper-scissors", [learner, learner], rounds, start=START, trajectory="every")
+    at, strategies = record.trajectory
+    return at, np.sum([-np.log(3 * one).mean(axis=1) for one in strategies], axis=0)
 
 
 @entry(
     "bailey-piliouras-2018",
     Reference(
-        "Bailey and Piliouras", 2018, "Multiplicative weights update in zero-sum games", "Theorem 3.2 and Corollary 4.1"
+        "Bailey and Piliouras",
+        2018,
+        "Multiplicative weights update in zero-sum games",
+        "theorem on interior equilibria (abstract)",
     ),
     "With a fixed rate, multiplicative weights move away from an interior equilibrium of a zero-sum game: the sum of "
     "relative entropies to it rises in every round.",
 )
 def divergence_rises(size: float) -> Result:
     """Play Hedge with a fixed rate in rock-paper-scissors, and follow the divergence in every round."""
-    rounds = scaled(4000, size, 200)
-    learner = gamesim.players.make("hedge", rate=0.1)
-    record = gamesim.simulate("rock-paper-scissors", [learner, learner], rounds, start=START, trajectory="every")
-    at, strategies = record.trajectory
-    divergence = np.sum([-np.log(3 * one).mean(axis=1) for one in strategies], axis=0)
-    steps = np.diff(divergence)
+    at, divergence = _divergence_of_hedge(0.1, scaled(4000, size, 200))
+    rising = float((np.diff(divergence) > 0).mean())
     return Result(
         [
-            at_least("share of rounds in which the divergence rises", 1.0, float((steps > 0).mean())),
-            at_least("divergence at the end, relative to the start", 1.0, float(divergence[-1] / divergence[0])),
+            equal("share of rounds in which the divergence rises", 1.0, rising, 0.0, "the theorem"),
+            above(
+                "divergence at the end, relative to the start",
+                1.0,
+                float(divergence[-1] / divergence[0]),
+                "the theorem",
+            ),
         ],
-        lambda: _energy({"Hedge, rate 0.1": (at, divergence)}, "The divergence from equilibrium rises in every round"),
+        lambda: curves(
+            "Rock-paper-scissors with Hedge: the divergence from equilibrium rises in every round",
+            {"Hedge, rate 0.1": (at, divergence)},
+            "round",
+            "sum of KL divergences",
+            lines=[Line("value at the start", float(divergence[0]))],
+            ylim=(0, None),
+        ),
     )
 
 
@@ -74,7 +107,7 @@ def divergence_rises(size: float) -> Result:
         "Mertikopoulos, Papadimitriou and Piliouras",
         2018,
         "Cycles in adversarial regularized learning",
-        "recurrence theorem for zero-sum games",
+        "the recurrence theorem for zero-sum games (abstract)",
     ),
     "In zero-sum games with an interior equilibrium, regularised leaders in continuous time are recurrent: almost all "
     "starts are returned to, arbitrarily closely and infinitely often.",
@@ -96,14 +129,17 @@ def recurrence(size: float) -> Result:
         ]
         + [at_least(f"largest distance from the start, {one}", 0.4, float(apart[one].max())) for one in regularisers],
         lambda: _returns(paths["entropic"], apart["entropic"]),
-        f"The theorem has no rate; the limits are ours, for {number(time)} units of time.",
+        f"The theorem has no rate, so that all limits are ours, for {number(time)} units of time.",
     )
 
 
 @entry(
     "cheung-piliouras-2019",
     Reference(
-        "Cheung and Piliouras", 2019, "Vortices instead of equilibria in minmax optimization", "volume expansion of MWU"
+        "Cheung and Piliouras",
+        2019,
+        "Vortices instead of equilibria in min-max optimization",
+        "volume expansion of MWU",
     ),
     "Multiplicative weights expand every area of starts in a zero-sum game: in the space of cumulative payoffs it "
     "grows in each round by the Jacobian determinant, which exceeds 1, so that nearby starts drift apart.",
@@ -125,14 +161,20 @@ def growing_area(size: float) -> Result:
     predicted = np.concatenate([[1.0], np.cumprod(determinants)])
     return Result(
         [
-            equal(f"area after {rounds - 1} rounds, relative to the start", predicted[-1], area[-1] / area[0], 1e-3),
             equal(
-                "the same, relative to the product of the determinants", 1.0, area[-1] / area[0] / predicted[-1], 1e-4
+                f"area after {rounds - 1} rounds, relative to the start",
+                predicted[-1],
+                area[-1] / area[0],
+                1e-4 * predicted[-1],
+                DERIVED,
             ),
-            equal("rounds in which the area shrinks", 0, int((np.diff(area) <= 0).sum()), 0),
+            equal(
+                "rounds in which the area shrinks", 0, int((np.diff(area) <= 0).sum()), 0, "the theorem on expansion"
+            ),
         ],
         lambda: _spread(odds, area / area[0], predicted),
-        "The published side is the determinant 1 + 16 η² p(1-p) q(1-q), multiplied along the run from the centre.",
+        "The publication states that the determinant exceeds 1. Its value in matching pennies, 1 + 16 η² p(1-p) "
+        "q(1-q), is derived here, and multiplied along the run that starts at the centre of the circle.",
     )
 
 
@@ -175,8 +217,19 @@ def taking_turns(size: float) -> Result:
     largest = (1 + rate * norm / 2) / (1 - rate * norm / 2)
     return Result(
         [
-            equal("largest relative change of the energy", 0.0, float(np.abs(energy / energy[0] - 1).max()), 1e-9),
-            at_most("largest squared distance, in units of the first", largest, float((distance / distance[0]).max())),
+            equal(
+                "largest relative change of the energy",
+                0.0,
+                float(np.abs(energy / energy[0] - 1).max()),
+                1e-9,
+                "the conserved energy",
+            ),
+            at_most(
+                "largest squared distance, in units of the first",
+                largest,
+                float((distance / distance[0]).max()),
+                DERIVED,
+            ),
             at_least(
                 "the same for simultaneous play, 1,000 rounds",
                 10.0,
@@ -185,68 +238,50 @@ def taking_turns(size: float) -> Result:
         ],
         lambda: _turns({order: one[:2] for order, one in early.items()}, at, distance, energy),
         "The publication is about strategies without constraints. Here they are probabilities, and the run starts so "
-        "close to the equilibrium that no projection acts. The bound follows from the conserved energy |x|² + |y|² + "
-        "η xᵀAy, with x and y relative to the equilibrium; the factor of 10 for simultaneous play is ours.",
+        "close to the equilibrium that no projection acts. The energy is |x|² + |y|² + η xᵀAy, with x and y relative "
+        "to the equilibrium; the bound on the distance follows from it, with the norm of A.",
     )
-
-
-@styled
-def _energy(curves: dict[str, tuple[np.ndarray, np.ndarray]], title: str) -> Figure:
-    figure, (panel,) = canvas(title, 1, size=(7, 3.6))
-    for (name, (at, values)), colour in zip(curves.items(), COLOURS, strict=False):
-        panel.plot(at, values, color=colour, label=name)
-    panel.set(
-        xlabel="round" if len(curves) == 1 and "Hedge" in next(iter(curves)) else "time",
-        ylabel="Σ KL to equilibrium",
-        ylim=(0, None),
-    )
-    panel.legend()
-    return figure
 
 
 @styled
 def _returns(path: gamesim.Flow, apart: Vector) -> Figure:
-    figure, (over_time, section) = canvas(
-        "Rock-paper-scissors in continuous time: play returns close to its start again and again",
-        2,
-        size=(7.2, 3.7),
-        width_ratios=(1.25, 1),
+    figure, (over_time, section) = sheet(
+        "Rock-paper-scissors in continuous time: play returns close to its start again and again", rows=2, height=2.9
     )
     away = int(np.argmax(apart > 0.2))
     closest = apart[away:].min()
     shown = path.times <= 250
-    over_time.plot(path.times[shown], apart[shown], color=COLOURS[0], linewidth=1)
+    over_time.plot(path.times[shown], apart[shown], color=COLOURS[0], linewidth=1, label="distance")
     over_time.axhline(
         closest, color=COLOURS[1], label=f"closest return up to time {number(path.times[-1])}: {number(closest)}"
     )
-    over_time.set(xlabel="time", ylabel="distance from the start", ylim=(0, 1.25 * apart.max()))
-    over_time.legend(loc="upper right")
+    axes(over_time, "time", "distance from the start", ylim=(0, 1.05 * apart.max()))
+    legend(over_time, 2)
     row, column = path.strategies
     upward = np.flatnonzero((column[:-1, 0] < 1 / 3) & (column[1:, 0] >= 1 / 3))
     frame(section, path.game.actions[0])
-    section.plot(*(row[upward] @ CORNERS).T, ".", color=COLOURS[0], markersize=2.5)
-    section.set_title("Poincaré section: Row's strategy whenever\nColumn's share of rock rises to 1/3")
+    section.plot(*(row[upward[:400]] @ CORNERS).T, ".", color=COLOURS[0], markersize=2.5)
+    section.set_title("Poincaré section: Row's strategy whenever Column's share\nof rock rises to 1/3")
     return figure
 
 
 @styled
 def _spread(odds: Vector, area: Vector, predicted: Vector) -> Figure:
-    figure, (plane, over_time) = canvas(
-        "Matching pennies with Hedge: the area of a set of starts grows in every round", 2
+    figure, (plane, over_time) = sheet(
+        "Matching pennies with Hedge: the area of a set of starts grows in every round", rows=2, height=3.1
     )
     plane.plot(*odds[0, :161].T, color="#BBBBBB", linewidth=0.8, zorder=0)
     for k, colour in zip((0, 40, 80, 120, 160), COLOURS, strict=False):
         shape = odds[0, k] + 2000 * (odds[1:, k] - odds[0, k])
         plane.fill(*shape.T, color=colour, alpha=0.6, label=f"round {k + 1}")
-    plane.set(xlabel="log odds of heads, Row", ylabel="log odds of heads, Column", aspect="equal")
+    axes(plane, "log odds of heads, Row", "log odds of heads,\nColumn", aspect="equal")
     plane.set_title("starts on a small circle, enlarged 2,000 times")
-    plane.legend(fontsize=7)
+    plane.legend(loc="center left", bbox_to_anchor=(1.03, 0.5), borderaxespad=0)
     rounds = np.arange(1, len(area) + 1)
-    over_time.plot(rounds, area, color=COLOURS[0], linewidth=3, label="area, relative to the start")
-    over_time.plot(rounds, predicted, color=COLOURS[1], linestyle="--", label="product of determinants")
-    over_time.set(yscale="log", xlabel="round")
-    over_time.yaxis.set_major_formatter(lambda x, _: number(x))
-    over_time.legend()
+    over_time.plot(*thinned(rounds, area), color=COLOURS[0], linewidth=3, label="area, measured")
+    over_time.plot(*thinned(rounds, predicted), color=COLOURS[1], linestyle="--", label="product of determinants")
+    axes(over_time, "round", "area, relative to the start", "y")
+    legend(over_time, 2)
     return figure
 
 
@@ -254,17 +289,16 @@ def _spread(odds: Vector, area: Vector, predicted: Vector) -> Figure:
 def _turns(
     early: dict[Order, tuple[NDArray[np.int64], Vector]], at: NDArray[np.int64], distance: Vector, energy: Vector
 ) -> Figure:
-    figure, (first, later) = canvas(
-        "Gradient learners that take turns stay at their distance from equilibrium", 2, size=(7.2, 3.6)
+    figure, (first, later) = sheet(
+        "Gradient learners that take turns stay at their distance from equilibrium", rows=2, height=2.7
     )
     for (order, (rounds, distances)), colour in zip(early.items(), COLOURS, strict=False):
-        first.plot(rounds, distances, color=colour, label=order, linewidth=1)
-    first.set(yscale="log", xlabel="round", ylabel="squared distance from equilibrium", ylim=(1e-3, 2))
-    first.yaxis.set_major_formatter(lambda x, _: number(x))
-    first.legend(loc="center right")
-    later.plot(at, distance, ".", markersize=1.5, color=COLOURS[0], label="squared distance, alternating")
-    later.plot(at, energy, color=COLOURS[3], label="conserved energy")
-    later.set(xlabel="round", ylim=(0, 1.5 * distance.max()))
-    later.set_xticks([0, at[-1] // 2, at[-1]], [number(float(one)) for one in (0, at[-1] // 2, at[-1])])
-    later.legend(markerscale=5)
+        first.plot(*thinned(rounds, distances), color=colour, label=f"{order} moves", linewidth=1)
+    axes(first, "round", "squared distance\nfrom equilibrium", "y", ylim=(1e-3, 2))
+    legend(first, 2)
+    later.plot(at[::4] / 1e3, distance[::4], ".", markersize=1.5, color=COLOURS[0])
+    later.plot([], [], ".", markersize=8, color=COLOURS[0], label="squared distance, alternating")
+    later.plot(*thinned(at / 1e3, energy), color=COLOURS[1], label="conserved energy")
+    axes(later, "thousands of rounds", "distance and energy", ylim=(0, 1.2 * distance.max()))
+    legend(later, 2)
     return figure

@@ -8,6 +8,8 @@ from matplotlib.figure import Figure
 from gamesim.formatting import number
 
 SMALL = 0.05  # size of the runs in the test suite; 1 is full size
+DERIVED = "derived here"  # the source of a number that follows from the claim and was computed in this project
+OURS = "our limit"  # the source of a limit that was chosen here, because the claim has no number
 
 
 @dataclass(frozen=True)
@@ -25,46 +27,56 @@ class Reference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One number: what was published of it or follows from the claim, what was measured, and whether they agree."""
+    """One number: what was expected of it and by whom, what was measured, and whether they agree.
+
+    `source` is the place in the publication that states the expected number, `DERIVED` or `OURS`.
+    """
 
     what: str
-    published: str
+    expected: str
     measured: float
     agrees: bool
+    source: str
 
     def __str__(self) -> str:
-        return f"{self.what}: expected {self.published}, measured {number(self.measured)}"
+        return f"{self.what}: expected {self.expected} ({self.source}), measured {number(self.measured)}"
 
 
-def equal(what: str, published: float, measured: float, within: float) -> Comparison:
-    """Compare a number with a published one, within an absolute tolerance.
+def equal(what: str, expected: float, measured: float, within: float, source: str = OURS) -> Comparison:
+    """Compare a number with an expected one, within an absolute tolerance.
 
     >>> equal("value", 0.5, 0.501, within=0.01).agrees
     True
     """
-    return Comparison(what, f"{number(published)} (± {number(within)})", measured, abs(measured - published) <= within)
+    around = f" ± {number(within, zero=0.0)}" if within else ""
+    return Comparison(what, number(expected) + around, measured, abs(measured - expected) <= within, source)
 
 
-def at_most(what: str, published: float, measured: float) -> Comparison:
-    """Compare a number with a published upper bound."""
-    return Comparison(what, f"≤ {number(published)}", measured, measured <= published)
+def at_most(what: str, expected: float, measured: float, source: str = OURS) -> Comparison:
+    """Compare a number with an upper bound."""
+    return Comparison(what, f"≤ {number(expected)}", measured, measured <= expected, source)
 
 
-def at_least(what: str, published: float, measured: float) -> Comparison:
-    """Compare a number with a published lower bound."""
-    return Comparison(what, f"≥ {number(published)}", measured, measured >= published)
+def at_least(what: str, expected: float, measured: float, source: str = OURS) -> Comparison:
+    """Compare a number with a lower bound."""
+    return Comparison(what, f"≥ {number(expected)}", measured, measured >= expected, source)
 
 
-def between(what: str, low: float, high: float, measured: float) -> Comparison:
-    """Compare a number with a published range."""
-    return Comparison(what, f"{number(low)} to {number(high)}", measured, low <= measured <= high)
+def above(what: str, expected: float, measured: float, source: str = OURS) -> Comparison:
+    """Compare a number with a strict lower bound."""
+    return Comparison(what, f"> {number(expected)}", measured, measured > expected, source)
+
+
+def between(what: str, low: float, high: float, measured: float, source: str = OURS) -> Comparison:
+    """Compare a number with a range."""
+    return Comparison(what, f"{number(low)} to {number(high)}", measured, low <= measured <= high, source)
 
 
 @dataclass(frozen=True)
 class Result:
     """What an entry measured, and a function that draws it.
 
-    `note` states what was tried, if a claim is not reproduced, or what differs from the publication.
+    `note` states what was tried, if a claim is not reproduced, and what differs from the publication.
     """
 
     comparisons: Sequence[Comparison]

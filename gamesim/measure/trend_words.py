@@ -21,8 +21,10 @@ WORDS = {
 }
 
 
-def in_words(trends: Sequence[Trend], *, since: bool = False) -> str:
-    """Describe the trend of a run over T rounds, or those of several replicas; `since` adds the first round.
+def in_words(trends: Sequence[Trend], *, since: bool = False, of: str = "replicas") -> str:
+    """Describe the trend of a run over T rounds, or those of several replicas, which are called `of`.
+
+    With `since`, the words name the first round.
 
     >>> from gamesim.measure.trend import Power
     >>> fast = Trend("falls", 100, 0.1, 0.01, 0.01, 0.1, Power("falls", -0.5, 1.0, 100, 10_000))
@@ -40,8 +42,8 @@ def in_words(trends: Sequence[Trend], *, since: bool = False) -> str:
     counts = {word: words.count(word) for word in WORDS if word in words}
     (first, count), *others = counts.items()
     if not others:
-        return f"{WORDS[first]} in each replica"
-    listed = [f"{WORDS[first]} in {count} of {len(trends)} replicas", *(f"{WORDS[w]} in {n}" for w, n in others)]
+        return f"{WORDS[first]} in each {of.removesuffix('s')}"
+    listed = [f"{WORDS[first]} in {count} of {len(trends)} {of}", *(f"{WORDS[w]} in {n}" for w, n in others)]
     return f"{', '.join(listed[:-1])} and {listed[-1]}"
 
 

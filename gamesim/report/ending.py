@@ -7,7 +7,7 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
-from gamesim.formatting import number
+from gamesim.formatting import number, replicas
 from gamesim.game import Game
 from gamesim.record import Record
 
@@ -56,13 +56,13 @@ def _of_replicas(record: Record) -> str:
     for run in record:
         if prod(float(strategy.max()) for strategy in run.last) >= SETTLED:
             counts[_profile(record.game, [int(strategy.argmax()) for strategy in run.last])] += 1
-    total = record.replicas
-    named = [f"{count} of {total} replicas play {profile}" for profile, count in counts.most_common(ACTIONS_NAMED)]
+    total, of = record.replicas, replicas(record.feedback)
+    named = [f"{count} of {total} {of} play {profile}" for profile, count in counts.most_common(ACTIONS_NAMED)]
     if others := sum(counts.values()) - sum(count for _, count in counts.most_common(ACTIONS_NAMED)):
         named.append(f"{others} another action profile")
     listed = [f"{'; '.join(named)}, with probability {SETTLED} or more"] if named else []
     if mixing := total - sum(counts.values()):
-        listed.append(f"in {mixing} of {total} replicas every action profile has a probability below {SETTLED}")
+        listed.append(f"in {mixing} of {total} {of} every action profile has a probability below {SETTLED}")
     return "; ".join(listed)
 
 

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from gamesim.equilibrium import Deviation, polytope
-from gamesim.formatting import number
+from gamesim.formatting import number, replicas
 from gamesim.learner import PLAIN_REGRETS
 from gamesim.measure.incentives import EquilibriumKind, no_distance
 from gamesim.measure.trend_words import in_words
@@ -27,7 +27,7 @@ from gamesim.report.verdict import bound_in_words, draws_seen
 EQUILIBRIUM_HEADINGS: dict[EquilibriumKind, str] = {"ce": "correlated (CE)", "cce": "coarse correlated (CCE)"}
 # Captions by file name.
 CAPTIONS = {
-    "cloud": "All replicas: each thin line is a run, the thick line their median, and the bands contain half and 90 % "
+    "cloud": "Each thin line is a run or a group, the thick line their median, and the bands contain half and 90 % "
     "of the runs. Runs that part end at different places, which means hide.",
     "gaps": "Gap: the largest gain per round that a player would obtain by deviating. Distance, if computed: the total "
     "variation from play to the nearest equilibrium. Both are for play up to each round.",
@@ -166,7 +166,7 @@ def _slope(slope: float | None) -> str:
 
 
 def _trend(summary: Summary, kind: str) -> str:
-    words = re.sub(r"\^(-?[0-9.]+)", r"<sup>\1</sup>", in_words(summary.trends[kind]))
+    words = re.sub(r"\^(-?[0-9.]+)", r"<sup>\1</sup>", in_words(summary.trends[kind], of=replicas(summary.feedback)))
     return words.replace("-", "−")
 
 
@@ -293,7 +293,9 @@ def _deviations(record: Record) -> str:
     size = float(max(np.abs(low).max(), np.abs(high).max()))
     zero = sys.float_info.epsilon * size * (record.rounds + record.game.cells)  # rounding of the sums over cells
     rows = [_deviation(one) for one in found if one.gain > zero]
-    mean = "" if record.single else f" from the mean joint distribution of {record.replicas} replicas"
+    mean = (
+        "" if record.single else f" from the mean joint distribution of {record.replicas} {replicas(record.feedback)}"
+    )
     if not rows:
         return f"<p>Up to rounding, no player gains by any deviation{mean}.</p>"
     listed = _table(["player", "instead of", "play", "gain per round"], rows, words=(0, 1, 2))

@@ -16,7 +16,7 @@ import numpy as np
 from gamesim import equilibrium, user_files
 from gamesim.equilibrium import DistanceBounds
 from gamesim.errors import InputError
-from gamesim.formatting import number
+from gamesim.formatting import number, replicas
 from gamesim.game import Game
 from gamesim.learner import DRAWN, PLAIN_REGRETS, Learner, RegretOf
 from gamesim.measure import Measure, find, numbers
@@ -302,7 +302,10 @@ def summarise(
         ],
         versions={name: version(name) for name in VERSIONS},
     )
-    return _with_verdict(summary, "" if record.single or game.timed else sentence(record.endings(), game.name))
+    return _with_verdict(
+        summary,
+        "" if record.single or game.timed or record.feedback == "observed" else sentence(record.endings(), game.name),
+    )
 
 
 def why_left_out(game: Game, replicas: int, distance: str) -> str | None:
@@ -512,5 +515,6 @@ def _with_verdict(summary: Summary, ended: str = "") -> Summary:
         rounds=summary.rounds,
         stopped=summary.stopped,
         varies=summary.varies,
+        of=replicas(summary.feedback),
     )
     return replace(summary, verdict=f"{words} {ended}." if ended else words)

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table as Grid
 from rich.text import Text
 
-from gamesim.formatting import number
+from gamesim.formatting import number, replicas
 from gamesim.game import Game, Table
 from gamesim.learner import PLAIN_REGRETS
 from gamesim.measure.trend_words import in_words
@@ -90,10 +90,10 @@ def describe_run(summary: Summary) -> str:
 
 def how_played(summary: Summary) -> str:
     """Return the seed, the feedback and the replicas of a run, or that play was observed, in words."""
+    found = "" if summary.replicas is None else f" · mean of {len(summary.replicas)} {replicas(summary.feedback)}"
     if summary.feedback == "observed":
-        return "observed play" + ("" if summary.replicas is None else f" · mean of {len(summary.replicas)} groups")
-    replicas = "" if summary.replicas is None else f" · mean of {len(summary.replicas)} replicas"
-    return f"seed {summary.seed} · {summary.feedback} feedback{replicas}"
+        return f"observed play{found}"
+    return f"seed {summary.seed} · {summary.feedback} feedback{found}"
 
 
 def count(items: int, noun: str) -> str:
@@ -184,7 +184,7 @@ def _print_gaps(summary: Summary, console: Console) -> None:
     columns = [("", "left"), ("gap", "right"), ("trend in T", "left"), ("distance", "right")]
     rows = []
     for kind in EQUILIBRIA:
-        gap, trend = summary.gap_in_digits(kind), in_words(summary.trends[kind])
+        gap, trend = summary.gap_in_digits(kind), in_words(summary.trends[kind], of=replicas(summary.feedback))
         rows.append([summary.gap_name(kind), gap, trend, summary.distance_in_words(kind)])
     print_table(columns, [*rows, ["Nash gap of the average strategies", number(summary.nash_gap), "", ""]], console)
 

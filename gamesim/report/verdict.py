@@ -16,11 +16,19 @@ EXACT, CORRELATED, COARSE, OPEN = range(4)
 
 
 def verdict(
-    ce: Sequence[Trend], cce: Sequence[Trend], worst: str, rounds: int, *, stopped: bool, varies: bool = False
+    ce: Sequence[Trend],
+    cce: Sequence[Trend],
+    worst: str,
+    rounds: int,
+    *,
+    stopped: bool,
+    varies: bool = False,
+    of: str = "replicas",
 ) -> str:
     """Return one sentence on how close play is to equilibrium, or on regrets if the game varies over the rounds.
 
-    `ce` and `cce` have one trend per replica. `worst` is the player with the largest swap regret of a single run.
+    `ce` and `cce` have one trend per replica; `of` is what replicas are called. `worst` is the player with the largest
+    swap regret of a single run.
     """
     after = f"{rounds:,} {'round' if rounds == 1 else 'rounds'}"
     after = f"Stopped after {after}:" if stopped else f"After {after},"
@@ -32,9 +40,9 @@ def verdict(
     groups = {kind: [pair for pair in pairs if _kind(*pair) == kind] for kind in (EXACT, CORRELATED, COARSE, OPEN)}
     found = [(len(group), _of_group(kind, group)) for kind, group in groups.items() if group]
     if len(found) == 1:
-        return f"{after} in each of {len(pairs)} replicas {found[0][1]}."
+        return f"{after} in each of {len(pairs)} {of} {found[0][1]}."
     (count, first), *others = found
-    listed = [f"in {count} of {len(pairs)} replicas {first}", *(f"in {n} {words}" for n, words in others)]
+    listed = [f"in {count} of {len(pairs)} {of} {first}", *(f"in {n} {words}" for n, words in others)]
     return f"{after} {'; '.join(listed)}."
 
 

@@ -15,7 +15,7 @@ from urllib.parse import unquote_to_bytes
 from starlette.applications import Starlette
 from starlette.types import Message, Scope
 
-from gamesim.lab import server
+from gamesim.lab import server, web
 from gamesim.lab.address import Address
 from gamesim.lab.events import EVENTS
 from gamesim.lab.session import Session
@@ -283,4 +283,4 @@ async def _request(application: Starlette, scope: Scope, sent: list[Message]) ->
 
 def readable() -> tuple[str, ...]:
     """Return the only folder whose files a request may read."""
-    return (str(server.STATIC),)
+    return (str(web.STATIC),)

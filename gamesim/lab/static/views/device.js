@@ -78,7 +78,8 @@ function choices(feed) {
   return found;
 }
 
-function current(feed) {
+/** Return the distribution that the view shows. */
+export function current(feed) {
   const offered = choices(feed);
   return (offered[settings.device] ?? offered.played)[1];
 }

@@ -39,7 +39,7 @@ SUBJECTS = {  # the files to change, and the tests that should notice, fast ones
     ),
     "fixed-point": ("players/_kernels/fixed_point.py", ["fixed_point"]),
 }  # fmt: skip
-OPERATORS = {
+OPERATORS: dict[type, Any] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult,
     ast.Pow: ast.Mult, ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
     ast.NotEq: ast.Eq, ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.And: ast.Or,
@@ -64,10 +64,10 @@ def changed(node: ast.AST) -> ast.AST | None:
     elif isinstance(new, ast.Compare):
         new.ops[0] = OPERATORS[type(new.ops[0])]()
     elif isinstance(new, ast.UnaryOp) and isinstance(new.op, ast.Not | ast.USub):
-        return new.operand  # type: ignore[no-any-return]
+        return new.operand
     elif isinstance(new, ast.IfExp):
         new.body, new.orelse = new.orelse, new.body
-    elif isinstance(new, ast.Constant) and type(new.value) in (int, float, bool):
+    elif isinstance(new, ast.Constant) and isinstance(new.value, int | float):
         new.value = not new.value if isinstance(new.value, bool) else 2 * new.value if new.value else 1
     else:
         return None

@@ -12,8 +12,9 @@ import uvicorn
 from starlette.applications import Starlette
 from websockets.sync.client import ClientConnection, connect
 
-from gamesim.lab import frames, server, web
+from gamesim.lab import server, web
 from gamesim.lab.address import Address
+from gamesim.views import frames
 from tests.chromium import wait
 
 Numbers = dict[str, Any]

@@ -1,12 +1,15 @@
 """The course: its lessons agree with the runs they are about, and do not give the answer away."""
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
+import gamesim
 from gamesim import games
 from gamesim.errors import InputError
 from gamesim.lab import limits, session
@@ -25,11 +28,18 @@ VIEWS = {  # the words by which texts refer to views
     "joint": ("cell", "in the joint distribution"),
     "payoffs": ("picture of payoffs", "average payoffs"),
     "profile": ("Regret profile",),
+    "portrait": ("phase portrait",),
+    "cloud": ("Many runs",),
+    "device": ("correlating device",),
 }
 
 
 def scenario(name: str) -> Scenario:
     return read(shipped()[name]).model_copy(update={"replicas": None})
+
+
+def _learners(lesson: Lesson) -> Sequence[Any]:
+    return scenario(lesson.scenario).simulation().learners
 
 
 @cache
@@ -61,6 +71,15 @@ def test_a_lesson_gives_nothing_away_before_it_is_revealed(lesson: Lesson) -> No
     for view, words in VIEWS.items():  # hints mention only what is on the page
         if any(word in lesson.watch for word in words):
             assert view in lesson.views, (view, lesson.watch)
+    open_views = set(lesson.views)
+    for step in ("reveal", "why", "exercise"):  # and a step opens what it talks about
+        open_views |= set(lesson.opens.get(step, []))
+        for view in ("portrait", "cloud", "device"):
+            if any(word in getattr(lesson, step) for word in VIEWS[view]):
+                assert view in open_views, (step, view)
+    game = scenario(lesson.scenario).played_game
+    assert "portrait" not in open_views or gamesim.portrait(game, list(_learners(lesson)), lines=0).points.size
+    assert open_views <= known
     assert lesson.exercise.rstrip()[-1] in ".?" and lesson.solution
 
 

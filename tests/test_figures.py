@@ -630,3 +630,26 @@ def test_animations_require_a_supported_format(tmp_path: Path, monkeypatch: pyte
 def test_an_animation_as_mp4(tmp_path: Path) -> None:
     path = figures.animate(run("chicken", rounds=20), tmp_path / "run.mp4")
     assert path.read_bytes()[4:8] == b"ftyp"
+
+
+def test_all_replicas_are_drawn_where_they_part() -> None:
+    record = gamesim.simulate("battle-of-the-sexes", "hedge", rounds=500, replicas=6, start="random", seed=3)
+    ends = record.payoffs
+    figure = figures.payoff_space(record)
+    assert figure is not None
+    (drawn,) = [line for line in figure.axes[0].get_lines() if line.get_label() == "all rounds, each run"]
+    np.testing.assert_allclose(np.transpose(drawn.get_data()), ends)
+    other = figures.tetrahedron(record)
+    assert other is not None and "6 runs" in figures.title_of(other)
+    strategies = figures.strategies(record)
+    assert strategies is not None and "Of 6 runs" in figures.title_of(strategies)
+    lines = [line for line in strategies.axes[0].get_lines() if len(line.get_xdata()) == len(record.curve.rounds)]
+    assert len(lines) == 7  # one per run, and the median
+    np.testing.assert_allclose(
+        lines[-1].get_ydata(), np.median(record.curve.measure("last-strategies")[..., 1], axis=0)
+    )
+    near = figures.nearest(record)
+    assert near is not None and "mean of 6 replicas" in figures.title_of(near)
+    three = gamesim.simulate("zeeman", "hedge", rounds=200, replicas=3, start="random")
+    triangles = figures.triangles(three)
+    assert triangles is not None and "3 runs" in figures.title_of(triangles)

@@ -30,9 +30,10 @@ from gamesim import equilibrium, figures, record
 from gamesim.cli.main import main
 from gamesim.figures import curves
 from gamesim.formatting import number
-from gamesim.lab import address, choices, frames, limits, server, web, workers
+from gamesim.lab import address, choices, limits, server, web, workers
 from gamesim.learner import PLAIN_REGRETS
 from gamesim.scenario import Scenario, read, shipped
+from gamesim.views import equilibria, frames
 from tests.chromium import wait
 from tests.lab_server import Lab, running_lab
 
@@ -163,6 +164,52 @@ def test_bounds_are_in_payoff_units_and_count_a_given_start(lab: Lab) -> None:
     for bound, player, size, scale in zip((row, column), made.learners, (2, 3), (2.0, 2.5), strict=True):
         assert bound["regret"] == "external" and bound["rounds"][-1] == 500
         assert bound["values"][-1] == pytest.approx(scale * (player.guarantee().bound(500, size) + 2))
+
+
+# Own games.
+
+
+def test_a_game_is_read_from_text(lab: Lab) -> None:
+    with lab.page() as page:
+        page.send("read", files=[["Ours", "\tL\tR\nT\t3,1\t1/2,0"]])
+        found = page.expect("game")
+        assert found["asked"] == {
+            "payoffs": [[[3, 0.5]], [[1, 0]]],
+            "players": ["Row", "Column"],
+            "actions": [["T"], ["L", "R"]],
+        }
+        assert found["game"]["name"] == "Ours"
+        wrong = {
+            "files must be a list of pairs": "3,1",
+            "expected from 1 to 12 files, got 0": [],
+            "at most 131,072 characters of text, got 200,000": [["a", "1" * 200_000]],
+            "at most 64 actions per player, got 65": [["a", "\n".join(["1,2\t3,4"] * 65)]],
+            "expected a .csv, .nfg or .gam file": [["a.exe", "1"]],
+            "expected the payoffs of both players in each cell": [["a", "1\t2\n3\t4"]],
+            "a.csv: a game for 2 players has one CSV file per player": [["a.csv", "1,2\n3,4"]],
+            "expected one .nfg file, got 2 files": [["a.nfg", "NFG 1"], ["b.nfg", "NFG 1"]],
+            "a.nfg, line 1, column 8: expected the title": [["a.nfg", "NFG 1 R"]],
+        }
+        for words, files in wrong.items():
+            page.send("read", files=files)
+            assert words in page.expect("error")["message"]
+
+
+def test_equilibria_of_a_game_are_those_of_a_hand_solved_one() -> None:
+    game = gamesim.games.from_payoffs([[3, 0, 0.5], [0, 1, 0]], [[1, 0, -1], [0, 3, 2]])
+    sets = equilibria.sets(game)
+    assert sets is not None
+    assert [one["payoffs"] for one in sets["nash"]["profiles"]] == [[3, 1], [pytest.approx(0.75)] * 2, [1, 3]]
+    mixed = sets["nash"]["profiles"][1]["strategies"]
+    np.testing.assert_allclose(np.concatenate(mixed), [0.75, 0.25, 0.25, 0.75, 0], atol=1e-12)
+    for kind in ("ce", "cce"):
+        best = [
+            equilibrium.polytope(game, kind).payoffs(equilibrium.polytope(game, kind).optimum(one)) for one in np.eye(2)
+        ]
+        assert [high for _, high in sets[kind]["range"]] == pytest.approx([best[0][0], best[1][1]])
+    three = equilibria.sets(gamesim.games.make("jordan"))
+    assert three is not None and three["nash"]["profiles"] == []  # its equilibrium is mixed: everyone plays 1/2
+    assert all(low <= 0 <= high for low, high in three["ce"]["range"])
 
 
 # Saving.

@@ -20,8 +20,8 @@ from websockets.exceptions import ConnectionClosed
 
 from gamesim.errors import InputError
 from gamesim.lab import connections, limits, session, workers
-from gamesim.lab.frames import DONE, PAUSED, PLAYING, SEEKING
 from gamesim.scenario import Scenario
+from gamesim.views.frames import DONE, PAUSED, PLAYING, SEEKING
 from tests.chromium import wait
 from tests.lab_server import Lab, running_lab
 

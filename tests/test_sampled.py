@@ -18,12 +18,12 @@ from gamesim.engine import checkpoints, tracks
 from gamesim.engine.sums import lengths
 from gamesim.formatting import number
 from gamesim.game import Table
-from gamesim.lab import frames
 from gamesim.learner import PLAIN_REGRETS, REGRETS_OF, Feedback, Learner, PlainRegret, RegretOf
 from gamesim.measure.bounds import draw_excess
 from gamesim.record import Record, load
 from gamesim.report import html, summary, terminal
 from gamesim.scenario import Scenario
+from gamesim.views import frames
 from tests.lab_server import running_lab
 
 Floats = NDArray[np.float64]

@@ -35,6 +35,10 @@ LONGEST_LABEL = 50_000  # characters: a reader refuses fields of more than 131,0
 _Rows: TypeAlias = list[tuple[int, list[str]]]  # with their line numbers
 
 
+class MissingTable(InputError):
+    """A game has more players than tables."""
+
+
 @dataclass
 class _PlayerTable:
     """One player's payoffs, with the names and labels in the file, or None without any."""
@@ -94,7 +98,7 @@ def _read(texts: list[tuple[str, str]], name: str) -> Table:
     needed = _players(tables[0][1])
     if needed > len(tables):
         one_file = ', or one file with both payoffs in each cell, as in "3,1"' if needed == 2 else ""
-        raise InputError(
+        raise MissingTable(
             f"{texts[0][0]}: a game for {needed} players has one CSV file per player{one_file}, "
             f"but {name}.{len(texts) + 1}.csv is missing"
         )

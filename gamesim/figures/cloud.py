@@ -1,5 +1,7 @@
 """Replicas as a cloud: every run, and the quantiles of all runs, so that a mean does not hide where runs part."""
 
+from collections.abc import Sequence
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
@@ -9,7 +11,7 @@ from numpy.typing import NDArray
 
 from gamesim.figures.curves import SETS, log_ticks
 from gamesim.figures.style import COLOURS, FEW, WIDTH, short, styled
-from gamesim.figures.surface import surface
+from gamesim.figures.surface import Surface, surface
 from gamesim.measure.endings import sentence
 from gamesim.measure.rounding import gap_rounding
 from gamesim.record import Record
@@ -61,27 +63,50 @@ def cloud(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigure | N
     for i, name in enumerate(game.players):
         left, right = drawing.panels[2 * i : 2 * i + 2]
         action = _most_varied(last[i])
-        _band(left, rounds, last[i][..., action], COLOURS[i])
+        band(left, rounds, last[i][..., action], COLOURS[i])
         left.set(ylim=(-0.03, 1.03), ylabel="probability")
         left.set_title(f"{short(name, 20)} plays {short(game.actions[i][action], 20)}", loc="left")
-        _band(right, rounds, payoffs[..., i], COLOURS[i])
+        band(right, rounds, payoffs[..., i], COLOURS[i])
         right.set(ylabel="payoff per round")
         right.set_title(f"{short(name, 20)}'s average payoff", loc="left")
     low, high = game.range
     floor = max(LOWEST * float((high - low).max()), gap_rounding(game, record.rounds))
     for panel, (kind, words) in zip(drawing.panels[-2:], SETS.items(), strict=True):
-        _band(panel, rounds, np.maximum(record.curve.gap(kind), floor), COLOURS[7])
+        band(panel, rounds, np.maximum(record.curve.gap(kind), floor), COLOURS[7])
         panel.set(yscale="log", ylabel="payoff per round")
         log_ticks(panel.yaxis, most=4)
         panel.set_title(f"{words} gap", loc="left")
         panel.set_xscale("log")
         panel.set_xlabel("round")
         log_ticks(panel.xaxis, most=5)
+    key(drawing, record)
+    return drawing.figure
+
+
+def key(drawing: Surface, record: Record) -> None:
+    """Draw the legend of bands."""
     drawn = f"{min(record.replicas, RUNS)} of {record.replicas} runs" if record.replicas > RUNS else "each run"
     handles = [Line2D([], [], color="#555555", lw=0.6, alpha=0.6), Line2D([], [], color="black", lw=1.8)]
     patches = [Patch(color="#555555", alpha=alpha + 0.1) for *_, alpha in BANDS]
     drawing.legend([*handles, *patches], [drawn, "median", "5–95 % of runs", "25–75 % of runs"], columns=4)
-    return drawing.figure
+
+
+def paths(panel: Axes, runs: Sequence[Values], colour: str = COLOURS[0]) -> None:
+    """Draw the path of each run in the plane, and where it ends."""
+    for run in runs:
+        panel.plot(*run.T, color=colour, linewidth=0.8, alpha=0.45, zorder=4)
+    ends = np.array([run[-1] for run in runs])
+    panel.plot(*ends.T, "s", ms=5, color=colour, mec="white", mew=0.5, zorder=7, label="all rounds, each run")
+
+
+def some(record: Record) -> list[Record[float]]:
+    """Return the replicas that are drawn."""
+    return [record[replica] for replica in range(min(record.replicas, RUNS))]
+
+
+def counted(record: Record) -> str:
+    """Return the number of replicas, and of those that are drawn, in words."""
+    return f"{record.replicas:,} runs" + (f", of which {RUNS} are drawn" if record.replicas > RUNS else "")
 
 
 def _most_varied(strategies: Values) -> int:
@@ -90,11 +115,11 @@ def _most_varied(strategies: Values) -> int:
     return int(spread.argmax()) if len(spread) > 2 else 0
 
 
-def _band(panel: Axes, rounds: NDArray[np.int64], values: Values, colour: str) -> None:
+def band(panel: Axes, rounds: NDArray[np.int64], values: Values, colour: str, median: str = "black") -> None:
     """Draw one line per run, the median and quantile bands."""
     for low, high, alpha in BANDS:
         edges = np.quantile(values, [low, high], axis=0)
         panel.fill_between(rounds, *edges, color=colour, alpha=alpha, linewidth=0, zorder=1)
     for one in values[:RUNS]:
         panel.plot(rounds, one, color=colour, linewidth=0.6, alpha=0.4, zorder=2)
-    panel.plot(rounds, np.median(values, axis=0), color="black", linewidth=1.8, zorder=3)
+    panel.plot(rounds, np.median(values, axis=0), color=median, linewidth=1.8, zorder=3)

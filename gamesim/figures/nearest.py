@@ -6,10 +6,9 @@ from matplotlib.figure import Figure, SubFigure
 
 from gamesim import equilibrium
 from gamesim.figures.curves import ZERO
-from gamesim.figures.joint import matrix
+from gamesim.figures.joint import joint_of, matrix
 from gamesim.figures.style import WIDTH, number, short, styled
 from gamesim.figures.surface import surface
-from gamesim.formatting import replicas
 from gamesim.game import Table
 from gamesim.record import Record
 
@@ -23,7 +22,7 @@ def nearest(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigure |
     Parameters
     ----------
     record : Record
-        The record of a run; with several replicas, the first one is drawn.
+        The record of a run; with several replicas, their mean is drawn.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into, if the figure has one panel for this run.
     fig : matplotlib.figure.Figure or SubFigure, optional
@@ -43,13 +42,13 @@ def nearest(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigure |
     >>> figures.title_of(figures.nearest(record))
     'Play in shapley is at a distance of 24.5% from the nearest correlated equilibrium'
     """
-    game, joint = record.game, record[0].joint
+    game, joint = record.game, joint_of(record)
     if joint is None or not isinstance(game, Table) or len(game.players) != 2 or game.cells > CELLS:
         return None
     near = equilibrium.polytope(game, "ce").nearest(joint)
     moved = float(np.abs(near - joint).sum() / 2)
     name = short(game.name, 40)
-    which = "" if record.single else f" ({replicas(record.feedback, 1)} 1 of {record.replicas})"
+    which = "" if record.single else f" (mean of {record.replicas} replicas)"
     title = (
         f"Play in {name} is within 10⁻⁹ of a correlated equilibrium, in total variation{which}"
         if moved <= ZERO

@@ -9,9 +9,9 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
 from gamesim import equilibrium
+from gamesim.figures.cloud import counted, paths, some
 from gamesim.figures.style import COLOURS, TIME, WIDTH, number, short, styled
 from gamesim.figures.surface import surface
-from gamesim.formatting import replicas
 from gamesim.game import Table
 from gamesim.games.io.interop import nash_equilibria
 from gamesim.measure.incentives import EquilibriumKind
@@ -33,7 +33,7 @@ def payoff_space(record: Record, *, ax: Axes | None = None, fig: Figure | SubFig
     Parameters
     ----------
     record : Record
-        The record of a run; with several replicas, the first one is drawn.
+        The record of a run; with several replicas, all are drawn, up to 100.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into, if the figure has one panel for this run.
     fig : matplotlib.figure.Figure or SubFigure, optional
@@ -52,14 +52,15 @@ def payoff_space(record: Record, *, ax: Axes | None = None, fig: Figure | SubFig
     >>> figures.title_of(figures.payoff_space(record))
     'In commitment, Leader earns 2 per round and Follower 0.996'
     """
-    game, one = record.game, record[0]
+    game = record.game
     if not isinstance(game, Table) or len(game.players) != 2:
         return None
-    path = one.curve.payoffs()
-    which = "" if record.single else f" ({replicas(record.feedback, 1)} 1 of {record.replicas})"
+    runs = [one.curve.payoffs() for one in some(record)]
+    path, last = runs[0], np.median([run[-1] for run in runs], axis=0)
+    which = "" if record.single else f" (medians of {counted(record)})"
     drawing = surface(
-        f"In {short(game.name, 40)}, {short(game.players[0], 20)} earns {number(path[-1, 0])} per round and "
-        f"{short(game.players[1], 20)} {number(path[-1, 1])}{which}",
+        f"In {short(game.name, 40)}, {short(game.players[0], 20)} earns {number(last[0])} per round and "
+        f"{short(game.players[1], 20)} {number(last[1])}{which}",
         size=(WIDTH, 5.4),
         ax=ax,
         fig=fig,
@@ -77,20 +78,26 @@ def payoff_space(record: Record, *, ax: Axes | None = None, fig: Figure | SubFig
     if nash.size:
         points = np.tensordot(nash, game.payoffs, axes=([1, 2], [1, 2]))
         panel.plot(*points.T, "*", ms=13, color="white", mec="black", linestyle="none", zorder=6, label="Nash")
-    panel.plot(
-        *path.T, color="black", linewidth=3, zorder=3.5
-    )  # an outline, so that the light start is visible on any background
+    if len(runs) == 1:
+        _path(panel, path)
+    else:
+        paths(panel, runs)
+    panel.set_xlabel(f"payoff of {short(game.players[0], 30)} (per round)")
+    panel.set_ylabel(f"payoff of {short(game.players[1], 30)} (per round)")
+    panel.margins(0.06)
+    drawing.legend(columns=7, columnspacing=1.1)
+    return drawing.figure
+
+
+def _path(panel: Axes, path: Points) -> None:
+    """Draw the average payoffs of one run, darker with time."""
+    panel.plot(*path.T, color="black", linewidth=3, zorder=3.5)  # so that the light start is visible on any background
     steps = LineCollection(list(np.stack([path[:-1], path[1:]], axis=1)), cmap=TIME, linewidths=2, zorder=4)
     steps.set_array(np.arange(len(path) - 1.0))
     panel.add_collection(steps)
     panel.plot([], [], color=TIME(0.6), linewidth=2, label="average so far")
     panel.plot(*path[0], "o", mfc="none", mec="black", mew=1.3, ms=15, zorder=8, label="first round")
     panel.plot(*path[-1], "s", color="black", ms=6, zorder=7, label="all rounds")
-    panel.set_xlabel(f"payoff of {short(game.players[0], 30)} (per round)")
-    panel.set_ylabel(f"payoff of {short(game.players[1], 30)} (per round)")
-    panel.margins(0.06)
-    drawing.legend(columns=7, columnspacing=1.1)
-    return drawing.figure
 
 
 def nash_joints(game: Table) -> Points:

@@ -1,6 +1,7 @@
 """Phase portraits: where learners go from each strategy, where they rest, and where they end."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -117,13 +118,8 @@ def phase_space(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigu
     >>> figures.title_of(figures.phase_space(record))
     'Of 20 runs of chicken, 12 end at (chicken out, dare) and 8 at (dare, chicken out)'
     """
-    if not isinstance(record.game, Table) or record.feedback != "expected":
-        return None
-    try:
-        shown = compute(record.game, list(record.learners), lines=0)
-    except InputError:
-        return None
-    if shown.dynamics.shape == "triangle" and not _is_symmetric(record):
+    shown = still_portrait(record)
+    if shown is None or (shown.dynamics.shape == "triangle" and not _is_symmetric(record)):
         return None
     drawing = surface(sentence(record.endings(), short(record.game.name, 40)), size=(WIDTH, 6.6), ax=ax, fig=fig)
     panel = drawing.panels[0]
@@ -141,6 +137,21 @@ def phase_space(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigu
     many = f"runs ({RUNS} of {record.replicas})" if record.replicas > RUNS else "runs" if record.replicas > 1 else "run"
     _finish(drawing, shown, [], [(first, f"{many}, from the first round"), (last_mark, "last round")])
     return drawing.figure
+
+
+def still_portrait(record: Record) -> Portrait | None:
+    """Return the phase portrait of a record's learners without lines, or None if they have none."""
+    if not isinstance(record.game, Table) or record.feedback != "expected":
+        return None
+    try:
+        return _without_lines(record.game, record.learners)
+    except InputError:
+        return None
+
+
+@lru_cache(maxsize=2)  # the figure and the replay of a report
+def _without_lines(game: Table, learners: tuple[Any, ...]) -> Portrait:
+    return compute(game, list(learners), lines=0)
 
 
 def _is_symmetric(record: Record) -> bool:

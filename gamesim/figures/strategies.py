@@ -5,11 +5,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from numpy.typing import NDArray
 
+from gamesim.figures.cloud import band, counted, key, some
 from gamesim.figures.curves import log_ticks
 from gamesim.figures.movement import at_equal_steps, known, movement, omitted
-from gamesim.figures.style import FEW, SHADES, WIDTH, count_rounds, palette, short, styled, ticks_for
+from gamesim.figures.style import COLOURS, FEW, SHADES, WIDTH, count_rounds, palette, short, styled, ticks_for
 from gamesim.figures.surface import Surface, surface
-from gamesim.formatting import replicas
+from gamesim.measure.endings import sentence
 from gamesim.record import Record
 
 EARLY = 0.9  # share of all movement
@@ -25,7 +26,7 @@ def strategies(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigur
     Parameters
     ----------
     record : Record
-        The record of a run; with several replicas, the first one is drawn.
+        The record of a run; with several replicas, the median and quantile bands are drawn, or means of many players.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into, if the figure has one panel for this run.
     fig : matplotlib.figure.Figure or SubFigure, optional
@@ -49,9 +50,10 @@ def strategies(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigur
     one = record[0]
     names, actions = one.game.players, one.game.actions
     alike = len(set(actions)) == 1
-    which = "" if record.single else f" ({replicas(record.feedback, 1)} 1 of {record.replicas})"
+    which = "" if record.single else f" (mean of {counted(record)})"
     game = short(one.game.name, 40)
-    rounds, played = at_equal_steps(one)
+    steps = [at_equal_steps(run) for run in some(record)]
+    rounds, played = steps[0][0], [np.mean(each, axis=0) for each in zip(*(run for _, run in steps), strict=True)]
     if len(names) > FEW and alike:
         together = np.stack(played)
         if one.game.sizes[0] == 2:
@@ -66,13 +68,15 @@ def strategies(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigur
         count_rounds(drawing.panels[0])
         return drawing.figure
     shown = min(len(names), FEW)
-    some = f" (the first {shown} of {len(names):,} players)" if shown < len(names) else ""
-    title = f"{movement(one, range(shown))}{some}{which}"
+    if not record.single and max(one.game.sizes[:shown]) <= LINES:
+        return _bands(record, shown, ax, fig)
+    few = f" (the first {shown} of {len(names):,} players)" if shown < len(names) else ""
+    title = f"{movement(one, range(shown))}{few}{which}"
     drawing = surface(title, 1, shown, size=(WIDTH, 1.1 + 1.55 * shown), ax=ax, fig=fig, sharex=True)
     panels = drawing.panels
     if note := omitted(one, range(shown)):
         drawing.note(note)
-    every, exact = known(one)
+    every, exact = known(one) if record.single else (rounds, played)
     for i, (panel, name, labels) in enumerate(zip(panels, names, actions, strict=False)):
         at, strategy = (every, exact[i]) if len(labels) <= LINES else (rounds, played[i])
         _panel(drawing, i, at, strategy, labels, "probability")
@@ -81,6 +85,28 @@ def strategies(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigur
     if max(one.game.sizes[:shown]) <= LINES and _is_early(one, shown):
         panels[-1].set_xscale("log")
         log_ticks(panels[-1].xaxis)
+    return drawing.figure
+
+
+def _bands(record: Record, shown: int, ax: Axes | None, fig: Figure | SubFigure | None) -> Figure:
+    """Draw the strategies of all replicas at the checkpoints: the median and quantile bands of each action."""
+    game, rounds = record.game, record.curve.rounds
+    title = sentence(record.endings(), short(game.name, 40))
+    drawing = surface(title, 1, shown, size=(WIDTH, 1.4 + 1.55 * shown), ax=ax, fig=fig, sharex=True)
+    last = np.split(record.curve.measure("last-strategies"), np.cumsum(game.sizes)[:-1], axis=-1)
+    for i, (panel, name, labels) in enumerate(zip(drawing.panels, game.players, game.actions, strict=False)):
+        first = 1 if len(labels) == 2 else 0  # for two actions, one suffices
+        for action in range(first, len(labels)):
+            colour = COLOURS[action - first]
+            band(panel, rounds, last[i][..., action], colour, median="black" if first else colour)
+            panel.plot([], [], color=colour, linewidth=4, label=short(labels[action]))
+        panel.set(ylim=(-0.03, 1.03), yticks=[0, 0.5, 1], ylabel="probability")
+        panel.legend(loc="upper left", bbox_to_anchor=(1.005, 1.05), borderaxespad=0, handlelength=1.2)
+        drawing.head(panel, short(name, 60), loc="left")
+    drawing.panels[-1].set_xscale("log")
+    drawing.panels[-1].set_xlabel("round")
+    log_ticks(drawing.panels[-1].xaxis)
+    key(drawing, record)
     return drawing.figure
 
 

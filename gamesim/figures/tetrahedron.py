@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from scipy.spatial import ConvexHull
 
 from gamesim import equilibrium
+from gamesim.figures.cloud import counted, paths, some
 from gamesim.figures.curves import ZERO, least_of
 from gamesim.figures.payoff_space import nash_joints
 from gamesim.figures.style import COLOURS, DARK, TIME, WIDTH, number, short, styled
 from gamesim.figures.surface import surface
-from gamesim.formatting import replicas
 from gamesim.game import Table
 from gamesim.measure.incentives import EquilibriumKind, written_out
 from gamesim.record import Record
@@ -49,7 +49,7 @@ def tetrahedron(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigu
     Parameters
     ----------
     record : Record
-        The record of a run; with several replicas, the first one is drawn.
+        The record of a run; with several replicas, all are drawn, up to 100.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into, if the figure has one panel for this run.
     fig : matplotlib.figure.Figure or SubFigure, optional
@@ -72,15 +72,17 @@ def tetrahedron(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigu
     """
     if not is_two_by_two(record):
         return None
-    one = record[0]
-    which = "" if record.single else f" ({replicas(record.feedback, 1)} 1 of {record.replicas})"
-    drawing = surface(
-        f"Play in {short(one.game.name, 40)} ends {_apart(one.distance('ce'))} the correlated equilibria{which}",
-        size=(WIDTH, 6.4),
-        ax=ax,
-        fig=fig,
-    )
-    _draw(drawing.panels[0], one)
+    runs = some(record)
+    name, ends = short(record.game.name, 40), _apart(float(np.median([one.distance("ce") for one in runs])))
+    subject = f"Play in {name} ends" if record.single else f"{counted(record)} of {name} end, in the median,"
+    drawing = surface(f"{subject} {ends} the correlated equilibria", size=(WIDTH, 6.4), ax=ax, fig=fig)
+    if len(runs) == 1:
+        _draw(drawing.panels[0], runs[0])
+    else:
+        equilibria(drawing.panels[0], written_out(record.game))
+        paths(
+            drawing.panels[0], [seen(flat(joints))[:, :2] for one in runs if (joints := one.curve.joint()) is not None]
+        )
     drawing.legend(columns=3)
     return drawing.figure
 

@@ -6,10 +6,11 @@ from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure, SubFigure
 from numpy.typing import NDArray
 
+from gamesim.figures.cloud import counted, paths, some
 from gamesim.figures.movement import known, movement, omitted
 from gamesim.figures.style import COLOURS, DARK, FEW, TIME, WIDTH, short, styled
 from gamesim.figures.surface import surface
-from gamesim.formatting import replicas
+from gamesim.measure.endings import sentence
 from gamesim.record import Record
 
 CORNERS = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, np.sqrt(3) / 2]])  # pure actions
@@ -24,7 +25,7 @@ def triangles(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigure
     Parameters
     ----------
     record : Record
-        The record of a run; with several replicas, the first one is drawn.
+        The record of a run; with several replicas, all are drawn, up to 100.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into, if the figure has one panel for this run.
     fig : matplotlib.figure.Figure or SubFigure, optional
@@ -47,12 +48,11 @@ def triangles(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigure
     shown = [i for i, size in enumerate(one.game.sizes) if size == 3][:FEW]
     if not shown:
         return None
-    which = "" if record.single else f" ({replicas(record.feedback, 1)} 1 of {record.replicas})"
     columns = min(len(shown), 3)
     rows = -(-len(shown) // columns)
     width = {1: 4.6, 2: WIDTH}.get(columns, WIDTH)
     drawing = surface(
-        f"{movement(one, shown)}{which}",
+        movement(one, shown) if record.single else sentence(record.endings(), short(one.game.name, 40)),
         columns,
         rows,
         size=(width, 1.3 + rows * width / columns * 0.78),
@@ -60,14 +60,22 @@ def triangles(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigure
         fig=fig,
     )
     panels = drawing.panels
+    for panel in panels[len(shown) :]:
+        panel.set_axis_off()
+    if not record.single:
+        for panel, i in zip(panels, shown, strict=False):
+            frame(panel, one.game.actions[i])
+            paths(panel, [known(run)[1][i] @ CORNERS for run in some(record)])
+            drawing.head(panel, short(one.game.players[i], 30))
+        marks_of_runs = panels[0].plot([], [], "s", ms=5, color=COLOURS[0], mec="white")
+        drawing.legend(marks_of_runs, [f"last round of each of {counted(record)}"], columns=1)
+        return drawing.figure
     rounds, played = known(one)
     for panel, i in zip(panels, shown, strict=False):
         frame(panel, one.game.actions[i])
         lines = _path(panel, rounds, played[i] @ CORNERS)
         panel.plot(*(one.average[i] @ CORNERS), marker="*", markersize=11, color=COLOURS[1], mec="black", mew=0.6)
         drawing.head(panel, short(one.game.players[i], 30))
-    for panel in panels[len(shown) :]:
-        panel.set_axis_off()
     marks = [("o", "white", "first round"), ("s", "black", "last round"), ("*", COLOURS[1], "average strategy")]
     handles = [
         panels[0].plot([], [], marker, mfc=fill, mec="black", mew=0.6, ms=10 if marker == "*" else 5)[0]

@@ -2,7 +2,8 @@
 
 `server` is the web server and its access checks, `address` its links and QR code, and `connections` the deadlines of
 its connections. `session` runs the simulations of one page, in threads that `workers` shares among all pages, up to the
-events of `events`. `inbox` holds the messages that wait, and `limits` validates them. `frames` and `equilibria` compute
-the numbers that are sent back, and `choices` lists what the page offers: games, learners, and the lessons of `course`.
-The page is in `static`.
+events of `events`. `inbox` holds the messages that wait, and `limits` validates them, and the games of users. The
+numbers that are sent back come from `gamesim.views`, pictures through `pictures`. `choices` lists what the page offers:
+games, learners, and the lessons of `course`. The page is in `static`, and so is the replay of reports, which has the
+same views.
 """

@@ -7,7 +7,7 @@ from types import NoneType
 from typing import Any, Literal, get_args, get_origin, get_type_hints
 
 from gamesim import games, players, user_learners
-from gamesim.game import Game, Table
+from gamesim.game import Table
 from gamesim.lab.course import Group, course, glossary
 from gamesim.lab.limits import LIMITS
 from gamesim.learner import Feedback, Learner, default_guarantee
@@ -52,19 +52,6 @@ def as_data(scenario: Scenario) -> dict[str, Any]:
     return data
 
 
-def game_data(game: Game) -> dict[str, Any]:
-    """Return the game data that the page draws."""
-    low, high = game.range
-    return {
-        "name": game.name,
-        "players": list(game.players),
-        "actions": _lists(game.actions),
-        "payoffs": game.payoffs.tolist() if isinstance(game, Table) else None,
-        "low": low.tolist(),
-        "high": high.tolist(),
-    }
-
-
 def _lists(actions: tuple[tuple[str, ...], ...]) -> list[list[str]]:
     return [list(labels) for labels in actions]
 
@@ -83,6 +70,7 @@ def _own_lesson(scenario: Scenario) -> dict[str, Any]:
         "title": scenario.title or scenario.played_game.name,
         "scenario": as_data(scenario),
         "views": [],
+        "opens": {},
         "speed": None,
         "pause": {},
         "reveal": " ".join(scenario.comment.split()),

@@ -6,7 +6,7 @@ without giving the answer away, reveals what happened, explains why, and ends wi
 
 import tomllib
 from importlib.resources import files
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
@@ -23,6 +23,7 @@ class Lesson(_Table):
     scenario: str  # the name of a shipped scenario, and of the lesson
     title: str
     views: list[str] = Field(min_length=1)  # the views that it opens with
+    opens: dict[Literal["run", "reveal", "why", "exercise"], list[str]] = {}  # views that later steps open in front
     speed: int = Field(ge=0, le=61)  # the position of the slider: 10^(speed / 10) rounds per second, or 61 for no limit
     accelerate: bool = False
     pause: dict[str, Any] = {}  # the event at which play pauses, see `Watch`

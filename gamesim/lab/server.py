@@ -182,6 +182,7 @@ def _zipped(scenario: Scenario, record: Record) -> bytes:
 def _reported(scenario: Scenario, record: Record) -> bytes:
     from gamesim.figures import drawn_figures, svg
     from gamesim.report.html import report_html
+    from gamesim.report.replay import replay_html
 
     with tempfile.TemporaryDirectory() as temporary:
         paths = []
@@ -189,7 +190,9 @@ def _reported(scenario: Scenario, record: Record) -> bytes:
         for name, figure in drawn_figures(record, failed):
             paths.append(Path(temporary) / f"{name}.svg")
             paths[-1].write_text(svg(figure), encoding="utf-8")
-        return report_html(record, _summary(scenario, record), paths, scenario.to_toml(), failed).encode()
+        summary = _summary(scenario, record)
+        replay = replay_html(record, summary.distance_left_out)
+        return report_html(record, summary, paths, scenario.to_toml(), failed, replay).encode()
 
 
 def serve(

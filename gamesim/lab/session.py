@@ -26,11 +26,10 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from gamesim.errors import InputError, did_you_mean
 from gamesim.game import Game
-from gamesim.lab import equilibria, frames, pictures
-from gamesim.lab.choices import game_data
+from gamesim.lab import pictures
 from gamesim.lab.events import Watch
 from gamesim.lab.inbox import Inbox, Incoming
-from gamesim.lab.limits import asked_game, asked_scenario, read_message, simulated
+from gamesim.lab.limits import asked_game, asked_scenario, read_game, read_message, simulated
 from gamesim.lab.workers import Workers
 from gamesim.learner import Learner
 from gamesim.record import Record
@@ -38,6 +37,7 @@ from gamesim.report.summary import why_left_out
 from gamesim.scenario import Scenario
 from gamesim.simulation import Simulation
 from gamesim.user_learners import name_of
+from gamesim.views import equilibria, frames
 
 CATCH_UP = 0.25  # maximum backlog, in seconds of rounds
 SLOWEST = 1000.0  # initial estimate of rounds per second, before any measurement
@@ -219,8 +219,17 @@ class Session:
     async def _game(self, game: Any = None) -> None:
         """Send a game to the page without playing it."""
         await self._socket.send_text(
-            await self._build(lambda: _text("game", asked=game, game=game_data(asked_game(game))))
+            await self._build(lambda: _text("game", asked=game, game=frames.game_data(asked_game(game))))
         )
+
+    async def _read(self, files: Any = None) -> None:
+        """Send the game in files of the page, without playing it."""
+
+        def read() -> str:
+            game = frames.game_data(read_game(files))
+            return _text("game", asked={key: game[key] for key in ("payoffs", "players", "actions")}, game=game)
+
+        await self._socket.send_text(await self._build(read))
 
     async def _begin(self, scenario: Any = None, beside: Any = None) -> None:
         """Replace the simulations by new ones, before their first round."""
@@ -541,7 +550,7 @@ def _shape_text(runs: list[Run], shape: int) -> str:
         "shape",
         shape=shape,
         rounds=scenario.rounds,
-        game=game_data(game),
+        game=frames.game_data(game),
         fields=frames.fields(game),
         row_fields=frames.row_fields(game),
         runs=[run.data() for run in runs],
@@ -570,6 +579,7 @@ def _nearest_text(run: Run, number: int, shape: int) -> str:
 
 _COMMANDS: dict[str, Callable[..., Any]] = {
     "game": Session._game,
+    "read": Session._read,
     "begin": Session._begin,
     "play": Session._play,
     "speed": Session._set_speed,

@@ -15,6 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from gamesim.errors import InputError
 from gamesim.lab import connections
 from gamesim.lab.address import Address
+from gamesim.report.html import content_security_policy
 
 COOKIE = "gamesim-lab"
 STATIC = Path(str(files("gamesim.lab"))) / "static"
@@ -22,7 +23,6 @@ PAGE_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-REPORT_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
 
 
 class Guard:
@@ -63,7 +63,8 @@ class Guard:
         return None
 
     def _with_headers(self, scope: Scope, send: Send) -> Send:
-        policy = REPORT_POLICY if scope["path"].endswith("/report.html") else PAGE_POLICY
+        report = scope["path"].endswith("/report.html")
+        policy = f"{content_security_policy()}; frame-ancestors 'none'" if report else PAGE_POLICY
         extra = [
             (b"content-security-policy", policy.encode()),
             (b"x-content-type-options", b"nosniff"),

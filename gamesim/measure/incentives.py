@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import log10
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -247,6 +247,7 @@ class Incentives:
     game: Table
     kind: EquilibriumKind
     _interior: list[RelativeInterior] = field(default_factory=list, init=False, repr=False)  # once it is found
+    solved: dict[bytes, Any] = field(default_factory=dict, init=False, repr=False)  # nearest equilibria, by the joint
 
     @cached_property
     def tables(self) -> list[NDArray[np.float64]]:

@@ -28,6 +28,7 @@ from gamesim.measure.incentives import VIOLATED, Incentives, incentives_of, pure
 from gamesim.measure.linear_programs import INTERIOR, SECONDS, SIMPLEX, minimise
 
 INTERIOR_FROM = 1000  # cells from which interior point beats simplex for CE (measured; d = 32)
+KEPT = 512  # solutions of a small program: a report needs the distances along a run, and then the nearest equilibria
 SEARCH_FROM = {"ce": 2**15, "cce": 2**14}  # entries from which the search is faster (measured)
 FIRST_JOINING = {"ce": 3, "cce": 10}  # constraints in the first program, per recommended action or player
 NEXT_JOINING = {"ce": 5, "cce": 10}  # and those that join it at a time later
@@ -405,12 +406,16 @@ def along(
 
     Each takes at most about `seconds` seconds.
     """
-    search = Search(incentives)
+    search, small = Search(incentives), incentives.entries < SEARCH_FROM[incentives.kind]
     for joint in joints:
-        start = monotonic()
+        start, key = monotonic(), joint.tobytes()
+        if (known := incentives.solved.get(key)) is not None:
+            yield replace(known, nearest=known.nearest.copy())
+            continue
         deadline = start + SOLVING * seconds
-        small = incentives.entries < SEARCH_FROM[incentives.kind]
         found = direct(incentives, joint, deadline=deadline) if small else search.nearest(joint, deadline)
+        if small and found.solved and len(incentives.solved) < KEPT:
+            incentives.solved[key] = found
         yield found if found.solved else bracketed(incentives, joint, found, start + seconds)
 
 

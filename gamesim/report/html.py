@@ -1,8 +1,8 @@
-"""The report of a run or a comparison as a single HTML file with embedded figures, without scripts or requests.
+"""The report of a run or a comparison as a single HTML file with embedded figures, without requests.
 
 The page suits phones, projectors and paper, in light and dark mode. Figures keep a white background in dark mode,
 because they are drawn for paper. User input (titles, names, labels, scenarios) is escaped, and the page's content
-security policy forbids loading or running anything.
+security policy forbids loading anything, and running anything but the script of the replay.
 """
 
 import re
@@ -20,6 +20,7 @@ from gamesim.learner import PLAIN_REGRETS
 from gamesim.measure.incentives import EquilibriumKind, no_distance
 from gamesim.measure.trend_words import in_words
 from gamesim.record import Record
+from gamesim.report.replay import script_hash, views_css
 from gamesim.report.summary import PLAYERS_SHOWN, PROFILE_NOTE, RegretSummary, Summary
 from gamesim.report.terminal import how_played, interval_rows
 from gamesim.report.verdict import bound_in_words, draws_seen
@@ -53,15 +54,25 @@ CAPTIONS = {
     "cce-gaps": "The CCE gap of each run up to each round: the largest gain per round from playing one fixed action.",
 }
 MOST_DEVIATIONS = 5  # listed per kind of equilibrium
-CONTENT_SECURITY_POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; img-src data:"
+
+
+def content_security_policy() -> str:
+    """Return the policy of a report, which runs the script of the replay and nothing else."""
+    return f"{POLICY}; script-src {script_hash()}"
 
 
 def report_html(
-    record: Record, summary: Summary, figures: Sequence[Path], scenario: str, failed: Mapping[str, str] | None = None
+    record: Record,
+    summary: Summary,
+    figures: Sequence[Path],
+    scenario: str,
+    failed: Mapping[str, str] | None = None,
+    replay: str = "",
 ) -> str:
-    """Return the report of a run: its summary, its SVG figures and the scenario as TOML.
+    """Return the report of a run: its summary, its replay, its SVG figures and the scenario as TOML.
 
-    `failed` holds the names of figures that could not be drawn, with the reasons.
+    `failed` holds the names of figures that could not be drawn, with the reasons; `replay` is HTML, see `replay_html`.
     """
     facts = (
         f"{summary.game} · {len(summary.players):,} player{'' if len(summary.players) == 1 else 's'} · "
@@ -72,6 +83,7 @@ def report_html(
         facts,
         summary.verdict,
         [
+            ("Replay", replay),
             ("Largest regrets" if summary.varies else "How close play is to equilibrium", _gaps(summary)),
             ("Players", _players(summary)),
             ("Bounds along the regret profile", _profiles(summary)),
@@ -126,11 +138,15 @@ def comparison_html(title: str, summaries: Mapping[str, Summary], figures: Seque
 def _page(title: str, facts: str, verdict: str, sections: Iterable[tuple[str, str]]) -> str:
     body = "\n".join(f"<section>\n<h2>{escape(head)}</h2>\n{inside}\n</section>" for head, inside in sections if inside)
     style = files("gamesim.report").joinpath("report.css").read_text(encoding="utf-8")
+    if "<script" in body:
+        style, policy = views_css() + style, content_security_policy()
+    else:
+        policy = POLICY
     return f"""<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{CONTENT_SECURITY_POLICY}">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <link rel="icon" href="data:,">
@@ -309,7 +325,7 @@ def _deviation(one: Deviation) -> list[str]:
 
 def _figures(paths: Sequence[Path], failed: Mapping[str, str] | None = None) -> str:
     cards = [_card(path) for path in paths if path.suffix == ".svg"]
-    shown = '<div class="figures">\n' + "\n".join(cards) + "\n</div>" if cards else ""
+    shown = '<div class="pictures">\n' + "\n".join(cards) + "\n</div>" if cards else ""
     return shown + "".join("\n" + _note(f"{one}.") for one in missing_figures(failed or {}))
 
 

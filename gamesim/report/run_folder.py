@@ -7,6 +7,7 @@ from gamesim.atomic import write_files
 from gamesim.record import Record
 from gamesim.record_files import MANIFEST_FILE
 from gamesim.report.html import report_html
+from gamesim.report.replay import replay_html
 from gamesim.report.summary import Summary
 from gamesim.scenario import Scenario
 
@@ -47,7 +48,8 @@ def write_report(
     def write(new: Path) -> list[Path]:
         (new / FIGURES_FOLDER).mkdir()
         drawn = draw_run(record, new / FIGURES_FOLDER, failed, png=png)
-        page = report_html(record, summary, drawn, "" if scenario is None else scenario.to_toml(), failed)
+        text = "" if scenario is None else scenario.to_toml()
+        page = report_html(record, summary, drawn, text, failed, replay_html(record, summary.distance_left_out))
         (new / REPORT_FILE).write_text(page, encoding="utf-8")
         return [*drawn, new / REPORT_FILE]
 

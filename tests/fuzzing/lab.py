@@ -30,7 +30,12 @@ PORT = 8765
 _MORE_COMMANDS = ("play", "speed", "pause", "seek", "toml", "drawn", "portrait", "cloud", "device")
 _MORE_WORDS = (
     *("do", "begin", "game", "play", "speed", "pause", "seek", "toml", "drawn", "scenario", "beside", "rounds"),
-    *("growth", "until", "event", "value", *EVENTS),
+    *("growth", "until", "event", "value", "read", "files", *EVENTS),
+)
+NAMES = ("", "pasted", "g.csv", "g.1.csv", "g.2.csv", "g.nfg", "g.gam", "g.png", "../../g.csv")
+GAMES = (
+    *("3,1\t0,0\n0,0\t1/2,3", ",a,b\nc,1,2\nd,3,4\n\n,a,b\nc,5,6\nd,7,8", '"3,1","0,0"\n"0,0","1,3"', "1;2\n3;4"),
+    *('NFG 1 R "g" { "A" "B" } { 2 2 } 1 2 3 4 5 6 7 8', "2\n2 2\n1 2 3 4\n5 6 7 8", "", "\ufeff1e999,2", "\0,\0"),
 )
 
 
@@ -110,9 +115,11 @@ def _message(random: Random) -> bytes:
 
 
 def _tree(random: Random) -> dict[str, Any]:
-    do = some(random, (*["begin"] * 4, *["game"] * 2, *_MORE_COMMANDS))
+    do = some(random, (*["begin"] * 4, *["game"] * 2, *["read"] * 2, *_MORE_COMMANDS))
     if do == "game":
         return {"do": do, "game": scenario_tree(random)["game"]}
+    if do == "read":
+        return {"do": do, "files": [[some(random, NAMES), some(random, GAMES)] for _ in range(random.randint(1, 2))]}
     if do == "begin":
         scenario = scenario_tree(random)
         beside = {"beside": scenario.get("players")} if random.random() < 0.3 else {}

@@ -6,10 +6,10 @@ const PAIRS = new Set(["rounds", "gap_ce", "gap_cce", "gap_nash"]);
 const STATES = 2000; // maximum number of kept states
 const NUMBERS = 2 ** 20; // maximum number of numbers in all kept states
 
-export const PAUSED = 0,
-  PLAYING = 1,
-  DONE = 2,
-  SEEKING = 3; // on the way to a round that the page has asked for
+export const PAUSED = 0;
+export const PLAYING = 1;
+export const DONE = 2;
+export const SEEKING = 3; // on the way to a round that the page has asked for
 
 const length = (fields) => fields.reduce((sum, [, size]) => sum + size, 0);
 

@@ -3,8 +3,8 @@
 
 const TYPED = "input:not([type]), input[type=search], input[type=text], textarea";
 
-/** Call `keys[name]()` for a key; `shift` has the actions of keys pressed with Shift. */
-export function listen(keys, shift) {
+/** Call `keys[name]()` for a key pressed in a place; `shift` has the actions of keys pressed with Shift. */
+export function listen(keys, shift, place = window) {
   const act = (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return null;
     const { key, target } = event;
@@ -14,7 +14,7 @@ export function listen(keys, shift) {
     const known = (event.shiftKey && shift[name]) || keys[name];
     return known ?? (key.length === 1 && target.closest("select") ? () => {} : null);
   };
-  addEventListener(
+  place.addEventListener(
     "keydown",
     (event) => {
       const found = act(event);
@@ -25,5 +25,5 @@ export function listen(keys, shift) {
     },
     true,
   );
-  addEventListener("keyup", (event) => event.key === " " && act(event) && event.preventDefault(), true); // no click
+  place.addEventListener("keyup", (event) => event.key === " " && act(event) && event.preventDefault(), true); // no click
 }

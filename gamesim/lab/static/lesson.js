@@ -12,9 +12,12 @@ const STEPS = {
 };
 
 export class Course {
-  /** `begin(lesson)` starts the scenario of a lesson; `play()` plays it; `changed()` reports the lesson and step. */
-  constructor(choices, { begin, play, changed, marked }) {
-    Object.assign(this, { lessons: choices.lessons, begin, play, changed, marked });
+  /**
+   * `begin(lesson)` starts the scenario of a lesson; `play()` plays it; `look(views)` opens views in front of the others,
+   * and `prepare(views)` computes them before; `changed()` reports the lesson and step.
+   */
+  constructor(choices, { begin, play, look, prepare, changed, marked }) {
+    Object.assign(this, { lessons: choices.lessons, begin, play, look, prepare, changed, marked });
     this.lesson = null;
     this.step = 0;
     this.votes = [];
@@ -65,8 +68,17 @@ export class Course {
   move(by) {
     const at = this.lessons.indexOf(this.lesson);
     const to = this.step + by;
-    if (to >= 0 && to < this.steps.length) this.show(this.lesson, to);
+    if (to >= 0 && to < this.steps.length) this.go(to);
     else if (this.lessons[at + by]) this.open(this.lessons[at + by]);
+  }
+
+  /** Go to a step, and open the views that it talks about. */
+  go(step) {
+    this.show(this.lesson, step);
+    const { opens } = this.lesson;
+    const name = this.steps[this.step];
+    if (name === "run") this.prepare(Object.values(opens).flat());
+    if (opens[name]) this.look(opens[name]);
   }
 
   toggle() {
@@ -125,7 +137,7 @@ export class Course {
         {},
         h(
           "button",
-          { type: "button", class: "small", "aria-current": k === this.step ? "step" : null, onclick: () => this.show(this.lesson, k) },
+          { type: "button", class: "small", "aria-current": k === this.step ? "step" : null, onclick: () => this.go(k) },
           STEPS[name],
         ),
       );

@@ -62,7 +62,8 @@ const connection = new Connection({
   game({ asked, game }) {
     const fit = (entries) => entries && game.players.map((_, i) => withoutStart(entries[i % entries.length]));
     const { scenario, beside } = latest();
-    begin({ ...scenario, title: "", game: asked, players: fit(scenario.players) }, fit(beside));
+    const title = asked.payoffs ? game.name : ""; // a game with payoffs is named by the title of its scenario
+    begin({ ...scenario, title, game: asked, players: fit(scenario.players) }, fit(beside));
   },
   shape(message) {
     Object.assign(page, page.wanted.shift(), { shape: message });
@@ -113,6 +114,7 @@ const connection = new Connection({
     if (message.shape !== page.shape?.shape) return;
     const runs = message.run === undefined ? page.feeds : [page.feeds[message.run]];
     for (const feed of runs) feed.given[message.is] = message;
+    if (message.is === "sets") setup.showEquilibria(message);
     redraw();
   },
 });
@@ -166,10 +168,16 @@ const setup = new Setup(byId("setup-content"), choices, {
   begin,
   notify,
   askGame: (game) => send({ do: "game", game }),
+  readGame: (files) => send({ do: "read", files }),
 });
 const course = new Course(choices, {
   begin: beginLesson,
   play: () => transport.playing || transport.play(),
+  look(views) {
+    cards.setOpen([...new Set([...views, ...cards.open])], cards.filling && views[0]);
+    remember();
+  },
+  prepare: (views) => cards.prepare(views),
   changed: remember,
   marked,
 });
@@ -204,6 +212,7 @@ function redraw() {
     const feeds = page.feeds.map((feed) => feed.at(transport.round));
     cards.draw(feeds, !transport.playing);
     transport.show(page.frames.length);
+    for (const id of ["save", "copy"]) byId(id).disabled = !feeds.length;
     if (feeds.length) showDials(feeds);
     showRest(feeds);
     showKeep();
@@ -390,6 +399,20 @@ makeFind([
   ...choices.games.map(({ name, about }) => ({ kind: "game", name, about, pick: () => setup.pickGame(name) })),
   ...choices.learners.map(({ name, about }) => ({ kind: "learner", name, about, pick: () => setup.pickLearner(name) })),
 ]);
+
+// Games that are pasted or dropped.
+
+addEventListener("paste", (event) => {
+  const text = event.clipboardData?.getData("text/plain") ?? "";
+  if (event.target.closest?.("input, textarea") || !/[\t\n]/.test(text.trim())) return;
+  event.preventDefault();
+  setup.read([["pasted game", text]]);
+});
+addEventListener("dragover", (event) => event.preventDefault());
+addEventListener("drop", (event) => {
+  event.preventDefault();
+  if (event.dataTransfer?.files.length) setup.readFiles(event.dataTransfer.files);
+});
 
 const THEMES = ["system", "light", "dark"];
 /** Redraw all views, on screen or not, in the current colours and sizes. */

@@ -57,8 +57,10 @@ export function readNumber(text, { integer = false, least = -Infinity, most = In
   const given = typed === "" ? "nothing" : `‘${typed.length > 24 ? `${typed.slice(0, 23)}…` : typed}’`;
   const expected = (what) => ({ mistake: `expected ${what}, got ${given}` });
   const wanted = integer ? "an integer" : "a number";
-  if (!/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(typed)) return expected(wanted);
-  const value = Number(typed);
+  const [over, under = "1", more] = integer ? [typed] : typed.split("/"); // a fraction such as 1/2
+  const isNumber = (text) => /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text);
+  if (!isNumber(over) || !isNumber(under) || more !== undefined || Number(under) === 0) return expected(wanted);
+  const value = Number(over) / Number(under);
   if (value < low || value > high) {
     const [lowest, highest] = [low, high].map((limit) => limit.toLocaleString("en-US"));
     return expected(`${wanted} from ${lowest} to ${highest}`);

@@ -3,10 +3,12 @@
 
 import { h, byId } from "./dom.js";
 import { Fields } from "./fields.js";
-import { readNumber, whole } from "./numbers.js";
+import { readNumber, share, shown as digits, whole } from "./numbers.js";
 import { PayoffTable } from "./table.js";
 
 const OWN = "custom table";
+const LONGEST = 2 ** 17; // characters of a game, see gamesim/lab/limits.py
+const MOST_FILES = 12;
 const FEEDBACK = {
   expected: "expected: expected loss of every action",
   sampled: "sampled: losses against the opponents' sampled actions",
@@ -16,10 +18,10 @@ const FEEDBACK = {
 export class Setup {
   /**
    * `begin(scenario, beside)` starts a scenario; `askGame(game)` requests the table of a game from the server;
-   * `notify(words)` reports the side effects of a change.
+   * `readGame(files)` sends texts of games to it; `notify(words)` reports the side effects of a change.
    */
-  constructor(place, choices, { begin, askGame, notify }) {
-    Object.assign(this, { place, choices, begin, askGame, notify });
+  constructor(place, choices, { begin, askGame, readGame, notify }) {
+    Object.assign(this, { place, choices, begin, askGame, readGame, notify });
     this.fields = new Fields();
     this.table = new PayoffTable(this.fields.mistakes, (...edited) => this.useTable(...edited));
     this.typing = this.pressed = this.late = false;
@@ -37,6 +39,7 @@ export class Setup {
   show(scenario, beside, game) {
     const sameGame = this.game && JSON.stringify(this.game.actions) === JSON.stringify(game.actions);
     if (!sameGame) this.fields.mistakes.clear();
+    if (JSON.stringify(this.game?.payoffs) !== JSON.stringify(game.payoffs)) this.sets = null;
     Object.assign(this, { scenario, beside, game, late: true });
     if (!sameGame || !(this.typing || this.pressed)) this.build();
   }
@@ -51,7 +54,13 @@ export class Setup {
     const { id, selectionStart, selectionEnd } = document.activeElement ?? {};
     const open = new Set([...this.place.querySelectorAll("details[open]")].map((details) => details.id));
     this.typing = this.late = false;
-    this.place.replaceChildren(this.gamePart(), this.table.part(this.game), this.playersPart(open), this.runPart());
+    this.place.replaceChildren(
+      this.gamePart(open),
+      this.table.part(this.game),
+      equilibriaPart(this.game, this.sets),
+      this.playersPart(open),
+      this.runPart(),
+    );
     const focused = id && byId(id);
     if (!focused || !this.place.contains(focused)) return;
     focused.focus();
@@ -74,7 +83,7 @@ export class Setup {
 
   // The game.
 
-  gamePart() {
+  gamePart(open) {
     const { name } = this.scenario.game;
     const chosen = this.choices.games.find((one) => one.name === name);
     const options = this.choices.games.map((one) =>
@@ -90,7 +99,8 @@ export class Setup {
         h("option", { value: OWN, selected: !name }, OWN),
         ...options,
       ),
-      h("p", { class: "about" }, chosen ? chosen.about : "Enter payoffs and labels below."),
+      chosen ? h("p", { class: "about" }, chosen.about) : this.namePart(),
+      this.pastePart(open),
       chosen?.teaches
         ? h("details", { class: "about dim", id: "teaches" }, h("summary", {}, "What it teaches"), chosen.teaches)
         : null,
@@ -100,6 +110,54 @@ export class Setup {
           )
         : null,
     );
+  }
+
+  /** The name of a game with its own payoffs. */
+  namePart() {
+    const use = ({ target }) => target.value.trim() && this.change({ title: target.value.trim() });
+    const { name } = this.game;
+    const field = h("input", { id: "game-name", value: name, maxlength: 80, autocomplete: "off", onchange: use });
+    return h("div", { class: "settings" }, h("label", { class: "wide" }, "name of the game ", field));
+  }
+
+  pastePart(open) {
+    const example = "3,1\t0,0\n0,0\t1/2,3";
+    const area = h("textarea", { id: "paste", rows: 4, placeholder: example, "aria-label": "Payoffs", spellcheck: "false" });
+    const use = () => area.value.trim() && this.read([["pasted game", area.value]]);
+    const files = h("input", {
+      ...{ type: "file", id: "game-file", "aria-label": "File of a game", accept: ".csv,.nfg,.gam,.txt,.tsv", multiple: true, hidden: true },
+      onchange: ({ target }) => this.readFiles(target.files),
+    });
+    return h(
+      "details",
+      { class: "about", id: "own-game", open: open.has("own-game") },
+      h("summary", {}, "Paste or open a game"),
+      h("p", { class: "dim" }, "Copy cells such as 3,1 or 1/2,0 from a spreadsheet, or one block of payoffs per player. A .csv, .nfg or .gam file can also be dropped anywhere on the page."),
+      area,
+      h("button", { type: "button", id: "use-pasted", class: "small", onclick: use }, "Use these payoffs"),
+      h("button", { type: "button", class: "small", onclick: () => files.click() }, "Open a file"),
+      files,
+    );
+  }
+
+  /** Send games as texts to the server, which answers with the game or with what is wrong. */
+  read(files) {
+    const length = files.reduce((sum, [, text]) => sum + text.length, 0);
+    if (length > LONGEST) this.notify(`a game must have at most ${whole(LONGEST)} characters of text, got ${whole(length)}`, true);
+    else this.readGame(files);
+  }
+
+  async readFiles(files) {
+    const few = [...files].slice(0, MOST_FILES);
+    if (few.some((file) => file.size > 4 * LONGEST)) this.notify(`a game must have at most ${whole(LONGEST)} characters of text`, true);
+    else this.read(await Promise.all(few.map(async (file) => [file.name, await file.text()])));
+  }
+
+  /** Show the equilibria of the game, once they are known. */
+  showEquilibria(sets) {
+    this.sets = sets;
+    const old = byId("equilibria");
+    if (old && this.game) old.replaceWith(equilibriaPart(this.game, sets));
   }
 
   pickGame(name) {
@@ -332,6 +390,36 @@ export class Setup {
     const replaced = (who) => `replaced by ${instead} for ${new Intl.ListFormat("en-GB").format(who)}`;
     this.notify([...unfit].map(([old, who]) => `${shown(old.name)} ${needs(old)}: ${replaced(who)}.`).join(" "));
   }
+}
+
+/** The Nash equilibria of a game and the range of its CE payoffs, in words. */
+function equilibriaPart(game, sets) {
+  const part = (...inside) => h("section", { id: "equilibria", "aria-label": "Equilibria" }, ...inside);
+  if (!sets) return part();
+  const { profiles, note } = sets.nash;
+  const played = (strategy, i) => {
+    const played = strategy.map((chance, a) => [chance, game.actions[i][a]]).filter(([chance]) => chance > 1e-9);
+    return played.length === 1 ? played[0][1] : played.map(([chance, label]) => `${share(chance)} ${label}`).join(" + ");
+  };
+  const list = (name, some) =>
+    h(
+      "details",
+      { class: "about", open: some.length <= 3 },
+      h("summary", {}, `${some.length || "No"} ${name} Nash equilibri${some.length === 1 ? "um" : "a"}`),
+      some.map(({ strategies, payoffs }) =>
+        h("p", {}, `(${strategies.map(played).join(", ")}): payoffs ${payoffs.map((one) => digits(one)).join(", ")}`),
+      ),
+    );
+  const isPure = ({ strategies }) => strategies.every((strategy) => Math.max(...strategy) > 1 - 1e-9);
+  const ranges = sets.ce.range.map(([low, high], i) => `${game.players[i]} ${digits(low)} to ${digits(high)}`);
+  const all = note === "all equilibria";
+  return part(
+    h("h2", {}, "Equilibria"),
+    list("pure", profiles.filter(isPure)),
+    note.startsWith("only pure") ? null : list("mixed", profiles.filter((one) => !isPure(one))),
+    all ? null : h("p", { class: "about dim" }, `Nash equilibria: ${note}.`),
+    h("p", { class: "about" }, `CE payoffs: ${ranges.join(", ")}.`),
+  );
 }
 
 /** Two default learners for a feedback. */

@@ -172,7 +172,7 @@ export class Transport {
     const done = this.target === null && feed?.status === DONE;
     put("play-word", this.playing ? "Pause" : done ? "Again" : "Play");
     put("play-sign", this.playing ? "❚❚" : done ? "↻" : "▶");
-    for (const id of ["play", "reset", "scrub", "save", "copy"]) byId(id).disabled = !feed;
+    for (const id of ["play", "reset", "scrub"]) byId(id).disabled = !feed;
     byId("step").disabled = !feed || this.round >= this.rounds;
     byId("back").disabled = !feed || this.round === 0;
     if (!feed) return;

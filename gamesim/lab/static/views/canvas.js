@@ -129,9 +129,12 @@ export function byPlayer(row, game) {
   return game.actions.map((labels) => row.subarray(at, (at += labels.length)));
 }
 
-/** Return the areas of `count` panels in a grid that fits the width. */
-export function panels(count, width, height, least = 150) {
-  const columns = Math.max(1, Math.min(count, Math.floor(width / least)));
+/** Return the areas of `count` panels in a grid that fits the width; `square` makes the smaller side as large as possible. */
+export function panels(count, width, height, least = 150, square = false) {
+  const most = Math.max(1, Math.min(count, Math.floor(width / least)));
+  const side = (columns) => Math.min(width / columns, height / Math.ceil(count / columns));
+  const choices = Array.from({ length: most }, (_, k) => most - k);
+  const columns = square ? choices.reduce((best, one) => (side(one) > side(best) ? one : best)) : most;
   const rows = Math.ceil(count / columns);
   return Array.from({ length: count }, (_, k) => ({
     x: ((k % columns) * width) / columns,

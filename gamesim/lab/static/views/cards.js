@@ -10,6 +10,7 @@
 //
 // and, if it needs them,
 //
+//   live                             what can be done in the lab only
 //   settings                         an object of JSON values that survives reloads and is part of copied links
 //   needs                            the kind of message that it needs: the page sends { do: needs } once per game, and the
 //                                    answer { is: needs, shape, … } becomes feed.given[needs]
@@ -18,7 +19,8 @@
 //   detach(canvas)                   release what `attach` has acquired
 //
 // where `page` has redraw(), changed() after a change of settings, feed(canvas) for what was last drawn there,
-// start(strategies) to begin again from one strategy per player, and show(round) to move to another round.
+// start(strategies) to begin again from one strategy per player (in the lab only), and show(round) to move to another
+// round.
 
 import { PLAYING } from "../feed.js";
 import { h } from "../dom.js";
@@ -132,12 +134,18 @@ export class Cards {
       fill.setAttribute("aria-pressed", String(name === filling));
       this.switches.get(name).setAttribute("aria-pressed", String(shown));
       this.switches.get(name).disabled = !this.fitting.has(name);
-      if (shown && VIEWS[name].needs && this.runs && !this.asked.has(name)) {
-        this.asked.add(name);
-        this.page.ask(VIEWS[name].needs);
-      }
+      if (shown) this.prepare([name]);
     }
     this.page.redraw();
+  }
+
+  /** Request what views need that are open, or will be opened soon. */
+  prepare(names) {
+    for (const name of names) {
+      if (!VIEWS[name].needs || !this.fitting.has(name) || !this.runs || this.asked.has(name)) continue;
+      this.asked.add(name);
+      this.page.ask(VIEWS[name].needs);
+    }
   }
 
   /** Fit the cards to a new shape: one drawing per run, captioned with its learners. */
@@ -147,7 +155,10 @@ export class Cards {
     if (shape.runs.length !== this.runs) this.build(shape.runs.length, captions);
     for (const { figures } of this.cards.values())
       figures.forEach(({ caption }, k) => (caption.textContent = captions[k]));
-    this.fitting = new Set(Object.keys(VIEWS).filter((name) => VIEWS[name].fits(shape)));
+    const lacks = shape.lacks ?? []; // what a replay does not contain
+    this.fitting = new Set(
+      Object.keys(VIEWS).filter((name) => VIEWS[name].fits(shape) && !lacks.includes(VIEWS[name].needs)),
+    );
     this.show();
   }
 
@@ -194,7 +205,7 @@ export class Cards {
         { class: "figures" },
         figures.map(({ figure }) => figure),
       ),
-      h("p", { class: "about dim" }, this.page.marked(view.about)),
+      h("p", { class: "about dim" }, this.page.marked(this.page.start && view.live ? `${view.about} ${view.live}` : view.about)),
     );
     figures.forEach(({ canvas }) => view.attach?.(canvas, this.page));
     this.cards.set(name, { card, figures, fill });

@@ -284,7 +284,7 @@ function constraints(context, place, game, found, small, obeyed) {
   const rows = found.length <= ROWS ? found : [...found].sort((one, other) => other.gain - one.gain).slice(0, ROWS);
   const high = Math.min(size * 2.6, (place.height - size * 2.8) / rows.length);
   const most = Math.max(...rows.map(({ gain }) => Math.abs(gain)), small);
-  const [numbers, bars] = [size * 3, place.width * 0.3];
+  const [numbers, bars] = [size * 3.6, place.width * 0.3];
   const middle = place.x + place.width - numbers - bars / 2;
   rows.forEach(({ player, a, b, gain, chance }, k) => {
     const y = place.y + size * 2.7 + (k + 0.5) * high;

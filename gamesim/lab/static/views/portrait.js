@@ -5,7 +5,8 @@ import { axes, inside, linearScale } from "./axes.js";
 
 export const title = "Phase portrait";
 export const about =
-  "Arrows: where the learners go from each point, and how fast (darker). Colours: where they end. Dots: rest points, black if they attract, white if they repel. Click in the picture to start there.";
+  "Arrows: where the learners go from each point, and how fast (darker). Colours: where they end. Dots: rest points, black if they attract, white if they repel.";
+export const live = "Click in the picture to start there.";
 export const needs = "portrait";
 export const fits = ({ game: { actions } }) => {
   const sizes = actions.map((labels) => labels.length).join("×");
@@ -56,6 +57,7 @@ function placeOf(space, width, height) {
 const onto = (place, [x, y]) => [place.x + x * place.unit, place.y + place.height - y * place.unit];
 
 export function attach(canvas, page) {
+  if (!page.start) return;
   canvas.classList.add("clickable");
   canvas.addEventListener("mousedown", (event) => event.preventDefault());
   canvas.addEventListener("click", (event) => {

@@ -15,7 +15,8 @@ export function draw(canvas, feed) {
   const now = byPlayer(feed.state.strategy, game);
   const average = byPlayer(feed.state.average, game);
   const path = feed.path.rows.map((row) => byPlayer(row, game));
-  panels(game.players.length, width, height, game.players.length > 4 ? NARROW : undefined).forEach((place, i) => {
+  const triangles = game.actions.every((labels) => labels.length === 3);
+  panels(game.players.length, width, height, game.players.length > 4 ? NARROW : undefined, triangles).forEach((place, i) => {
     font(context, 0.78, "600");
     text(context, game.players[i], place.x + place.width / 2, place.y + theme().size * 0.7, {
       colour: theme().players[i % 6],

@@ -10,28 +10,38 @@ A frame is a sequence of parts, one per run. A part is
 `shape` numbers the message that announced the layout, so that a page can discard frames of an earlier game. Rows are
 sent once; when path_stride changes, the whole path is sent again. A field stored as two numbers is their sum: 48 bits
 of precision, enough for every digit of rounds and gaps that the page shows.
+
+The lab sends frames as it plays; a report contains those of a record, one per checkpoint, for its replay.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from gamesim.game import Game
-from gamesim.learner import PLAIN_REGRETS, Learner
+from gamesim.game import Game, Table
+from gamesim.learner import PLAIN_REGRETS, Learner, PlainRegret
 from gamesim.measure import find, regrets
 from gamesim.measure.bounds import bound
 from gamesim.measure.moments import Moment, Moments
+from gamesim.record import Record
 from gamesim.simulation import Simulation
+from gamesim.user_learners import name_of
 
 Numbers = NDArray[np.float32]
 
 PAUSED, PLAYING, DONE, SEEKING = 0, 1, 2, 3
+PLAYERS = 12  # limits of the games that pages show
+ACTIONS = 64  # per player
+CELLS = 4096  # action profiles
 JOINT_CELLS = 16  # maximum for including the joint distribution in every curve row
 PATH_ACTIONS = 48  # maximum total number of actions for sending the strategies as a path
 BOUND_POINTS = 41
+PATH_ROWS = 1024  # of a record
+NUMBERS = 2**18  # in all states of a record, about
 
 # The measures in a state and in a row of the curve, by their names in the page.
 IN_STATE: dict[str, str] = {
@@ -83,9 +93,21 @@ def pair(value: float) -> list[np.float32]:
     return [high, np.float32(value - float(high)) if np.isfinite(high) else np.float32(0)]
 
 
-def state(simulation: Simulation, moment: Moment | None, speed: float) -> Numbers:
+def game_data(game: Game) -> dict[str, Any]:
+    """Return the game data that a page draws."""
+    low, high = game.range
+    return {
+        "name": game.name,
+        "players": list(game.players),
+        "actions": [list(labels) for labels in game.actions],
+        "payoffs": game.payoffs.tolist() if isinstance(game, Table) else None,
+        "low": low.tolist(),
+        "high": high.tolist(),
+    }
+
+
+def state(game: Game, moment: Moment | None, speed: float) -> Numbers:
     """Return the numbers of a state; before the first round, all but the round and the speed are NaN."""
-    game = simulation.game
     if moment is None:
         empty = np.full(sum(length for _, length in fields(game)), np.nan, dtype=np.float32)
         empty[:3] = 0
@@ -96,7 +118,7 @@ def state(simulation: Simulation, moment: Moment | None, speed: float) -> Number
         pair(moment.rounds),
         [speed],
         *_measured(moment),
-        simulation.strategies(),
+        moment.sums.last,
         moment.profile,
         *(scale * together for scale, (together, _) in zip(game.scale, profiles, strict=True)),
         *(scale * alone for scale, (_, alone) in zip(game.scale, profiles, strict=True)),
@@ -114,24 +136,23 @@ def _measured(moment: Moment) -> Iterator[list[np.float32] | NDArray[np.float64]
 
 def bounds(simulation: Simulation, player: int, started: bool, rounds: int) -> dict[str, Any] | None:
     """Return the bound on the regret of a player's play over the rounds of a run, in payoff units."""
-    learner, game = simulation.learners[player], simulation.game
+    learners, game, feedback = simulation.learners, simulation.game, simulation.feedback
+
+    def losses(kind: PlainRegret, t: int) -> float | None:
+        found = bound(learners, player, kind, t, game.sizes[player], started=started, feedback=feedback)
+        return None if found is None else float(game.scale[player] * found)
+
+    return _bounds(learners[player], rounds, losses)
+
+
+def _bounds(learner: Any, rounds: int, bound_at: Callable[[PlainRegret, int], float | None]) -> dict[str, Any] | None:
+    """Return the bound that a learner's guarantee gives, at some rounds."""
     promise = learner.guarantee() if isinstance(learner, Learner) else None
     if promise is None:
         return None
     at = np.unique(np.round(np.geomspace(1, rounds, BOUND_POINTS)).astype(np.int64))
-    found = [
-        bound(
-            simulation.learners,
-            player,
-            promise.regret,
-            int(t),
-            game.sizes[player],
-            started=started,
-            feedback=simulation.feedback,
-        )
-        for t in at
-    ]
-    values = [float(game.scale[player] * value) for value in found if value is not None]
+    found = [bound_at(promise.regret, int(t)) for t in at]
+    values = [value for value in found if value is not None]
     if len(values) < len(at) or not np.isfinite(values).all():
         return None
     return {"regret": promise.regret, "rounds": at.tolist(), "values": values}
@@ -148,25 +169,58 @@ class Feed:
 
     def frame(self, simulation: Simulation, moments: Moments | None, status: int, speed: float) -> Numbers:
         """Return the next part of a frame: the state and the new rows of the curve and the path."""
-        rows = self._new_rows(simulation, moments)
+        count = len(simulation.checkpoint_rounds) - self.sent_rows
+        empty = moments is None or count == 0
+        new = np.zeros((0, 0)) if empty else rows(moments[self.sent_rows : self.sent_rows + count])
         stride, path = simulation.trajectory()
         if path.shape[1] > PATH_ACTIONS:
             path = path[:0]
         if stride != self.stride:
             self.stride, self.sent_path = stride, 0
         steps = path[self.sent_path :]
-        head = [self.shape, status, self.sent_rows, len(rows), stride, self.sent_path, len(steps)]
-        self.sent_rows, self.sent_path = self.sent_rows + len(rows), len(path)
-        now = state(simulation, moments[-1] if moments else None, speed)
-        return np.concatenate([head, now, rows.ravel(), steps.ravel()], dtype=np.float32, casting="same_kind")
+        head = [self.shape, status, self.sent_rows, len(new), stride, self.sent_path, len(steps)]
+        self.sent_rows, self.sent_path = self.sent_rows + len(new), len(path)
+        now = state(simulation.game, moments[-1] if moments else None, speed)
+        return np.concatenate([head, now, new.ravel(), steps.ravel()], dtype=np.float32, casting="same_kind")
 
-    def _new_rows(self, simulation: Simulation, moments: Moments | None) -> NDArray[np.float64]:
-        """Return the rows of the curve for the checkpoints since the last frame; earlier ones do not change."""
-        count = len(simulation.checkpoint_rounds) - self.sent_rows
-        if moments is None or count == 0:
-            return np.zeros((0, 0))
-        new = moments[self.sent_rows : self.sent_rows + count]
-        columns: list[Any] = [new.rounds, *(find(name).along(new) for name in IN_ROW.values())]
-        if simulation.game.cells <= JOINT_CELLS:
-            columns.append(new.sums.joint / new.rounds[:, None])
-        return np.concatenate([np.asarray(column).reshape(count, -1) for column in columns], axis=1)
+
+def rows(moments: Moments) -> NDArray[np.float64]:
+    """Return the rows of the curve at checkpoints."""
+    columns: list[Any] = [moments.rounds, *(find(name).along(moments) for name in IN_ROW.values())]
+    if moments.game.cells <= JOINT_CELLS:
+        columns.append(moments.sums.joint / moments.rounds[:, None])
+    return np.concatenate([np.asarray(column).reshape(len(moments.rounds), -1) for column in columns], axis=1)
+
+
+def of_record(record: Record, shape: int) -> Numbers:
+    """Return the frames of a record's first run, one after the other: before the first round, and at checkpoints."""
+    game, moments = record.game, record.moments()
+    stride, path = _path(record)
+    curve = rows(moments)
+    step = -(-len(curve) * sum(length for _, length in fields(game)) // NUMBERS)  # leaves out states if they are large
+    parts: list[Any] = [[shape, PAUSED, 0, 0, stride, 0, len(path)], state(game, None, 0.0), path.ravel()]
+    for k in range((len(curve) - 1) % step, len(curve), step):  # up to the last round
+        sent = max(0, k + 1 - step)
+        head = [shape, PAUSED, sent, k + 1 - sent, stride, len(path), 0]
+        parts += [head, state(game, moments[k], 0.0), curve[sent : k + 1].ravel()]
+    return np.concatenate(parts, dtype=np.float32, casting="same_kind")
+
+
+def _path(record: Record) -> tuple[int, NDArray[np.float64]]:
+    """Return the length of a stretch of rounds, and the strategies of one round of each stretch, if these are kept."""
+    kept, rounds = record.arrays["trajectory"][0], record.arrays["trajectory_rounds"]
+    mean = -(-record.rounds // max(1, len(rounds)))
+    for stride in (mean, 1 << mean.bit_length() >> 1):  # every stride-th round, or thinned by a power of two
+        if len(rounds) and kept.shape[1] <= PATH_ACTIONS and ((rounds - 1) // stride == np.arange(len(rounds))).all():
+            fewer = -(-len(rounds) // PATH_ROWS)
+            return stride * fewer, kept[::fewer]
+    return 1, kept[:0]
+
+
+def description(record: Record) -> dict[str, Any]:
+    """Return the description of a record's first run that a page needs before its frames."""
+    learners = record.learners
+    return {
+        "learners": [name_of(one) for one in learners],
+        "bounds": [_bounds(one, record.rounds, partial(record.bound, i)) for i, one in enumerate(learners)],
+    }

@@ -638,16 +638,15 @@ def test_all_replicas_are_drawn_where_they_part() -> None:
     figure = figures.payoff_space(record)
     assert figure is not None
     (drawn,) = [line for line in figure.axes[0].get_lines() if line.get_label() == "all rounds, each run"]
-    np.testing.assert_allclose(np.transpose(drawn.get_data()), ends)
+    np.testing.assert_allclose(np.column_stack([np.asarray(one, dtype=float) for one in drawn.get_data()]), ends)
     other = figures.tetrahedron(record)
     assert other is not None and "6 runs" in figures.title_of(other)
     strategies = figures.strategies(record)
     assert strategies is not None and "Of 6 runs" in figures.title_of(strategies)
-    lines = [line for line in strategies.axes[0].get_lines() if len(line.get_xdata()) == len(record.curve.rounds)]
+    lines = [line for line in strategies.axes[0].get_lines() if np.size(line.get_xdata()) == len(record.curve.rounds)]
     assert len(lines) == 7  # one per run, and the median
-    np.testing.assert_allclose(
-        lines[-1].get_ydata(), np.median(record.curve.measure("last-strategies")[..., 1], axis=0)
-    )
+    median = np.median(record.curve.measure("last-strategies")[..., 1], axis=0)
+    np.testing.assert_allclose(np.asarray(lines[-1].get_ydata(), dtype=float), median)
     near = figures.nearest(record)
     assert near is not None and "mean of 6 replicas" in figures.title_of(near)
     three = gamesim.simulate("zeeman", "hedge", rounds=200, replicas=3, start="random")

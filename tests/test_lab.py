@@ -196,7 +196,7 @@ def test_a_game_is_read_from_text(lab: Lab) -> None:
 
 
 def test_equilibria_of_a_game_are_those_of_a_hand_solved_one() -> None:
-    game = gamesim.games.from_payoffs([[3, 0, 0.5], [0, 1, 0]], [[1, 0, -1], [0, 3, 2]])
+    game = gamesim.games.from_payoffs(np.array([[3, 0, 0.5], [0, 1, 0]]), [[1, 0, -1], [0, 3, 2]])
     sets = equilibria.sets(game)
     assert sets is not None
     assert [one["payoffs"] for one in sets["nash"]["profiles"]] == [[3, 1], [pytest.approx(0.75)] * 2, [1, 3]]

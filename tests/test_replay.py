@@ -41,7 +41,7 @@ def contents(html: str) -> tuple[list[dict[str, Any]], Any]:
 def uneven(seed: int = 0, **settings: Any) -> Record:
     """Play a game that is neither square nor symmetric."""
     game = Table.from_payoffs(
-        [[[1, 0, 3], [0, 2, -1]], [[0, 2, 1], [5, 0, 0.5]]],
+        np.array([[[1, 0, 3], [0, 2, -1]], [[0, 2, 1], [5, 0, 0.5]]]),
         players=["A", HOSTILE],
         actions=[["x", "y"], ["u", HOSTILE, "w"]],
     )

@@ -12,12 +12,12 @@ from gamesim.classroom import devices, payoffs, results
 from gamesim.classroom.room import Room
 from gamesim.engine.sums import Sums
 from gamesim.game import Game, Table
-from gamesim.lab import equilibria
-from gamesim.lab.choices import game_data
 from gamesim.measure import find, regrets
 from gamesim.measure.distance import why_left_out
 from gamesim.measure.moments import Moments
 from gamesim.observation.recording import sums_of
+from gamesim.views import equilibria
+from gamesim.views.frames import game_data
 
 CELLS = 512  # action profiles of the largest joint distribution that is shown
 FEW = 6  # players whose strategies are shown one by one

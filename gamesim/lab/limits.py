@@ -83,6 +83,7 @@ def read_game(files: Any) -> Table:
         raise InputError(f"a game must have at most {GAME_TEXT:,} characters of text, got {length:,}; {SMALLER}")
     place, text = texts[0]
     ending = PurePosixPath(place).suffix.lower()
+    game: Table
     if ending in (".nfg", ".gam") or (ending != ".csv" and text.lstrip().startswith("NFG ")):
         if len(texts) > 1:
             raise InputError(f"expected one {ending or '.nfg'} file, got {len(texts)} files")

@@ -9,6 +9,7 @@ import gzip
 import json
 import re
 from base64 import b64encode
+from collections.abc import Callable
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
@@ -88,7 +89,7 @@ def _pictures(record: Record) -> Any:
     """Yield what views draw besides frames, by its kind, as far as it is quickly computed."""
     game = record.game
     assert isinstance(game, Table)
-    makers = {
+    makers: dict[str, Callable[[], Any]] = {
         "sets": lambda: equilibria.sets(game),
         "portrait": lambda: (found := still_portrait(record)) and pictures.portrait(found),
         "cloud": lambda: None if record.single else pictures.cloud(record),

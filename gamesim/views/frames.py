@@ -170,8 +170,11 @@ class Feed:
     def frame(self, simulation: Simulation, moments: Moments | None, status: int, speed: float) -> Numbers:
         """Return the next part of a frame: the state and the new rows of the curve and the path."""
         count = len(simulation.checkpoint_rounds) - self.sent_rows
-        empty = moments is None or count == 0
-        new = np.zeros((0, 0)) if empty else rows(moments[self.sent_rows : self.sent_rows + count])
+        new = (
+            np.zeros((0, 0))
+            if moments is None or count == 0
+            else rows(moments[self.sent_rows : self.sent_rows + count])
+        )
         stride, path = simulation.trajectory()
         if path.shape[1] > PATH_ACTIONS:
             path = path[:0]

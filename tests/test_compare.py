@@ -185,7 +185,8 @@ def test_figures_are_drawn_again_from_the_record(tmp_path: Path, capsys: pytest.
     for path in drawn:
         path.unlink()
     assert main(["figures", str(out)]) == 0
-    assert [path.read_bytes() for path in sorted((out / "figures").iterdir())] == before
+    assert [path.read_bytes() for path in sorted((out / "figures").glob("*.svg"))] == before
+    assert len(list((out / "figures").glob("*.png"))) == len(before)
     assert (out / "report.html").read_bytes() == page
     capsys.readouterr()
     assert main(["figures", str(tmp_path)]) == 2

@@ -186,8 +186,8 @@ def test_a_run_whose_figures_or_measures_were_cut_short_is_resumed(
 ) -> None:
     draw, measure = figures.draw_run, summary.summarise
 
-    def interrupted_drawing(*given: Any) -> list[Path]:
-        drawn = draw(*given)
+    def interrupted_drawing(*given: Any, **named: Any) -> list[Path]:
+        drawn = draw(*given, **named)
         signal.raise_signal(signal.SIGINT)
         return drawn
 

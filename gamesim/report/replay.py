@@ -17,10 +17,9 @@ from posixpath import dirname, join, normpath
 from typing import Any
 
 from gamesim.errors import InputError
-from gamesim.figures.portrait import still_portrait
 from gamesim.game import Table
 from gamesim.record import Record
-from gamesim.views import equilibria, frames, pictures
+from gamesim.views import equilibria, frames
 
 SHAPE = 1  # number of the message that announces the layout of the frames
 FIRST = "replay.js"  # the module that is run
@@ -87,6 +86,9 @@ def _messages(record: Record, no_distance: str | None) -> Any:
 
 def _pictures(record: Record) -> Any:
     """Yield what views draw besides frames, by its kind, as far as it is quickly computed."""
+    from gamesim.figures.portrait import still_portrait  # imports matplotlib, which is slow
+    from gamesim.views import pictures
+
     game = record.game
     assert isinstance(game, Table)
     makers: dict[str, Callable[[], Any]] = {

@@ -14,6 +14,8 @@ from gamesim.cli.main import main
 from gamesim.errors import InputError
 from gamesim.observation import observed, payoffs_in_seat
 
+pytestmark = pytest.mark.slow
+
 
 def room_of(game: str = "chicken", **given: Any) -> Any:
     chosen: Any = {"matching": "groups", "rounds": 10, "seconds": 10.0, "learner": "hedge", "seed": 1}

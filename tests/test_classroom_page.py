@@ -13,7 +13,10 @@ import pytest
 from tests.chromium import PROGRAM, Page, wait
 from tests.classroom_server import Class, running_class
 
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed"),
+]
 PICTURES = os.environ.get("GAMESIM_PICTURES")  # a folder to which the screens are written, to be looked at
 
 

@@ -31,6 +31,8 @@ from gamesim.cli.main import main
 from tests.chromium import wait
 from tests.classroom_server import Client, running_class
 
+pytestmark = pytest.mark.slow
+
 
 def fetched(origin: Any, path: Any, secret: Any = None) -> Any:
     request = urllib.request.Request(origin + path, headers={"authorization": f"Bearer {secret}"} if secret else {})

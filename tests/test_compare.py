@@ -15,6 +15,8 @@ from gamesim.formatting import two_digits
 from gamesim.report import compare
 from gamesim.scenario import Scenario, read
 
+pytestmark = pytest.mark.slow
+
 
 def test_contenders_carry_their_settings() -> None:
     chosen = compare.contenders("hedge, hedge:rate=0.1,blum-mansour:rows=adahedge")

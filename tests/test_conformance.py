@@ -11,6 +11,8 @@ from gamesim.learner import Guarantee, Learner
 from gamesim.players.hedge import Hedge
 from gamesim.players.uniform import Uniform
 
+pytestmark = pytest.mark.slow
+
 LEARNERS = players.available()
 
 

@@ -28,6 +28,8 @@ from gamesim.study.model import Study
 from gamesim.study.results import read_results
 from gamesim.study.store import FILE, Store
 
+pytestmark = pytest.mark.slow
+
 FLIPS = int(os.environ.get("GAMESIM_FLIPS", "150"))
 SCENARIO = """
 title = "Café"

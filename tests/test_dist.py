@@ -10,6 +10,8 @@ from hatchling import build
 
 import gamesim
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 FOLDERS = {"gamesim": "gamesim", **{name: f"gamesim/{name}" for name in ("players", "games", "scenarios")}}
 

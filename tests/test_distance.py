@@ -14,6 +14,8 @@ from gamesim.measure.incentives import EquilibriumKind, Incentives
 from gamesim.measure.linear_programs import INTERIOR, SIMPLEX
 from tests.test_equilibrium import random_game, random_joint
 
+pytestmark = pytest.mark.slow
+
 PENNIES = Table.from_payoffs([[[1, -1], [-1, 1]], [[-1, 1], [1, -1]]])
 SIZES = st.lists(st.integers(1, 4), min_size=2, max_size=4).map(tuple)
 

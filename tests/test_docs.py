@@ -20,6 +20,8 @@ from gamesim.cli.main import build_parser, main
 from gamesim.scenario import Scenario
 from gamesim.scenario import schema as scenario_schema
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 PAGES = [
     ROOT / "README.md",

@@ -13,6 +13,8 @@ import pytest
 
 import gamesim
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(gamesim.__file__).parents[1]
 PACKAGES = {"gamesim": ROOT / "gamesim", "gamesim.players": ROOT / "players", "gamesim.games": ROOT / "games"}
 

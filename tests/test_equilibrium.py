@@ -14,6 +14,8 @@ from gamesim.errors import InputError
 from gamesim.game import Game, Table
 from gamesim.measure.incentives import EquilibriumKind
 
+pytestmark = pytest.mark.slow
+
 BAD = np.array([[0, -2, 1], [1, 0, -2], [-2, 1, 0]])
 CHICKEN = Table.from_payoffs([[[6, 2], [7, 0]], [[6, 7], [2, 0]]], name="chicken", actions=[["Chicken", "Dare"]] * 2)
 SHAPLEY = Table.from_payoffs([np.eye(3), np.eye(3)[[1, 2, 0]]])

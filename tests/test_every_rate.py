@@ -14,6 +14,8 @@ from gamesim.learner import Learner
 from gamesim.measure import regrets
 from gamesim.rates import RateSetting
 
+pytestmark = pytest.mark.slow
+
 Array = NDArray[np.float64]
 
 SCHEDULE = "0.3*t^-0.4"

@@ -15,6 +15,8 @@ from gamesim.game import Table
 from gamesim.measure.elimination import live_profiles
 from gamesim.measure.incentives import EquilibriumKind
 
+pytestmark = pytest.mark.slow
+
 KINDS: tuple[EquilibriumKind, ...] = ("ce", "cce")
 Array = NDArray[np.float64]
 

@@ -19,6 +19,8 @@ from gamesim.game import Table
 from gamesim.measure.incentives import EQUILIBRIUM_KINDS, EquilibriumKind
 from tests.exact_reference import Equilibria, as_fractions
 
+pytestmark = pytest.mark.slow
+
 TOLERANCE = 1e-9
 SIZES = [(2, 2), (2, 3), (3, 2), (2, 2, 2), (3, 3)]
 EVERYTHING = os.environ.get("GAMESIM_EXACT") == "all"

@@ -19,7 +19,10 @@ from gamesim.cli.main import main
 from gamesim.report import compare, run_folder, summary
 from gamesim.scenario import read
 
-pytestmark = pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="signals, and processes in /proc")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="signals, and processes in /proc"),
+]
 
 SCENARIO = """
 rounds = 3000

@@ -37,6 +37,8 @@ from gamesim.study.description import Description
 from gamesim.study.results import Results
 from gamesim.study.store import Row
 
+pytestmark = pytest.mark.slow
+
 ODD = Table.from_payoffs(
     np.array([[[1, 2, 3], [2, 1, 0.5]], [[0, 1, 30], [3, 1, 2]]]),
     name="A $very$ long name of a game_with <odd> & letters 鶏",

@@ -15,6 +15,8 @@ from matplotlib.figure import Figure
 import gamesim
 from gamesim import InputError, Record, figures
 
+pytestmark = pytest.mark.slow
+
 matplotlib.use("agg")
 
 

@@ -8,9 +8,13 @@ import sys
 from pathlib import Path
 from random import Random
 
+import pytest
+
 from tests.fuzzing.inputs import made
 from tests.fuzzing.kinds import KINDS
 from tests.fuzzing.oracle import FAULTS
+
+pytestmark = pytest.mark.slow
 
 ROOT = Path(__file__).parents[1]
 CORPUS = ROOT / "tests" / "fuzzing" / "corpus"

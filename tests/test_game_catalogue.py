@@ -15,6 +15,8 @@ from gamesim.games.aggregative import Aggregative
 from gamesim.games.networks import LocalPublicGoods, Polymatrix, polymatrix
 from gamesim.games.routing import Routing
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 
 

@@ -18,6 +18,8 @@ from gamesim.study import model
 from gamesim.study.model import Study
 from gamesim.study.store import Store
 
+pytestmark = pytest.mark.slow
+
 BASE: dict[str, Any] = {"rounds": 5, "game": {"name": "chicken"}, "everyone": {"learner": "hedge"}}
 
 

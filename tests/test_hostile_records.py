@@ -14,6 +14,8 @@ import gamesim
 from gamesim import sealed
 from gamesim.errors import InputError
 
+pytestmark = pytest.mark.slow
+
 ROUNDS = 20
 
 

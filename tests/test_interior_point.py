@@ -19,6 +19,8 @@ from gamesim.measure.incentives import EQUILIBRIUM_KINDS, EquilibriumKind, Incen
 from gamesim.measure.interior_point import HalfSquares, NegativeEntropy, minimise_sum
 from gamesim.measure.relative_interior import in_integers
 
+pytestmark = pytest.mark.slow
+
 Array = NDArray[np.float64]
 
 

@@ -19,6 +19,8 @@ import pytest
 from gamesim.engine import compiled, kernel_cache
 from gamesim.engine.compiled import kernel
 
+pytestmark = pytest.mark.slow
+
 FLIPS = int(os.environ.get("GAMESIM_FLIPS", "120"))
 SOURCE = """
 def weighted(vector):

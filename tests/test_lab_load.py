@@ -25,6 +25,8 @@ from gamesim.views.frames import DONE, PAUSED, PLAYING, SEEKING
 from tests.chromium import wait
 from tests.lab_server import Lab, running_lab
 
+pytestmark = pytest.mark.slow
+
 ENDLESS: dict[str, Any] = {"rounds": 10**9, "game": {"name": "shapley"}, "players": [{"learner": "hedge"}] * 2}
 LARGE: dict[str, Any] = {
     "rounds": 10**9,

@@ -19,7 +19,10 @@ from tests.lab_browser import ALL, CHICKEN, SHAPLEY, click, play_out, scenario_i
 from tests.lab_server import Lab
 
 lab, browser, page = lab_browser.lab, lab_browser.browser, lab_browser.page  # fixtures
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed"),
+]
 
 
 def measured(scenario: Any, tmp_path: Path, capsys: Any) -> dict[str, Any]:

@@ -20,7 +20,10 @@ from tests.lab_browser import ALL, CHICKEN, click, play_out, scenario_in_address
 from tests.lab_server import Lab, running_lab
 
 lab, browser, page = lab_browser.lab, lab_browser.browser, lab_browser.page  # fixtures
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed"),
+]
 
 SIZES = [(390, 844), (1366, 768), (1920, 1080)]
 SMALL: dict[str, Any] = {**CHICKEN, "rounds": 2000, "players": [{"learner": "hedge", "perturb": 0.5}] * 2}

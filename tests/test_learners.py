@@ -24,6 +24,8 @@ from gamesim.players._kernels.numeric import exponential
 from gamesim.players._kernels.simplex import inverse_power, project
 from gamesim.players.squint import erfcx, evidence
 
+pytestmark = pytest.mark.slow
+
 Array = NDArray[np.float64]
 
 

@@ -12,6 +12,8 @@ from gamesim.cli.main import main
 from gamesim.literature import entries
 from gamesim.literature.entry import SMALL, Result
 
+pytestmark = pytest.mark.slow
+
 DOCS = Path(__file__).parents[1] / "docs"
 PAGE = (DOCS / "literature.md").read_text(encoding="utf-8")
 SECTIONS = dict(re.findall(r"^## (\S+-\d{4})\n\n(.*?)(?=^## )", PAGE, re.MULTILINE | re.DOTALL))

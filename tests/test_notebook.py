@@ -15,6 +15,8 @@ from gamesim import InputError, Record, Table, games, players
 from gamesim.study.model import Study
 from tests.chromium import PROGRAM, Page
 
+pytestmark = pytest.mark.slow
+
 EVIL = "<script>document.title='bad'</script><img src=x onerror=\"document.title='bad'\">"
 ODD = Table.from_payoffs(
     [[[3, 0, 2], [5, 1, 7]], [[3, 5, 1], [0, 1, 4]]],

@@ -13,6 +13,8 @@ from gamesim.errors import InputError
 from gamesim.observation import drawn, intervals, observed, payoffs_in_seat, read, write
 from gamesim.simulation import Simulation
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("name", ["chicken", "jordan", "commitment"])
 def test_a_log_of_a_simulated_run_has_its_numbers_exactly(name: Any, tmp_path: Any) -> None:

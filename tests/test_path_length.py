@@ -10,6 +10,8 @@ import pytest
 import gamesim
 from gamesim import players
 
+pytestmark = pytest.mark.slow
+
 
 def stepped(game: str, learners: Any, rounds: int, **options: Any) -> Any:
     """Return the strategies of every round, concatenated over players, by steps of one round."""

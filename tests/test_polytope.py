@@ -18,6 +18,8 @@ from gamesim.measure.interior_point import HalfSquares, NegativeEntropy, minimis
 from gamesim.measure.polytope import Norm
 from tests.test_equilibrium import BAD, CHICKEN, SHAPLEY, random_game, random_joint, with_mixed_nash
 
+pytestmark = pytest.mark.slow
+
 UNEVEN = Table.from_payoffs([[[4, 1, 0], [5, 0, 2]], [[3, 4, 1], [2, 0, 5]]])
 KINDS = pytest.mark.parametrize("kind", ["ce", "cce"])
 

@@ -16,6 +16,8 @@ from gamesim.measure.endings import endings
 from gamesim.portraits import Dynamics, stability
 from gamesim.report.summary import summarise
 
+pytestmark = pytest.mark.slow
+
 UNEVEN = Table.from_payoffs([[[3.0, -1.0], [0.5, 2.0]], [[1.0, 4.0], [2.5, -2.0]]], name="uneven")
 THREE = games.make("uniform", players=3, actions=[2, 2, 2], seed=11)
 MEMORYLESS = ("replicator:step=0.2", "hedge:rate=0.3", "gradient:rate=0.1", "logit", "q-learning")

@@ -11,6 +11,8 @@ from gamesim.learner import Learner
 from gamesim.measure import regrets
 from gamesim.scenario import Scenario
 
+pytestmark = pytest.mark.slow
+
 SCHEDULES: dict[str, Any] = {
     "0.5/sqrt(t)": lambda t: 0.5 / np.sqrt(t),
     "0.8*t^-0.25": lambda t: 0.8 * t**-0.25,

@@ -20,6 +20,8 @@ from gamesim.report.html import report_html
 from gamesim.views import equilibria, frames
 from tests.chromium import PROGRAM, Page, wait
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
 SIZES = [(390, 844), (1366, 768), (1920, 1080)]
 in_browser = pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed")

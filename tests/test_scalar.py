@@ -21,6 +21,8 @@ from gamesim.players._kernels.scalar import (
     regret_bound,
 )
 
+pytestmark = pytest.mark.slow
+
 Array = NDArray[np.float64]
 G = 2.0
 COMPARATORS = np.concatenate([-(10.0 ** np.arange(2, -5, -0.5)), [0.0], 10.0 ** np.arange(-4, 2.5, 0.5)])

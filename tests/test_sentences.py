@@ -29,6 +29,8 @@ from gamesim.report import summary as report
 from gamesim.report.html import comparison_html, report_html
 from gamesim.scenario import Scenario
 
+pytestmark = pytest.mark.slow
+
 Array = NDArray[Any]
 ROADS = Table.from_payoffs([[[-2, -1], [-1, -2]]] * 2, name="two roads")
 

@@ -28,6 +28,7 @@ from tests.graph_settings import SMALL
 BERTRAND = "bertrand with top = 1000000000 needs a table of 2.0e+18 payoffs (13.9 EiB); at most 16,777,216 are allowed"
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="needs limits on memory and processor time")
 @pytest.mark.parametrize(("what", "least"), [("games", 3000), ("graphs", 2000), ("learners", 600), ("simulations", 40)])
 def test_an_extreme_value_works_or_is_refused(what: str, least: int) -> None:

@@ -36,6 +36,8 @@ from gamesim.study.statistics import mean, slope
 from gamesim.study.store import Row
 from gamesim.study.tables import tables
 
+pytestmark = pytest.mark.slow
+
 BASE: dict[str, Any] = {
     "rounds": 60,
     "game": {"name": "uniform", "settings": {"actions": [2, 3]}},

@@ -29,6 +29,8 @@ from gamesim.study.run import run_study
 from gamesim.study.store import FILE, Store
 from tests.test_damage import in_format
 
+pytestmark = pytest.mark.slow
+
 BASE: dict[str, Any] = {
     "rounds": 50,
     "game": {"name": "uniform", "settings": {"actions": [2, 3]}},

@@ -55,6 +55,8 @@ from gamesim.wavelet_theorem.points import Labels, Point, Values
 from tests.algorithm_one import AlgorithmOne
 from tests.test_sweep import here
 
+pytestmark = pytest.mark.slow
+
 DOCS = Path(__file__).parents[1] / "docs"
 
 

@@ -8,6 +8,8 @@ import pytest
 
 from gamesim import players
 
+pytestmark = pytest.mark.slow
+
 ROUNDS = 2000
 Array = Any
 

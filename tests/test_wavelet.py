@@ -13,6 +13,8 @@ from gamesim.players._kernels.relabelling import owners
 from gamesim.players.wavelet import Wavelet, WaveletContinuous
 from tests.algorithm_one import AlgorithmOne
 
+pytestmark = pytest.mark.slow
+
 Array = NDArray[np.float64]
 Clock = Literal["blocks", "continuous"]
 ROUNDS = 1000

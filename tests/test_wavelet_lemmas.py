@@ -12,6 +12,8 @@ from gamesim.players._kernels.relabelling import owners, shares, spread_evenly, 
 from gamesim.players._kernels.wavelet import write_gradient
 from tests.algorithm_one import haar_vectors, owner_of
 
+pytestmark = pytest.mark.slow
+
 Array = NDArray[np.float64]
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.sampled_from([1, 2, 4, 8, 16, 32])

@@ -19,6 +19,8 @@ from gamesim.report.summary import summarise
 from gamesim.wavelet_theorem.hints import FAMILIES, suffer
 from tests.algorithm_one import AlgorithmOne
 
+pytestmark = pytest.mark.slow
+
 Array = NDArray[np.float64]
 CLOCKS = {"blocks": Wavelet, "continuous": WaveletContinuous, "optimistic": WaveletOptimistic}
 ROUNDS = 2000

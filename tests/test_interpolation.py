@@ -20,6 +20,8 @@ from gamesim.players.wavelet import _coefficients
 from gamesim.simulation import Simulation
 from gamesim.simulation.ordering import spectral_order
 
+pytestmark = pytest.mark.slow
+
 Array = NDArray[np.float64]
 CLOCKS = (Wavelet, WaveletContinuous, WaveletOptimistic)
 CHECKED = {2: (1, 2, 7, 40, 250), 3: (1, 7, 40, 250), 4: (7, 250)}  # rounds, by the number of actions

@@ -15,7 +15,10 @@ from gamesim import atomic
 from gamesim.cli.main import main
 from gamesim.scenario import read
 
-pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(os.name != "posix", reason="signals"),
+]
 
 SCENARIO = """
 rounds = 2000000

@@ -37,6 +37,8 @@ from gamesim.views import equilibria, frames
 from tests.chromium import wait
 from tests.lab_server import Lab, running_lab
 
+pytestmark = pytest.mark.slow
+
 CHICKEN = {
     "rounds": 10_000,
     "game": {"name": "chicken"},

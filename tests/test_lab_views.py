@@ -16,7 +16,10 @@ from tests.lab_browser import play_out, scenario_in_address, visit
 from tests.lab_server import Lab
 
 lab, browser, page = lab_browser.lab, lab_browser.browser, lab_browser.page  # fixtures
-pytestmark = pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed"),
+]
 
 SIZES = [(390, 844), (1366, 768), (1920, 1080)]
 BATTLE = {

@@ -25,6 +25,8 @@ from gamesim.report.summary import summarise
 from tests.exact_reference import Equilibria, as_fractions
 from tests.test_equilibrium import random_game, random_joint
 
+pytestmark = pytest.mark.slow
+
 BRACKET = DistanceBounds(0.125, 0.5, None)
 
 

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from gamesim import players
 from tests.test_learners import losses, strategies
 
+pytestmark = pytest.mark.slow
+
 Array = NDArray[np.float64]
 
 

@@ -25,6 +25,8 @@ from gamesim.games.networks import (
 from gamesim.games.routing import Routing, routing
 from gamesim.games.routing.social_cost import divisible_bound
 
+pytestmark = pytest.mark.slow
+
 PATH = {"n": 4}
 TRIPS: list[list[str | int]] = [["0,0", "3,3", 2], ["0,1", "2,3", 2], ["1,0", "1,3", 1]]
 SMALL: list[NetworkGame] = [

@@ -18,6 +18,8 @@ from gamesim.report import compare
 from gamesim.scenario import Scenario, read
 from gamesim.study.model import Study
 
+pytestmark = pytest.mark.slow
+
 LEARNER = """\
 import numpy as np
 from pathlib import Path

@@ -15,6 +15,8 @@ from gamesim.measure.trend_words import in_words
 from gamesim.report import html as page
 from gamesim.report import summary as report
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>&amp;"
 EMPTY = {"meta", "link", "br", "img"}
 

@@ -16,6 +16,8 @@ from gamesim.game import Table
 from gamesim.games import families, tables
 from gamesim.games.io import interop, nfg
 
+pytestmark = pytest.mark.slow
+
 TABLES = list(tables.available())
 PEERS = {"pygambit": "pygambit", "quantecon.game_theory": "quantecon", "pyspiel": "open_spiel"}
 

@@ -10,6 +10,8 @@ import gamesim
 from gamesim import InputError, Simulation, games, players, simulate
 from gamesim.games.varying import Varying
 
+pytestmark = pytest.mark.slow
+
 GAME = games.make("uniform", players=3, actions=[3, 2, 4], seed=8)
 LEARNERS = ["hedge", "regret-matching", "gradient"]
 

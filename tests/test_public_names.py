@@ -27,6 +27,8 @@ from gamesim.learner import Learner
 from tests.test_docs import PAGES, blocks
 from tests.test_peers_games import peer
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).parents[1]
 REFERENCE = ROOT / "docs" / "reference"
 DIRECTIVE = re.compile(r"^\.\. auto(?P<kind>\w+):: (?P<name>[\w.]+)\n(?:   :members:(?P<members>.*)\n)?", re.M)

@@ -26,6 +26,8 @@ from gamesim.scenario import Scenario
 from gamesim.views import frames
 from tests.lab_server import running_lab
 
+pytestmark = pytest.mark.slow
+
 Floats = NDArray[np.float64]
 
 TWO_BY_THREE = games.from_payoffs([[1.0, 0.0, 3.0], [0.0, 2.0, -1.0]], [[0.0, 2.0, 1.0], [5.0, 0.0, 0.5]])

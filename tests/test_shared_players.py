@@ -12,6 +12,8 @@ from gamesim.game import Game
 from gamesim.record import Record
 from gamesim.simulation import Simulation
 
+pytestmark = pytest.mark.slow
+
 
 def _polymatrix() -> Game:
     return games.make("polymatrix", graph="barabasi-albert", graph_settings={"n": 31, "m": 3}, game="uniform")

@@ -26,6 +26,8 @@ from gamesim.study.store import Row, Store
 from gamesim.user_learners import StoredLearner
 from tests.test_sweep import a_cluster, here
 
+pytestmark = pytest.mark.slow
+
 COMPILED = (Path(__file__).parents[1] / "examples" / "learners" / "my_hedge.py").read_text()
 PYTHON = """\
 import numpy as np
@@ -420,6 +422,7 @@ def test_kernels_are_cached_by_what_is_compiled_into_them(folder: Path, monkeypa
     import numba
 
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(folder / "cache"))
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)  # it has the second of a change, and these are faster
     start = "from gamesim.engine.compiled import kernel\n"
     source = f"{start}from helper import inner, SHIFT\n\n@kernel\ndef outer(x):\n    return inner(x) + SHIFT\n"
     monkeypatch.syspath_prepend(str(folder))

@@ -2,6 +2,7 @@
 # make test   sets everything up and runs every check
 # make docs   sets everything up and builds the documentation
 # make exact  compares small games with exact arithmetic, in about two minutes
+# make thorough   runs the tests that try some of very many cases with all of them, or with many more
 # make fuzz   runs damaged and extreme inputs: COUNT of them, from SEED; those that fail are saved in build/fuzzing
 # make generate   rewrites schemas, lists of names, tables and pictures
 # make bench-compare A=OLD B=NEW   compares the stored benchmark results of two commits
@@ -20,7 +21,9 @@ SEED ?= 0
 TESTS ?= tests
 PYTHONS ?= python3.11 python3.12 python3.13
 
-.PHONY: demo test exact fuzz docs generate kills bench-compare dist test-dist test-lowest test-pythons mutation startup
+unexport PYTHONDONTWRITEBYTECODE  # without bytecode, every process compiles every module anew
+
+.PHONY: demo test exact thorough fuzz docs generate kills bench-compare dist test-dist test-lowest test-pythons mutation startup
 
 demo: $(VENV)/demo
 	$(BIN)/gamesim run chicken --out runs/demo --force
@@ -31,10 +34,15 @@ test: $(VENV)/test
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/python tests/check_package.py
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+	$(BIN)/gamesim run chicken-wavelet --rounds 1 --no-figures --quiet --out build/compiled --force  # or both would compile
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal $(OPTIONS)
 
 exact: $(VENV)/test
 	GAMESIM_EXACT=all OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 tests/test_exactness.py
+
+thorough: $(VENV)/test
+	GAMESIM_SIZES=all GAMESIM_FLIPS=1000 GAMESIM_KILLS=20 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 \
+	    tests/test_sizes.py tests/test_damage.py tests/test_kernel_cache.py tests/test_classroom_server.py
 
 docs: $(VENV)/test
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going -q -b html docs docs/_build

@@ -121,6 +121,12 @@ def passes(tests: list[str], folder: Path, seconds: int, quiet: bool = True) -> 
     return os.waitpid(child, 0)[1] == 0
 
 
+def in_order(tests: list[str], path: Path) -> list[str]:
+    """Return tests with those first that name the changed module, and so most likely notice."""
+    module = ".".join(path.with_suffix("").parts)
+    return sorted(tests, key=lambda test: module not in (ROOT / test).read_text(encoding="utf-8"))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("subject", choices=SUBJECTS)
@@ -147,7 +153,7 @@ def main() -> int:
         survivors = []
         for k, mutant in enumerate(drawn):
             (folder / mutant.path).write_text(mutant.text, encoding="utf-8")
-            if passes(tests, folder, arguments.seconds):
+            if passes(in_order(tests, mutant.path), folder, arguments.seconds):
                 survivors.append(mutant)
                 print(f"survives: {mutant.path}:{mutant.line}: {mutant.change}", flush=True)
             shutil.copy2(ROOT / mutant.path, folder / mutant.path)

@@ -173,10 +173,15 @@ def test_a_run_folder_repeats_itself(run: Run) -> None:
 def test_a_run_folder_has_figures_and_a_full_summary(run: Run) -> None:
     assert run("run", "prisoners-dilemma", "--rounds", "20")[0] == 0
     folder = Path("runs/prisoners-dilemma-0")
-    drawn = {path.stem for path in (folder / "figures").iterdir()}
-    assert {path.suffix for path in (folder / "figures").iterdir()} == {".svg"}
-    assert run("figures", str(folder))[0] == 0
-    assert {path.name for path in (folder / "figures").glob("*.png")} == {f"{name}.png" for name in drawn}
+    before = contents(folder)
+    drawn = list((folder / "figures").iterdir())
+    assert {path.suffix for path in drawn} == {".svg"}
+    for path in drawn:
+        path.unlink()
+    assert run("figures", str(folder))[0] == 0  # from the record, with the same bytes
+    after = contents(folder)
+    assert set(after) - set(before) == {f"figures/{path.stem}.png" for path in drawn}
+    assert {name: after[name] for name in before} == before
     summary = json.loads((folder / "summary.json").read_text(), parse_constant=pytest.fail)
     assert summary["stopped"] is False
     assert summary["welfare_range"]["ce"] == pytest.approx([2, 2])
@@ -660,7 +665,7 @@ def test_the_verdict_is_printed_before_figures_are_drawn(
     "arguments",
     [
         ["list", "games"],
-        ["run", "chicken", "--rounds", "50", "--quiet", "--json"],
+        ["run", "chicken", "--rounds", "50", "--quiet", "--json", "--no-figures"],
         ["run", "chicken", "--rounds", "50"],
     ],
 )
@@ -673,7 +678,8 @@ def test_a_broken_pipe_is_not_an_error(arguments: list[str]) -> None:
     assert process.returncode == 128 + signal.SIGPIPE  # as shells report it for cat and other programs
     if "run" in arguments:
         assert gamesim.load("runs/chicken-0/record").rounds == 50
-        assert Path("runs/chicken-0/report.html").is_file() and os.listdir("runs") == ["chicken-0"]
+        assert Path("runs/chicken-0/report.html").is_file() != ("--no-figures" in arguments)
+        assert os.listdir("runs") == ["chicken-0"]
 
 
 def test_help_loads_no_numerical_library() -> None:

@@ -30,7 +30,7 @@ from gamesim.study.store import FILE, Store
 
 pytestmark = pytest.mark.slow
 
-FLIPS = int(os.environ.get("GAMESIM_FLIPS", "150"))
+FLIPS = int(os.environ.get("GAMESIM_FLIPS", "60"))
 SCENARIO = """
 title = "Café"
 rounds = 300
@@ -94,7 +94,10 @@ def write_record(folder: Path) -> None:
 def write_run(folder: Path) -> None:
     """Write a run that was stopped, and can therefore be resumed."""
     path = write_scenario(folder)
-    assert main(["run", str(path), "--out", str(folder / "run"), "--quiet", "--rounds", "200"]) == 0
+    assert main(["run", str(path), "--out", str(folder / "run"), "--quiet", "--rounds", "200", "--no-figures"]) == 0
+    (folder / "run" / "figures").mkdir()
+    for unread in ("figures/gaps.svg", "report.html"):
+        (folder / "run" / unread).write_text("not read")
     document = sealed.examine(folder / "run" / "summary.json")
     scenario = (folder / "run" / "scenario.toml").read_text(encoding="utf-8")
     (folder / "run" / "scenario.toml").write_text(scenario.replace("rounds = 200", "rounds = 300"), encoding="utf-8")

@@ -27,19 +27,16 @@ def test_there_are_programs_and_notebooks() -> None:
 def test_program(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert len(path.read_text().splitlines()) <= (30 if path.stem in SHORT else 40)
     runpy.run_path(str(path), run_name="__main__")
-    assert capsys.readouterr().out.count("\n") >= 2
-
-
-def test_programs_print_what_they_claim(capsys: pytest.CaptureFixture[str]) -> None:
-    def printed(name: str) -> str:
-        runpy.run_path(str(FOLDER / f"{name}.py"), run_name="__main__")
-        return capsys.readouterr().out
-
-    last = [float(line.split()[-3]) for line in printed("last_iterate").splitlines()[1:]]
-    assert last[3] > last[0] and last[7] < 0.02 < last[4]  # optimism makes the last strategies converge
-    assert re.findall(r": (\d+)", printed("four_hundred_starts")) == ["190", "190", "20"]
-    regret, bound = map(float, re.findall(r"swap regret (\S+) ≤ (\d+)", printed("swap_log_barrier"))[0])
-    assert 0 < regret < bound
+    printed = capsys.readouterr().out
+    assert printed.count("\n") >= 2
+    if path.stem == "last_iterate":
+        last = [float(line.split()[-3]) for line in printed.splitlines()[1:]]
+        assert last[3] > last[0] and last[7] < 0.02 < last[4]  # optimism makes the last strategies converge
+    if path.stem == "four_hundred_starts":
+        assert re.findall(r": (\d+)", printed) == ["190", "190", "20"]
+    if path.stem == "swap_log_barrier":
+        regret, bound = map(float, re.findall(r"swap regret (\S+) ≤ (\d+)", printed)[0])
+        assert 0 < regret < bound
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: str(path.stem))

@@ -403,7 +403,7 @@ def campaign(*given: str) -> str:
 
 
 def test_commands_survive_kills() -> None:
-    printed = campaign("--kills", os.environ.get("GAMESIM_KILLS", "2"))
+    printed = campaign("--kills", os.environ.get("GAMESIM_KILLS", "1"))
     assert printed.count("nothing lost, duplicated or left behind") == 4
 
 

@@ -1,5 +1,6 @@
 """Games by name: how they are found, their names as types, and what they import."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -52,9 +53,9 @@ def test_an_edge_takes_games_with_a_table_only(game: str) -> None:
         polymatrix("cycle", {"n": 3}, game)
 
 
-def fresh(code: str) -> str:
+def fresh(code: str, *given: str) -> str:
     """Return what a new process prints that has imported nothing."""
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, cwd=ROOT)
+    done = subprocess.run([sys.executable, "-c", code, *given], capture_output=True, text=True, check=False, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -67,13 +68,28 @@ def test_networkx_is_imported_only_for_games_on_graphs(tmp_path: Path) -> None:
     assert {"chicken", "routing", "polymatrix"} <= set(listed.split())
 
 
-@pytest.mark.parametrize("name", ["polymatrix", "local-public-goods", "routing", "pigou-crowd"])
-def test_a_new_process_reads_network_games_without_importing_them(name: str, tmp_path: Path) -> None:
-    game = games.make(name)
-    games.save(game, tmp_path / "game.npz")
-    gamesim.simulate(game, "hedge", rounds=5).save(tmp_path / "record")
-    kind = type(game).__name__
-    read = f"import gamesim; print(type(gamesim.games.load({str(tmp_path / 'game.npz')!r})).__name__)"
-    assert fresh(read).split() == [kind]
-    record = f"import gamesim; print(type(gamesim.load({str(tmp_path / 'record')!r}).game).__name__)"
-    assert fresh(record).split() == [kind]
+READ = """
+import os
+import sys
+import gamesim
+import numba
+
+for path in sys.argv[1:]:
+    if not os.fork():  # each process has imported no game
+        game = gamesim.games.load(path) if path.endswith(".npz") else gamesim.load(path).game
+        print(type(game).__name__)
+        sys.exit()
+    assert os.wait()[1] == 0
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+def test_a_new_process_reads_network_games_without_importing_them(tmp_path: Path) -> None:
+    paths, kinds = [], []
+    for name in ("polymatrix", "local-public-goods", "routing", "pigou-crowd"):
+        game = games.make(name)
+        paths += [tmp_path / f"{name}.npz", tmp_path / name]
+        kinds += [type(game).__name__] * 2
+        games.save(game, paths[-2])
+        gamesim.simulate(game, "hedge", rounds=5).save(paths[-1])
+    assert fresh(READ, *map(str, paths)).split() == kinds

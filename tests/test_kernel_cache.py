@@ -102,9 +102,7 @@ def test_a_flipped_bit_never_gives_a_wrong_kernel(function: Function, tmp_path: 
     for flip in range(FLIPS):
         path = chance.choice(list(kept))
         damaged = bytearray(kept[path])
-        at = (
-            flip if flip < FLIPS // 3 else chance.randrange(len(damaged))
-        )  # the start is the most delicate part
+        at = flip if flip < FLIPS // 3 else chance.randrange(len(damaged))  # the start is the most delicate part
         damaged[at] ^= 1 << chance.randrange(8)
         path.write_bytes(damaged)
         assert was_compiled(function), (path.name, at)

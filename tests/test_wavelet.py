@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 Array = NDArray[np.float64]
 Clock = Literal["blocks", "continuous"]
-ROUNDS = 1000
+ROUNDS = 500
 
 
 def adversaries(actions: int, random: np.random.Generator) -> list[Callable[[int, Array], Array]]:

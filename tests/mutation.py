@@ -132,7 +132,7 @@ def main() -> int:
     parser.add_argument("subject", choices=SUBJECTS)
     parser.add_argument("--count", type=int, default=100, help="number of mutants (default 100)")
     parser.add_argument("--seed", type=int, default=0, help="which mutants are drawn (default 0)")
-    parser.add_argument("--seconds", type=int, default=600, help="time limit of one mutant (default 600)")
+    parser.add_argument("--seconds", type=int, default=600, help="time limit of a test file (default 600)")
     arguments = parser.parse_args()
     files, names = SUBJECTS[arguments.subject]
     tests = [f"tests/test_{name}.py" for name in names]
@@ -153,7 +153,7 @@ def main() -> int:
         survivors = []
         for k, mutant in enumerate(drawn):
             (folder / mutant.path).write_text(mutant.text, encoding="utf-8")
-            if passes(in_order(tests, mutant.path), folder, arguments.seconds):
+            if all(passes([test], folder, arguments.seconds) for test in in_order(tests, mutant.path)):
                 survivors.append(mutant)
                 print(f"survives: {mutant.path}:{mutant.line}: {mutant.change}", flush=True)
             shutil.copy2(ROOT / mutant.path, folder / mutant.path)

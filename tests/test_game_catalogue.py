@@ -1,6 +1,5 @@
 """Games by name: how they are found, their names as types, and what they import."""
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -68,28 +67,13 @@ def test_networkx_is_imported_only_for_games_on_graphs(tmp_path: Path) -> None:
     assert {"chicken", "routing", "polymatrix"} <= set(listed.split())
 
 
-READ = """
-import os
-import sys
-import gamesim
-import numba
-
-for path in sys.argv[1:]:
-    if not os.fork():  # each process has imported no game
-        game = gamesim.games.load(path) if path.endswith(".npz") else gamesim.load(path).game
-        print(type(game).__name__)
-        sys.exit()
-    assert os.wait()[1] == 0
-"""
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
 def test_a_new_process_reads_network_games_without_importing_them(tmp_path: Path) -> None:
-    paths, kinds = [], []
-    for name in ("polymatrix", "local-public-goods", "routing", "pigou-crowd"):
-        game = games.make(name)
-        paths += [tmp_path / f"{name}.npz", tmp_path / name]
-        kinds += [type(game).__name__] * 2
-        games.save(game, paths[-2])
-        gamesim.simulate(game, "hedge", rounds=5).save(paths[-1])
-    assert fresh(READ, *map(str, paths)).split() == kinds
+    made = [games.make(name) for name in ("polymatrix", "local-public-goods", "routing", "pigou-crowd")]
+    for game in made:
+        games.save(game, tmp_path / f"{game.name}.npz")
+        gamesim.simulate(game, "hedge", rounds=5).save(tmp_path / game.name)
+    read = "import gamesim, sys; print(*[type({}).__name__ for path in sys.argv[1:]])"
+    kinds = [type(game).__name__ for game in made]
+    paths = [str(tmp_path / game.name) for game in made]
+    assert fresh(read.format("gamesim.games.load(path + '.npz')"), *paths).split() == kinds
+    assert fresh(read.format("gamesim.load(path).game"), *paths).split() == kinds

@@ -307,7 +307,7 @@ def test_files_that_are_no_games_are_refused(tmp_path: Path) -> None:
 
 def npz(**arrays: ArrayLike) -> bytes:
     out = io.BytesIO()
-    np.savez(out, allow_pickle=True, **arrays)
+    np.savez(out, **arrays)
     return out.getvalue()
 
 

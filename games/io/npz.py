@@ -27,7 +27,10 @@ def write(game: Game, out: IO[bytes]) -> None:
         "labels": np.array([label for labels in game.actions for label in labels]),
     }
     own = {f"{_OF_THE_GAME}{name}": part for name, part in game.arrays().items()}
-    np.savez(out, allow_pickle=False, **parts, **own)
+    with zipfile.ZipFile(out, "w") as archive:  # as `np.savez`, which refuses objects from NumPy 2.2 on only
+        for name, part in (parts | own).items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as file:
+                np.lib.format.write_array(file, part, allow_pickle=False)
 
 
 def read(path: Path) -> Game:

@@ -82,7 +82,7 @@ class Setup(NamedTuple):
     last_row: int  # of a block, whose length is a power of two: round & last_row is the row of a round
     observers: NDArray[np.int64]
     phases: Integers  # addresses, 0 for phases that are not needed
-    place: int = 0  # the address of a copy, for the phases; 0 if there is none
+    place: int = 0  # the address of a copy, for the phases; 0 without one
 
 
 class Track(NamedTuple):

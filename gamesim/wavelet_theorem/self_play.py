@@ -193,7 +193,7 @@ def tables(results: Results) -> list[str]:
     ]
 
 
-CAPTION = "Total swap regret in self-play; left of the grey line is less than a round can cost a player (0 is at 0.01)."
+CAPTION = "Total swap regret in self-play; left of the grey line is less than one round can cost (0 is at 0.01)."
 
 
 @styled

@@ -7,12 +7,12 @@ import zipfile
 from fractions import Fraction
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from numpy.typing import ArrayLike
 
 from gamesim import games
 from gamesim.errors import InputError
@@ -305,7 +305,7 @@ def test_files_that_are_no_games_are_refused(tmp_path: Path) -> None:
         games.save(games.make("chicken"), tmp_path / "nowhere" / "game.nfg")
 
 
-def npz(**arrays: ArrayLike) -> bytes:
+def npz(**arrays: Any) -> bytes:
     out = io.BytesIO()
     np.savez(out, **arrays)
     return out.getvalue()

@@ -393,7 +393,7 @@ def check_joint(known: Known) -> None:
 def test_every_sentence_of_a_run_is_true_of_all_its_rounds(game: str) -> None:
     table = GAMES[game]
     for k, makers in enumerate(pairs_of_learners(len(table.players))):
-        for rounds in ([1, 2, 7] if k < 3 else []) + [[130, 1100, 300][k % 3]]:
+        for rounds in ([1, 2, 7] if k < 3 else []) + [[130, 1300, 700][k % 3]]:
             known = Known(table, makers, rounds)
             check_verdict(known)
             check_movement(known)

@@ -8,7 +8,7 @@ Sums over rounds are accumulated in blocks that start at multiples of the block'
 depend on how a run was split, bit for bit.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -468,7 +468,7 @@ def advance(
 def prepare_phases(setup: Setup, track: Track) -> None:
     """Write the addresses of the phases that the simulation needs, which are compiled if need be."""
     draws, numbers = setup.feedback != EXPECTED, np.zeros(0)
-    needed = {
+    needed: dict[int, tuple[Callable[..., None], Vector | int, bool]] = {
         INFORM: (_inform, numbers, setup.informed == 1),
         DRAW: (_draw, numbers, draws),
         PERCEIVE: (_perceive_otherwise, numbers, setup.plain == 0),

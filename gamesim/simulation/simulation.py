@@ -847,7 +847,7 @@ class Simulation(Generic[Number]):
         elif self.replicas == 1 and self._setup.stages.size:
             pieces = self._advance_shared(pool, rounds, threads)
         else:
-            pieces = [pool.submit(task) for task in tasks]
+            pieces = [pool.submit(_run_each, tasks[first::threads]) for first in range(min(threads, len(tasks)))]
         try:
             if pieces:
                 wait(pieces)
@@ -951,6 +951,18 @@ def _chosen_learners(game: Game, learners: Learners, protocol: Protocol, horizon
     if (clash := several_informed(found, game.players)) is not None:
         raise InputError(clash)
     return found
+
+
+def _run_each(tasks: Sequence[Callable[[], None]]) -> None:
+    """Run all tasks, even if one fails, so that all replicas stop at the same round; then raise the first failure."""
+    failures: list[Exception] = []
+    for task in tasks:
+        try:
+            task()
+        except Exception as error:
+            failures.append(error)
+    if failures:
+        raise failures[0]
 
 
 @cache

@@ -97,6 +97,7 @@ const connection = new Connection({
     if (shape === page.shape?.shape) transport.seeking = round;
   },
   paused({ event, round }) {
+    transport.paused = round;
     showStatus(`paused after round ${whole(round)}: ${reason(event)}`);
   },
   nearest(message) {

@@ -51,7 +51,7 @@ export class Transport {
     Object.assign(this, { feeds, rounds, playing: false, target: null, seeking: null, paused: null });
     clearTimeout(this.settling);
     const powers = Array.from({ length: Math.floor(Math.log10(rounds)) + 1 }, (_, k) => 10 ** k);
-    const ticks = powers.filter((one) => one < rounds * 0.7).concat(rounds);
+    const ticks = powers.filter((one) => one < rounds * 0.35).concat(rounds);
     byId("scrub-ticks").replaceChildren(
       ...ticks.map((one) => {
         const tick = h("span", {}, short(one).replace(".0", ""));

@@ -14,7 +14,17 @@ from gamesim.players._kernels.profile_bounds import aggregated, certified, decla
 from gamesim.players._kernels.reduction import REDUCTION, first_reduction
 from gamesim.players._kernels.relabelling import owners, shares, spread_evenly, spread_to_self
 from gamesim.players._kernels.scalar import BLOCKS, CONTINUOUS, FULL, LIPSCHITZ, OPTIMISTIC, regret_bound
-from gamesim.players._kernels.wavelet import HINTS, OPEN, OWN, SETTINGS, Own, more_state, observe, play
+from gamesim.players._kernels.wavelet import (
+    OPEN,
+    OWN,
+    SETTINGS,
+    Own,
+    hints_of,
+    more_state,
+    observe,
+    play,
+    rows_together,
+)
 from gamesim.validation import positive
 
 SPECTRAL = "spectral"  # the order that a simulation computes from payoffs
@@ -125,14 +135,15 @@ class Wavelet(Learner):
 
     def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
         owner = self._owners(actions)
-        columns = scales_of(self.scale, actions, owner).columns
-        code, guard = self._clock()
-        return SETTINGS.pack(clock=code, size=owner.size, scale=self.scale, guard=guard, columns=columns, owners=owner)
+        rows, (code, guard) = rows_together(owner.size), self._clock()
+        columns = np.tile(scales_of(self.scale, actions, owner).columns, rows)
+        chosen = {"scale": self.scale, "guard": guard, "rows": rows, "columns": columns}
+        return SETTINGS.pack(clock=code, size=owner.size, **chosen, owners=owner)
 
     def first_state(self, actions: int) -> Vector:  # noqa: D102
         owner = self._owners(actions)
         size = owner.size
-        own = OWN.pack(size, size.bit_length(), more=more_state(self._clock()[0], size))
+        own = OWN.pack(size, size.bit_length(), rows_together(size), more=more_state(self._clock()[0], size))
         return first_reduction(1 / (actions * shares(owner)), own)
 
     def _owners(self, actions: int) -> Integers:
@@ -154,7 +165,7 @@ class Wavelet(Learner):
     def own_parts(self, state: Vector, actions: int) -> Own:
         """Return the named parts of the matrix learner's state."""
         size = self.dimensions(actions)[0]
-        return OWN.parts(self.parts(state, actions).own, size, size.bit_length())
+        return OWN.parts(self.parts(state, actions).own, size, size.bit_length(), rows_together(size))
 
     def certificate(self, state: Vector, phi: ArrayLike, exact: bool = False) -> float:
         """Return the bound on the regret against φ that the gradients so far certify.
@@ -226,7 +237,7 @@ class Wavelet(Learner):
             block = OPEN.parts(own.more, size)
             gradients, times = 2 * gradients + block.sums, times + (block.masses > 0)
         elif code == OPTIMISTIC:
-            spent = float(LIPSCHITZ * HINTS.parts(own.more, size).spent.sum())
+            spent = float(LIPSCHITZ * hints_of(own, size).spent.sum())
         return gradients, times, spent
 
     def profile_certificate(self, state: Vector, actions: int) -> NDArray[np.float64]:

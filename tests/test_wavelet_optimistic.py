@@ -12,7 +12,7 @@ from gamesim.errors import InputError
 from gamesim.learner import CompiledLearner
 from gamesim.measure import regrets
 from gamesim.players import make
-from gamesim.players._kernels.wavelet import HINTS
+from gamesim.players._kernels.wavelet import hints_of
 from gamesim.players.wavelet import Wavelet, WaveletContinuous
 from gamesim.players.wavelet_optimistic import WaveletOptimistic
 from gamesim.report.summary import summarise
@@ -75,7 +75,7 @@ def test_it_agrees_with_a_literal_transcription_in_every_round(actions: int) -> 
     assert withdrawn and returned, "hints were always or never followed again"
     for run, learner in enumerate(learners):
         own = WaveletOptimistic(order=tuple(orders[run])).own_parts(learner.state, actions)
-        spent = HINTS.parts(own.more, len(oracle.owner[run])).spent
+        spent = hints_of(own, len(oracle.owner[run])).spent
         assert 2 * spent.sum() == pytest.approx(2 * oracle.E[run].sum(), abs=1e-7)
 
 
@@ -143,7 +143,7 @@ def test_hints_that_are_wrong_whenever_they_are_followed_exhaust_the_guard_and_n
     largest, rounds_followed = 0.0, 0
     for _ in range(20_000):
         own = player.own_parts(learner.state, actions)
-        hints = HINTS.parts(own.more, player.dimensions(actions)[0])
+        hints = hints_of(own, player.dimensions(actions)[0])
         largest = max(largest, (hints.spent / (0.1 * np.roll(scales, -1) * np.sqrt(own.times + 1))).max())
         rounds_followed += int(hints.followed[0])
         loss = -loss if hints.followed[0] else loss

@@ -39,6 +39,7 @@ GAME_KERNEL = types.void(_INTEGERS, _VECTOR, _VECTOR, _VECTOR, _VECTOR)  # (inte
 STAGE_KERNEL = types.void(  # (first, end, integers, data, shared and own scratch, profile, losses)
     types.int64, types.int64, _INTEGERS, _VECTOR, _VECTOR, _VECTOR, _VECTOR, _VECTOR
 )
+PLACE = "place"  # the field of a tuple for the address of a copy of it
 OBSERVER_KERNEL = types.void(_VECTOR, types.int64, _VECTOR, _VECTOR)  # (total, round, strategies, losses)
 
 
@@ -68,7 +69,7 @@ def kernel(function: Function) -> Function:
     >>> state
     array([2.  , 0.75, 0.  ])
     """
-    return _compile(function, inline="never")
+    return _compile(function)
 
 
 def inlined(function: Function) -> Function:
@@ -76,8 +77,16 @@ def inlined(function: Function) -> Function:
     return _compile(function, inline="always")
 
 
-def _compile(function: Function, inline: str) -> Function:
-    compiled: Any = numba.njit(nogil=True, error_model="numpy", inline=inline)(function)
+def phase(function: Function) -> Function:
+    """Compile like `kernel`, for `call_phase` alone: without what only calls from Python need.
+
+    The first two arguments are pointers; `borrowed` returns what they point to.
+    """
+    return _compile(function, no_cpython_wrapper=True)
+
+
+def _compile(function: Function, **options: Any) -> Function:
+    compiled: Any = numba.njit(nogil=True, error_model="numpy", **options)(function)
     compiled._cache = KernelCache(function)  # where Numba's `cache=True` puts its own
     resolve = compiled.get_call_template
     # Numba would compile a kernel anew for every constant that another kernel passes to it.
@@ -109,6 +118,17 @@ def address(function: Callable[..., None], signature: Any) -> int:
     return int(function_type.CompileResultWAP(function.overloads[signature.args]).address)  # type: ignore[attr-defined]
 
 
+_phases: dict[Callable[..., None], int] = {}
+
+
+def phase_address(function: Callable[..., None], setup: Any, track: Any, given: Vector | int) -> int:
+    """Return the address of a phase's machine code, for `call_phase`; all setups, and all tracks, have one type."""
+    if function not in _phases:
+        pointers = [types.CPointer(numba.typeof(one)) for one in (setup, track)]
+        _phases[function] = address(function, types.void(*pointers, types.int64, numba.typeof(given)))
+    return _phases[function]
+
+
 def _lend(context: Any, builder: Any, kind: Any, whole: Any, start: Any, end: Any) -> Any:
     """Create a vector view of the entries start..end-1 of an array, without ownership.
 
@@ -134,18 +154,52 @@ def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     return value
 
 
+def _slot(context: Any, builder: Any, kind: Any) -> Any:
+    """Reserve memory for a value in the frame of the function, once."""
+    return cgutils.alloca_once(builder, context.get_value_type(kind))
+
+
+def _place_of(kind: Any) -> int | None:
+    """Return the position of the field "place" in a tuple, or None."""
+    fields = getattr(kind, "fields", ())
+    return fields.index(PLACE) if PLACE in fields else None
+
+
 @instruction
 def lend(typing: Any, value: Any) -> Any:
-    """Return an array, or a tuple of arrays, as views without ownership; the caller keeps the arrays alive."""
+    """Return an array, or a tuple of arrays, as views without ownership; the caller keeps the arrays alive.
+
+    If the tuple has a field "place", it is also written into memory, and the field is its address, for `call_phase`.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        return _without_owner(context, builder, signature.args[0], given[0])
+        kind = signature.args[0]
+        lent = _without_owner(context, builder, kind, given[0])
+        place = _place_of(kind)
+        if place is not None:
+            slot = _slot(context, builder, kind)
+            lent = builder.insert_value(lent, builder.ptrtoint(slot, ir.IntType(64)), place)
+            builder.store(lent, slot)
+        return lent
 
     return value(value), generate
 
 
+@instruction
+def borrowed(typing: Any, pointer: Any) -> Any:
+    """Return the tuple at a pointer, in a phase."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        kind = context.get_value_type(signature.return_type)
+        return builder.load(builder.bitcast(given[0], kind.as_pointer()))
+
+    return pointer.dtype(pointer), generate
+
+
 def _row_type(kind: Any) -> Any:
     """Return the type of a row of every array in a tuple."""
+    if isinstance(kind, types.Integer):
+        return kind
     if isinstance(kind, types.Array):
         return types.Array(kind.dtype, kind.ndim - 1, "C")
     kinds = [_row_type(one) for one in kind]
@@ -155,6 +209,8 @@ def _row_type(kind: Any) -> Any:
 
 
 def _row(context: Any, builder: Any, kind: Any, value: Any, index: Any) -> Any:
+    if isinstance(kind, types.Integer):
+        return context.get_constant(kind, 0)  # the place of the whole is not that of a row
     if isinstance(kind, types.Array):
         whole, row = context.make_array(kind)(context, builder, value), _row_type(kind)
         shape, strides = (
@@ -288,6 +344,35 @@ def call_game(typing: Any, address: Any, integers: Any, data: Any, scratch: Any,
         return _call(context, builder, GAME_KERNEL, given[0], _lent(context, builder, GAME_KERNEL, given[1:]))
 
     return types.void(types.int64, *GAME_KERNEL.args), generate
+
+
+@instruction
+def call_phase(typing: Any, address: Any, setup: Any, track: Any, round: Any, given: Any) -> Any:
+    """Call a phase of the loop by its address, in compiled code, with pointers to the setup and the track.
+
+    Numba would compile the code of a phase again as a part of each kernel that calls it, and pass hundreds of numbers.
+    """
+
+    def pointer(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+        """Return a pointer to where `lend` has written a tuple, or else to where it is written now."""
+        slot = _slot(context, builder, kind)
+        place = builder.extract_value(value, _place_of(kind))
+        missing = builder.icmp_signed("==", place, place.type(0))
+        with builder.if_then(missing):
+            builder.store(_without_owner(context, builder, kind, value), slot)
+        return builder.select(missing, slot, builder.inttoptr(place, slot.type))
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        kinds = [context.get_value_type(types.CPointer(kind)) for kind in (setup, track)]
+        places = [
+            builder.bitcast(pointer(context, builder, kind, value), target)
+            for kind, value, target in zip((setup, track), arguments[1:3], kinds, strict=True)
+        ]
+        lent = _without_owner(context, builder, given, arguments[4])
+        called = types.void(types.CPointer(setup), types.CPointer(track), types.int64, given)
+        return _call(context, builder, called, arguments[0], [*places, arguments[3], lent])
+
+    return types.void(types.int64, setup, track, types.int64, given), generate
 
 
 @instruction

@@ -17,14 +17,18 @@ from numpy.typing import NDArray
 from gamesim.engine.compiled import (
     Integers,
     Vector,
+    borrowed,
     call_game,
     call_learner,
     call_observer,
+    call_phase,
     flat,
     inlined,
     kernel,
     lend,
     part,
+    phase,
+    phase_address,
     row_part,
 )
 from gamesim.engine.matrices import Work, add_product
@@ -50,6 +54,10 @@ COLUMNS = 12
 OBSERVER, TOTAL, TOTAL_END = 0, 1, 2
 
 
+# Phases of a round that only some simulations need, or only once per block: compiled when a simulation needs them.
+INFORM, DRAW, PERCEIVE, TAKE_TURNS, ADD_DRAWS, ADD_BLOCK, PHASES = range(7)
+
+
 def block_length(sizes: Sequence[int]) -> int:
     """Return the number of rounds in a block, a power of two, for these numbers of actions."""
     return BLOCK if sum(sizes) <= MANY_ACTIONS else SMALL_BLOCK
@@ -73,6 +81,8 @@ class Setup(NamedTuple):
     informed: int  # 1 if a learner observes its losses before it plays
     last_row: int  # of a block, whose length is a power of two: round & last_row is the row of a round
     observers: NDArray[np.int64]
+    phases: Integers  # addresses, 0 for phases that are not needed
+    place: int = 0  # the address of a copy, for the phases; 0 without one
 
 
 class Track(NamedTuple):
@@ -92,6 +102,7 @@ class Track(NamedTuple):
     right: NDArray[np.float64]  # and its columns, for the second half
     work: Work
     kept: Kept  # the trajectory
+    place: int = 0  # as in `Setup`
 
 
 @inlined
@@ -130,9 +141,11 @@ def _evaluate(setup: Setup, track: Track, round: int, profile: Vector, losses: V
     call_game(setup.game, setup.integers, setup.data, track.scratch, profile, losses)
 
 
-@kernel
-def _draw(setup: Setup, track: Track, profile: Vector, uniforms: Vector) -> None:
-    """Draw the players' actions from a profile."""
+@phase
+def _draw(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
+    """Draw the players' actions from their strategies."""
+    setup, track = borrowed(setup), borrowed(track)
+    profile = row_of(setup, track.strategies, round)
     for i in range(profile.size):
         track.profile[i] = 0.0
     for player in range(setup.plan.shape[0]):
@@ -154,13 +167,14 @@ def _ask(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
     if setup.feedback == EXPECTED:
         _evaluate(setup, track, round, strategies, losses)
     else:
-        _draw(setup, track, strategies, uniforms)
+        call_phase(setup.phases[DRAW], setup, track, round, uniforms)
         _evaluate(setup, track, round, track.profile, losses)
 
 
-@kernel
+@phase
 def _inform(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
     """Let the informed learner observe its losses against the strategies, or the drawn actions, and play."""
+    setup, track = borrowed(setup), borrowed(track)
     strategies, losses = row_of(setup, track.strategies, round), row_of(setup, track.losses, round)
     for player in range(setup.plan.shape[0]):
         sees = setup.plan[player, INFORMED]
@@ -191,13 +205,14 @@ def answer(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
     """Compute the losses of this round; an informed learner observes its losses first and then plays."""
     start(setup, track, round)
     if setup.informed == 1:
-        _inform(setup, track, round, uniforms)
+        call_phase(setup.phases[INFORM], setup, track, round, uniforms)
     _ask(setup, track, round, uniforms)
 
 
-@kernel
+@phase
 def _perceive_otherwise(setup: Setup, track: Track, round: int, noise: Vector) -> None:
     """Write what the learners observe if this is not the losses of the round as they are."""
+    setup, track = borrowed(setup), borrowed(track)
     losses = row_of(setup, track.losses, round)
     if setup.differs == 0:
         for i in range(losses.size):
@@ -212,7 +227,7 @@ def _perceive_otherwise(setup: Setup, track: Track, round: int, noise: Vector) -
             track.seen[i], track.pending[row, i] = track.pending[row, i], track.seen[i]
 
 
-@kernel
+@inlined
 def _perceive_differently(setup: Setup, track: Track, round: int) -> None:
     """Write what learners with different feedback observe."""
     losses = row_of(setup, track.losses, round)
@@ -231,7 +246,7 @@ def perceive(setup: Setup, track: Track, round: int, noise: Vector) -> bool:
         if setup.plan[player, DRAWN] >= 0:
             track.state[setup.plan[player, DRAWN]] = track.drawn[player]
     if setup.plain == 0:
-        _perceive_otherwise(setup, track, round, noise)
+        call_phase(setup.phases[PERCEIVE], setup, track, round, noise)
     return round >= setup.delay
 
 
@@ -263,9 +278,11 @@ def move(setup: Setup, track: Track, round: int, player: int) -> None:
         call_player(setup, track, player, PLAY, track.profile)
 
 
-@kernel
-def _move_in_turn(setup: Setup, track: Track, round: int) -> None:
-    for player in range(setup.plan.shape[0]):
+@phase
+def _take_turns(setup: Setup, track: Track, round: int, players: int) -> None:
+    """Let all players move, one after the other."""
+    setup, track = borrowed(setup), borrowed(track)
+    for player in range(players):
         move(setup, track, round, player)
 
 
@@ -293,9 +310,9 @@ def _multiply_out(
 
 
 @inlined
-def _add_joint(setup: Setup, track: Track, rows: int, joint: Vector) -> None:
+def _add_joint(setup: Setup, track: Track, rows: int) -> None:
     """Add the products of the strategies in the first rows of the block to the joint distribution."""
-    plan, strategies = setup.plan, track.strategies
+    plan, strategies, joint = setup.plan, track.strategies, track.sums.joint
     players = plan.shape[0]
     if players == 2:
         height, width = plan[0, ACTIONS_END], plan[1, ACTIONS_END] - plan[1, ACTIONS]
@@ -343,10 +360,10 @@ def _add_steps(
             path[player] += _distance(now, before)
 
 
-@kernel
-def add_block_of(setup: Setup, track: Track, first: int, rows: int, sums: Sums, player: int, end_player: int) -> None:
+@inlined
+def add_block_of(setup: Setup, track: Track, first: int, rows: int, player: int, end_player: int) -> None:
     """Add the first rows of the block that begins with round `first` to the sums of strategies of some players."""
-    strategies, losses, plan = track.strategies, track.losses, setup.plan
+    strategies, losses, plan, sums = track.strategies, track.losses, setup.plan, track.sums
     counterfactuals = sums.counterfactuals if setup.feedback == EXPECTED else sums.strategy_counterfactuals
     if counterfactuals.size > 0:
         for one in range(player, end_player):
@@ -362,20 +379,28 @@ def add_block_of(setup: Setup, track: Track, first: int, rows: int, sums: Sums, 
                 sums.average[i] += row[i]
 
 
-@kernel
-def add_block(setup: Setup, track: Track, first: int, rows: int, sums: Sums) -> None:
+@phase
+def _add_block(setup: Setup, track: Track, first: int, rows: int) -> None:
     """Add the first rows of the block that begins with round `first` to the sums of strategies.
 
     These are all sums, unless actions are drawn.
     """
-    add_block_of(setup, track, first, rows, sums, 0, setup.plan.shape[0])
-    if setup.feedback == EXPECTED and sums.joint.size > 0:
-        _add_joint(setup, track, rows, sums.joint)
+    setup, track = borrowed(setup), borrowed(track)
+    add_block_of(setup, track, first, rows, 0, setup.plan.shape[0])
+    if setup.feedback == EXPECTED and track.sums.joint.size > 0:
+        _add_joint(setup, track, rows)
 
 
 @kernel
-def _add_draws(setup: Setup, track: Track, losses: Vector) -> None:
+def add_block(setup: Setup, track: Track, first: int, rows: int) -> None:
+    """Add an incomplete block to the sums of strategies; called from Python."""
+    call_phase(setup.phases[ADD_BLOCK], setup, track, first, rows)
+
+
+@phase
+def _add_draws(setup: Setup, track: Track, round: int, losses: Vector) -> None:
     """Add the drawn actions of this round to the sums."""
+    setup, track = borrowed(setup), borrowed(track)
     at, cell = 0, 0
     for player in range(setup.plan.shape[0]):
         first, end = setup.plan[player, ACTIONS], setup.plan[player, ACTIONS_END]
@@ -396,9 +421,9 @@ def tally(setup: Setup, track: Track, round: int) -> None:
     strategies = row_of(setup, track.strategies, round)
     keep(track.kept, round, strategies)
     if setup.feedback != EXPECTED:
-        _add_draws(setup, track, row_of(setup, track.losses, round))
+        call_phase(setup.phases[ADD_DRAWS], setup, track, round, row_of(setup, track.losses, round))
     if round & setup.last_row == setup.last_row:
-        add_block(setup, track, round - setup.last_row, setup.last_row + 1, track.sums)
+        call_phase(setup.phases[ADD_BLOCK], setup, track, round - setup.last_row, setup.last_row + 1)
         for i in range(strategies.size):
             track.strategies[setup.last_row + 1, i] = strategies[i]
 
@@ -433,8 +458,24 @@ def advance(
         play(setup, track, round)
         answer(setup, track, round, row)
         if setup.alternating == 1:
-            _move_in_turn(setup, track, round)
+            call_phase(setup.phases[TAKE_TURNS], setup, track, round, setup.plan.shape[0])
         elif perceive(setup, track, round, row_part(noise, (round - first) % noise.shape[0], 0, noise.shape[1])):
             observe(setup, track, round)
         tally(setup, track, round)
         watch(setup, track, round)
+
+
+def prepare_phases(setup: Setup, track: Track) -> None:
+    """Write the addresses of the phases that the simulation needs, which are compiled if need be."""
+    draws, numbers = setup.feedback != EXPECTED, np.zeros(0)
+    needed = {
+        INFORM: (_inform, numbers, setup.informed == 1),
+        DRAW: (_draw, numbers, draws),
+        PERCEIVE: (_perceive_otherwise, numbers, setup.plain == 0),
+        TAKE_TURNS: (_take_turns, 0, setup.alternating == 1),
+        ADD_DRAWS: (_add_draws, numbers, draws),
+        ADD_BLOCK: (_add_block, 0, True),
+    }
+    for number, (function, given, wanted) in needed.items():
+        if wanted:
+            setup.phases[number] = phase_address(function, setup, track, given)

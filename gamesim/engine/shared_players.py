@@ -90,7 +90,7 @@ def _tally(setup: Setup, track: Track, round: int, player: int, end_player: int)
     """Add a block that ends with this round to the sums of some players."""
     last = setup.last_row
     if round & last == last:
-        add_block_of(setup, track, round - last, last + 1, track.sums, player, end_player)
+        add_block_of(setup, track, round - last, last + 1, player, end_player)
         for i in range(setup.plan[player, ACTIONS], setup.plan[end_player - 1, ACTIONS_END]):
             track.strategies[last + 1, i] = track.strategies[last, i]
 

@@ -49,6 +49,8 @@ def repeated(arrays: Any, replicas: int) -> Any:
     """Return a tuple of arrays for several replicas, which lie along the first axis of each array."""
     if isinstance(arrays, np.ndarray):
         return np.repeat(arrays[np.newaxis], replicas, axis=0)
+    if isinstance(arrays, int):
+        return arrays
     return type(arrays)(*(repeated(one, replicas) for one in arrays))
 
 
@@ -56,6 +58,8 @@ def of_replica(arrays: Any, replica: int) -> Any:
     """Return the arrays of one replica, as views."""
     if isinstance(arrays, np.ndarray):
         return arrays[replica]
+    if isinstance(arrays, int):
+        return arrays
     return type(arrays)(*(of_replica(one, replica) for one in arrays))
 
 

@@ -80,6 +80,7 @@ def compiled(
         informed=int(plan[:, loop.INFORMED].any()),
         last_row=loop.block_length(game.sizes) - 1,
         observers=_table(observers, totals),
+        phases=np.zeros(loop.PHASES, dtype=np.int64),
     )
     if can_share(setup, game.sizes):
         stages = [address(one, STAGE_KERNEL) for one in type(game).stages]

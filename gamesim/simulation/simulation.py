@@ -318,6 +318,7 @@ class Simulation(Generic[Number]):
         self._refuse_beyond_memory(sum(map(len, totals)), first_state.size)
         self._spent = [0.0] * max(self.replicas, cpu_count() or 1)  # by replica, or by thread
         self._groups, self._tracks = self._allocate_all(first_state, scratch, totals)
+        loop.prepare_phases(self._setup, self._tracks[0])
         self._python: list[PythonPhases] = []
         first_round = FirstRound(self.game, self.learners, opening, perturb)
         starts = Starts(self.game, start, self.replicas)
@@ -915,7 +916,7 @@ class Simulation(Generic[Number]):
         """Return the sums so far including the incomplete block, without changing the track."""
         sums = track.sums.copy()
         rows = self.rounds & self._setup.last_row
-        loop.add_block(self._setup, track, self.rounds - rows, rows, sums)
+        loop.add_block(self._setup, track._replace(sums=sums), self.rounds - rows, rows)
         return sums
 
     def _summed_arrays(self) -> dict[str, NDArray[np.float64]]:

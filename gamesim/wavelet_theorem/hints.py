@@ -76,7 +76,7 @@ def _share_spent(settings: Vector, state: Vector) -> float:
     chosen = settings_view(settings)
     size = chosen.size
     own = own_view(reduction(state, size).own, size)
-    spent = hints_view(own.more, size).spent
+    spent = hints_view(own, size).spent
     largest = 0.0
     for b in range(size * size + 1):
         scale = chosen.scale if b == size * size else chosen.columns[b % size] * (size if b < size else 1)

@@ -144,7 +144,8 @@ def finding(results: Results) -> str:
     """Summarise the claim in a clause."""
     return (
         f"in self-play, hints multiply total swap regret by {said(_hints(results))}, and it then grows as T to the "
-        f"power {said_power(_median_growth(results, OPTIMISTIC))}"
+        f"power {said_power(_median_growth(results, OPTIMISTIC))} ({PREDICTIVE}: "
+        f"{said_power(_median_growth(results, PREDICTIVE))})"
     )
 
 
@@ -163,11 +164,12 @@ def paragraph(results: Results) -> str:
     stays = f" `{PAPER}` hardly leaves uniform play in {listed(resting)}." if resting else ""
     return (
         f"All players use the same learner for {rounds:,} rounds from a perturbed start, in {said(len(found))} kinds "
-        f"of games; each seed draws new payoffs. The median over games of total swap regret, T times the CE gap, is "
-        f"{medians[0]} for `{OPTIMISTIC}`, {medians[1]} for `{CONTINUOUS}` and {medians[2]} for {PREDICTIVE}. From "
-        f"T/{EARLY} to T it grows as T to the power {powers[0]}, {powers[1]} and {powers[2]}. Where regret is above "
-        f"noise, hints multiply it by {said(_hints(results))}. The flagship's total is below {NOISE:g}, what one round "
-        f"can cost, in {said(quiet)} kinds; the worst is {worst['game']}, with "
+        f"of games; each seed draws new payoffs. The median over games of total swap regret, the largest of all "
+        f"players', is {medians[0]} for `{OPTIMISTIC}`, {medians[1]} for `{CONTINUOUS}` and {medians[2]} for "
+        f"{PREDICTIVE}. From "
+        f"T/{EARLY} to T it grows as T to the power {powers[0]}, {powers[1]} and {powers[2]} (median over seeds, mean "
+        f"over games). The "
+        f"flagship's is below {NOISE:g} in {said(quiet)} kinds; the worst is {worst['game']}, with "
         f"{said(results.mean(OPTIMISTIC, **worst))}. The median ratio to the best rival is "
         f"{said(median_ratio(results, OPTIMISTIC, RIVALS, found))}.{stays}"
     )
@@ -191,7 +193,7 @@ def tables(results: Results) -> list[str]:
     ]
 
 
-CAPTION = "Total swap regret in self-play; left of the grey line is less than one round can cost (0 is drawn at 0.01)."
+CAPTION = "Total swap regret in self-play; left of the grey line is less than one round can cost (0 is at 0.01)."
 
 
 @styled
@@ -204,8 +206,12 @@ def draw(results: Results, folder: Path) -> None:
         look = {key: LOOKS[name][key] for key in ("color", "marker", "markerfacecolor") if key in LOOKS[name]}
         values = [results.mean(name, game=game) for game in found]
         rows = [at + 0.06 * (index - len(LEARNERS) / 2) for at in range(len(found))]
-        kept = [(max(one.value, 1e-2), row) for one, row in zip(values, rows, strict=True) if one is not None]
-        panel.plot(*zip(*kept, strict=True), linestyle="", markersize=6.5, label=name, **look)
+        kept = [(one, row) for one, row in zip(values, rows, strict=True) if one is not None]
+        centres = np.array([max(one.value, 1e-2) for one, _ in kept])
+        halves = np.nan_to_num([one.half for one, _ in kept])
+        spread = [np.minimum(halves, 0.9 * centres), halves]  # a logarithmic axis has no place for 0
+        at = [row for _, row in kept]
+        panel.errorbar(centres, at, xerr=spread, linestyle="", markersize=6.5, elinewidth=0.7, label=name, **look)
     panel.set_yticks(range(len(found)), found, fontsize=SMALLEST + 1)
     panel.set_ylim(len(found) - 0.5, -0.5)
     log_axes(panel, "x")

@@ -28,6 +28,7 @@ NO_ENTRY = 1e-14  # improper entries up to this size count as 0
 NO_LOSS = 1e-13  # centred losses up to this size count as 0
 RUN = 8  # columns restored together: one cache line
 WIDE = 256  # columns restored together if all are: their pending rows stay in the fastest cache
+FLAT = 128  # about this many scalar learners advance together: fewer would not fill the vectorised loops
 IDENTITY = np.ones(1)  # the relative scale of the identity, which is a single feature
 
 
@@ -38,12 +39,21 @@ class Settings(NamedTuple):
     size: int  # D
     scale: float  # the identity's ε
     guard: float  # κ, for hints
-    columns: Vector  # the ε of each column
+    rows: int  # of gradients that are transformed together, `rows_together`
+    columns: Vector  # the ε of each column, as often as there are such rows
     owners: Integers  # the action that owns each augmented index
 
 
 SETTINGS = Layout(
-    Settings, "", clock="int", size="int", scale="float", guard="float", columns="size", owners="int[size]"
+    Settings,
+    "",
+    clock="int",
+    size="int",
+    scale="float",
+    guard="float",
+    rows="int",
+    columns="rows * size",
+    owners="int[size]",
 )
 settings_view = SETTINGS.view
 
@@ -54,13 +64,14 @@ class Own(NamedTuple):
     improper: Vector  # the predicted matrix, row by row
     sums: Vector  # the sum of the positive part of each of its rows
     pending: Vector  # pending rows of the transforms: one per scale, and one more
+    block: Vector  # the other rows of gradients that are transformed together
     losses: Vector  # by augmented index
     begins: Vector  # the first row to restore in each column; D if none, and 0 before the first round
     ends: Vector  # the end (exclusive) of the rows to restore; 0 if none
     span: Vector  # the first row and the end of the rows to restore in all columns; the end is 0 if none
     rows: Vector  # which rows to project
-    moved: Vector  # which predictions of one row of features changed
-    hinted: Vector  # which rows of features have hints
+    moved: Vector  # which predictions of the features that advance together changed
+    hinted: Vector  # which rows of features have hints; those of a block are in its second row
     worth: Vector  # Σ <g, X> over the rounds, column by column, with g the gradients and X the improper matrices
     predictions: Vector
     times: Vector  # the times of the scalar learners' clocks
@@ -70,16 +81,17 @@ class Own(NamedTuple):
 
 OWN = Layout(
     Own,
-    "d levels",
+    "d levels together",
     improper="d * d",
     sums="d",
     pending="levels * d",
+    block="(together - 1) * d",
     losses="d",
     begins="d",
     ends="d",
     span="2",
     rows="d",
-    moved="d",
+    moved="together * d",
     hinted="d",
     worth="d",
     predictions="d * d + 1",
@@ -105,24 +117,43 @@ class Hints(NamedTuple):
     """What hints add to each prediction if they are followed, and what they have cost each feature so far."""
 
     followed: Vector  # 1 if the predictions include the shifts
-    costs: Vector  # what all hints would have cost, had they always been followed, column by column
+    costs: Vector  # what all hints would have cost, had they always been followed; the sum counts
     shifts: Vector
     spent: Vector
 
 
-HINTS = Layout(Hints, followed="1", costs="d", shifts="d * d + 1", spent="d * d + 1")
-hints_view = HINTS.view
+HINTS = Layout(Hints, "d together", followed="1", costs="together * d", shifts="d * d + 1", spent="d * d + 1")
+_hints_view = HINTS.view
+
+
+@kernel
+def rows_together(size: int) -> int:
+    """Return how many rows of gradients are transformed together: a power of two."""
+    return min(size, max(FLAT // size, 1))
 
 
 def more_state(clock: int, size: int) -> Vector:
     """Return the first state that only this clock needs."""
-    return OPEN.zeros(size) if clock == BLOCKS else HINTS.zeros(size) if clock == OPTIMISTIC else np.zeros(0)
+    if clock == OPTIMISTIC:
+        return HINTS.zeros(size, rows_together(size))
+    return OPEN.zeros(size) if clock == BLOCKS else np.zeros(0)
+
+
+def hints_of(own: Own, size: int) -> Hints:
+    """Return what the clock with hints adds to the state, in Python."""
+    return HINTS.parts(own.more, size, rows_together(size))
 
 
 @inlined
 def own_view(own: Vector, size: int) -> Own:
     """Return the named parts of the matrix learner's state."""
-    return _own_view(own, size, level_of(0, size) + 1)
+    return _own_view(own, size, level_of(0, size) + 1, rows_together(size))
+
+
+@inlined
+def hints_view(own: Own, size: int) -> Hints:
+    """Return what the clock with hints adds to the state, in a kernel."""
+    return _hints_view(own.more, size, rows_together(size))
 
 
 @kernel
@@ -243,62 +274,105 @@ def load(settings: Vector, own: Vector, loss: Vector, size: int) -> None:
 
 @kernel
 def learn(settings: Vector, own: Vector, strategy: Vector, default: Vector, size: int) -> bool:
-    """Pass the Haar transform of the gradient matrix, row by row, to the scalar learners of the features.
+    """Pass the Haar transform of the gradient matrix, block by block, to the scalar learners of the features.
 
-    Return whether a prediction changed.
+    A block consists of as many rows as `rows_together` says. Their transform is the features of the intervals
+    inside it, whose numbers follow each other, and their sum, which is `pending`. Return whether a prediction changed.
     """
-    parts = own_view(own, size)
-    seen, sums, pending, hinted = parts.losses, parts.sums, parts.pending, parts.hinted
-    optimistic = settings_view(settings).clock == OPTIMISTIC
+    parts, chosen = own_view(own, size), settings_view(settings)
+    pending, hinted, together = parts.pending, parts.hinted, chosen.rows
+    optimistic = chosen.clock == OPTIMISTIC
     follow = _trustworthy(settings, own, size) if optimistic else 0.0
     usual = 0.0
     for j in range(size):
-        usual += default[j] * seen[j]
+        usual += default[j] * parts.losses[j]
     trace = 0.0
     changed = 0
     filled = 0  # bit l: row l of `pending` is not zero
-    for i in range(size):
-        level = level_of(i, size)
+    blocks = size // together
+    for number in range(blocks):
+        level, begin = level_of(number, blocks), number * together
         filled &= ~(1 << level)
-        if strategy[i] > 0:
+        present = _any_positive(part(strategy, begin, begin + together))
+        if present or (together > 1 and hinted[begin + 1] > 0):  # hints that no gradient follows are removed
             filled |= 1 << level
-            row = part(parts.improper, i * size, (i + 1) * size)
-            target = part(pending, level * size, (level + 1) * size)
-            write_gradient(row, sums[i], usual, seen, strategy[i], target, parts.worth)
-            trace += target[i]
+            first = part(pending, level * size, (level + 1) * size)
+            trace += _write_gradients(own, strategy, usual, size, begin, together, first)
+            if together > 1:
+                hinted[begin + 1] = 1.0 if present and optimistic else 0.0
+                _transform(first, parts.block, together)
+                changed += _advance(settings, own, size, begin + 1, parts.block, follow)
         half = 1
-        while i & half:
-            first, second = level_of(i + 1 - 2 * half, size), level_of(i + 1 - half, size)
-            present = (filled >> first | filled >> second) & 1
-            if present or hinted[i + 1 - half] > 0:  # hints that no gradient follows are removed
-                hinted[i + 1 - half] = present if optimistic else 0
-                left, right = (
-                    part(pending, first * size, (first + 1) * size),
-                    part(pending, second * size, (second + 1) * size),
-                )
-                if not (filled >> first) & 1:
-                    fill(left, 0.0)
-                if not (filled >> second) & 1:
-                    fill(right, 0.0)
-                filled |= 1 << first
-                merge(left, right)
-                changed += _advance(settings, own, size, i + 1 - half, right, follow)
+        while number & half:
+            left, right = level_of(number + 1 - 2 * half, blocks), level_of(number + 1 - half, blocks)
+            middle = (number + 1 - half) * together
+            present = (filled >> left | filled >> right) & 1 > 0
+            if present or hinted[middle] > 0:
+                hinted[middle] = 1.0 if present and optimistic else 0.0
+                first = part(pending, left * size, (left + 1) * size)
+                second = part(pending, right * size, (right + 1) * size)
+                if not (filled >> left) & 1:
+                    fill(first, 0.0)
+                if not (filled >> right) & 1:
+                    fill(second, 0.0)
+                filled |= 1 << left
+                merge(first, second)
+                changed += _advance(settings, own, size, middle, second, follow)
             half *= 2
-        if i + 1 == size:  # what remains is the sum of all rows, for the all-one vector, number 0
-            top = level_of(i + 1, size)
-            changed += _advance(settings, own, size, i + 1 - size, part(pending, top * size, (top + 1) * size), follow)
-    seen[0] = trace  # the losses are no longer needed
-    changed += _advance(settings, own, size, size, part(seen, 0, 1), follow)
+    top = level_of(0, blocks)  # what remains is the sum of all rows, for the all-one vector, number 0
+    changed += _advance(settings, own, size, 0, part(pending, top * size, (top + 1) * size), follow)
+    parts.losses[0] = trace  # the losses are no longer needed
+    changed += _advance(settings, own, size, size, part(parts.losses, 0, 1), follow)
     if optimistic:
-        hints_view(parts.more, size).followed[0] = follow
+        hints_view(parts, size).followed[0] = follow
     return changed > 0
+
+
+@inlined
+def _any_positive(numbers: Vector) -> bool:
+    """Return whether one of the numbers is positive."""
+    count = 0
+    for i in range(numbers.size):
+        count += numbers[i] > 0
+    return count > 0
 
 
 @inlined
 def _trustworthy(settings: Vector, own: Vector, size: int) -> float:
     """Return 1 if what all hints would have cost in total, up to the round before, is at most κ · scale, else 0."""
     chosen = settings_view(settings)
-    return 1.0 if sum_of(hints_view(own_view(own, size).more, size).costs) <= chosen.guard * chosen.scale else 0.0
+    return 1.0 if sum_of(hints_view(own_view(own, size), size).costs) <= chosen.guard * chosen.scale else 0.0
+
+
+@inlined
+def _write_gradients(
+    own: Vector, strategy: Vector, usual: float, size: int, begin: int, together: int, first: Vector
+) -> float:
+    """Write the gradients of a block of rows, and return the sum of those on the diagonal."""
+    parts = own_view(own, size)
+    trace = 0.0
+    for k in range(together):
+        i = begin + k
+        target = first if k == 0 else part(parts.block, (k - 1) * size, k * size)
+        if strategy[i] > 0:
+            row = part(parts.improper, i * size, (i + 1) * size)
+            write_gradient(row, parts.sums[i], usual, parts.losses, strategy[i], target, parts.worth)
+            trace += target[i]
+        else:
+            fill(target, 0.0)
+    return trace
+
+
+@inlined
+def _transform(first: Vector, others: Vector, together: int) -> None:
+    """Replace the rows of a block by their inner products with the Haar vectors of the block."""
+    size = first.size
+    half = 1
+    while half < together:
+        for k in range(half, together, 2 * half):
+            start = part(others, (k - half - 1) * size, (k - half) * size) if k > half else first
+            merge(start, part(others, (k - 1) * size, k * size))
+        half *= 2
 
 
 @inlined
@@ -325,19 +399,19 @@ def write_gradient(
 
 @kernel
 def _advance(settings: Vector, own: Vector, size: int, number: int, gradients: Vector, follow: float) -> int:
-    """Advance the scalar learners of one Haar row, or of the identity (number D); mark changed columns."""
+    """Advance the scalar learners of consecutive Haar rows, or of the identity (number D); mark what changed."""
     parts, chosen = own_view(own, size), settings_view(settings)
     width = gradients.size
     start, end = number * size, number * size + width
     predictions, times = part(parts.predictions, start, end), part(parts.times, start, end)
     totals, moved = part(parts.totals, start, end), part(parts.moved, 0, width)
-    scales, factor = chosen.columns, float(size) if number == 0 else 1.0
+    scales, factor = part(chosen.columns, 0, width), float(size) if number == 0 else 1.0
     if number == size:
         scales, factor = IDENTITY, chosen.scale
     if chosen.clock == CONTINUOUS:
         changed, marked = advance_continuous(gradients, times, totals, predictions, scales, factor, moved)
     elif chosen.clock == OPTIMISTIC:
-        hints = hints_view(parts.more, size)
+        hints = hints_view(parts, size)
         shifts, spent = part(hints.shifts, start, end), part(hints.spent, start, end)
         costs, guard, followed = part(hints.costs, 0, width), chosen.guard, hints.followed[0]
         changed, marked = advance_optimistic(
@@ -348,22 +422,33 @@ def _advance(settings: Vector, own: Vector, size: int, number: int, gradients: V
         sums, masses = part(block.sums, start, end), part(block.masses, start, end)
         changed, marked = advance_blocks(gradients, sums, masses, times, totals, predictions, scales, factor, moved)
     if changed > 0:
-        _mark(own, size, number, moved, marked)
+        if marked and number < size:
+            _mark(own, size, number, moved)
+        else:
+            _mark_all(own, size, number, width)
     return changed
 
 
 @inlined
-def _mark(own: Vector, size: int, number: int, moved: Vector, marked: bool) -> None:
-    """Mark the rows to restore, the interval of the Haar vector: in the columns that moved if marked, else in all."""
+def _mark(own: Vector, size: int, number: int, moved: Vector) -> None:
+    """Mark the rows to restore, the interval of the Haar vector, in the columns of the predictions that moved."""
     parts = own_view(own, size)
-    begins, ends, span = parts.begins, parts.ends, parts.span
-    half = number & -number
-    begin, end = (0, size) if number in (0, size) else (number - half, number + half)
-    if not marked or number == size:  # the identity: the diagonal of all columns
-        span[0], span[1] = min(span[0], begin) if span[1] > 0 else begin, max(span[1], end)
-        moved[0] = 0.0
-        return
-    for j in range(size):  # without branches, hence vectorised
-        begins[j] = min(begins[j], begin) if moved[j] > 0 else begins[j]
-        ends[j] = max(ends[j], end) if moved[j] > 0 else ends[j]
-        moved[j] = 0.0
+    begins, ends = parts.begins, parts.ends
+    for b in range(moved.size):
+        if moved[b] > 0:
+            moved[b] = 0.0
+            row, column = number + b // size, b % size
+            half = row & -row
+            begin, end = (0, size) if row == 0 else (row - half, row + half)
+            begins[column] = min(begins[column], begin)
+            ends[column] = max(ends[column], end)
+
+
+@inlined
+def _mark_all(own: Vector, size: int, number: int, width: int) -> None:
+    """Mark the rows to restore in all columns: the intervals of Haar rows, or the diagonal for the identity."""
+    parts = own_view(own, size)
+    span, rows, half = parts.span, width // size, number & -number
+    begin, end = (0, size) if number in (0, size) else (number - half, number + max(half, rows))
+    span[0], span[1] = min(span[0], begin) if span[1] > 0 else begin, max(span[1], end)
+    parts.moved[0] = 0.0  # the identity marks itself

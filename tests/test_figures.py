@@ -665,6 +665,6 @@ def test_a_network_is_drawn_for_several_replicas() -> None:
     counts = at_the_end if sum(at_the_end) >= sum(other) else other
     assert f"of {min(counts)} to {max(counts)} of the 10 players" in figures.title_of(figure)
     assert "7 replicas, of which 6 are drawn" in figures.title_of(figure)
-    shades = [dots.get_array() for dots in (panel.collections[-1] for panel in figure.axes[:6])]
+    shades = [np.asarray(panel.collections[-1].get_array()) for panel in figure.axes[:6]]
     for k, shade in enumerate(shades):
         np.testing.assert_allclose(shade, [last[1] for last in record[k].last])

@@ -295,7 +295,7 @@ def test_pages_get_turns_in_rotation(lab: Lab, monkeypatch: pytest.MonkeyPatch) 
     turns: list[str] = []
     play_rounds = session.Session._play_rounds
 
-    async def counted(served: session.Session, *arguments: Any) -> bool:
+    async def counted(served: session.Session, *arguments: Any) -> session.Turn | None:
         turns.append(served.id)
         return await play_rounds(served, *arguments)
 

@@ -150,7 +150,7 @@ def _dots(
         label = short(actions[0][action]) if alike else f"action {action + 1}"
         mark: dict[str, Any] = {"color": COLOURS[index % len(COLOURS)], "marker": MARKERS[index % len(MARKERS)]}
         for panel, best in zip(drawing.panels, likeliest, strict=False):
-            panel.scatter(*points[best == action].T, label=label, **mark, **look)
+            panel.scatter(points[best == action, 0], points[best == action, 1], label=label, **mark, **look)
     last_column = drawing.panels[min(len(ends), 3) - 1]
     place: dict[str, Any] = {"loc": "best"} if drawing.given else {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
     last_column.legend(title="most likely action", markerscale=0.5, **place)

@@ -408,7 +408,7 @@ class Session:
         if self._target is None:
             return urgent
         if self.runs[0].simulation.rounds == self._target:
-            self._target, self._last = None, monotonic()
+            self._target, self._last, self._changed = None, monotonic(), True  # the last frame may be from the way
         return self._target is None
 
     def _rounds_due(self, now: float, interval: float) -> int:

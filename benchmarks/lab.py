@@ -1,6 +1,7 @@
 """Load test of the lab: many pages that play at once and send commands, against a real server process.
 
     python benchmarks/lab.py [--pages 1 16 64] [--seconds 20] [--speed 1000] [--largest]
+    python benchmarks/lab.py --browser [FOLDER ...] [--seconds 20]
 
 Page k plays the k-th lesson (they repeat) with seed k, without end, at `--speed` rounds per second or as fast as
 possible; with `--largest`, two runs side by side of the largest games that the lab accepts. It decodes every frame,
@@ -9,6 +10,10 @@ scenario, preview a game. The time until its answer is the latency. Clients shar
 
 The benchmark fails if, with at most 64 pages, the server needs more than 400 MB, a page gets fewer than 5 frames per
 second, or the 99th percentile of the latency exceeds 0.5 s. Linux only, because memory and CPU time come from /proc.
+
+With `--browser`, Chromium opens the page, alternately of this checkout and of those in other folders, and plays chicken
+as fast as possible: the medians of the time to the first paint, of the time until the page can play, and of the frames
+drawn per second, for views that both have.
 """
 
 import argparse
@@ -26,6 +31,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from time import monotonic, process_time
 from typing import Any
+from urllib.parse import quote
 
 import numpy as np
 from rich.console import Console
@@ -47,6 +53,18 @@ COLUMNS = [
     *("pages", "opened s", "frames/s min", "median", "Mrounds/s", "command p50 ms", "p99", "max", "commands"),
     *("server CPU %", "client CPU %", "peak MB", "load average"),
 ]
+
+ROOT = Path(__file__).resolve().parents[1]
+REPEATS = 3  # visits of each page
+SHOWN = {
+    "scenario": {"rounds": 10**9, "game": {"name": "chicken"}, "players": [{"learner": "hedge", "perturb": 0.5}] * 2},
+    "speed": 61,  # as fast as possible
+    "views": ["strategies", "tetrahedron", "regrets", "payoffs"],
+}
+COUNT = (  # counts the frames that the page reports as drawn
+    "(() => { const { send } = WebSocket.prototype; window.drawn = 0; WebSocket.prototype.send = function (text) {"
+    ' if (text.includes("drawn")) drawn += 1; send.call(this, text); }; })()'
+)
 
 Frame = list[tuple[int, float]]  # the status and the number of rounds of each run
 
@@ -175,18 +193,20 @@ class Chosen:
     seconds: float
     speed: float | None
     largest: bool
+    browser: list[Path] | None
 
 
 @dataclass
 class Server:
-    """A lab in a separate process."""
+    """A lab in a separate process, of this checkout or of the one in a folder."""
 
+    folder: Path = ROOT
     process: "subprocess.Popen[str]" = field(init=False)
     address: str = field(init=False)
 
     def __enter__(self) -> "Server":
         command = [sys.executable, "-m", "gamesim", "lab", "--no-browser", "--port", "0"]
-        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=self.folder)
         assert self.process.stdout is not None
         self.address = self.process.stdout.readline().split()[5].rstrip("/")
         return self
@@ -272,13 +292,53 @@ async def open_pages(stack: AsyncExitStack, server: Server, count: int, chosen: 
     return pages
 
 
+def visit(server: Server, seconds: float) -> tuple[float, float, float]:
+    """Return the seconds to the first paint, until the page can play, and the frames drawn per second."""
+    from tests.chromium import Page as Browser
+
+    browser = Browser()
+    try:
+        browser.resize(1366, 768)
+        for _ in range(2):  # at the first visit, the server may have to compile
+            browser.open("about:blank")
+            browser.open(f"{server.address}/#{quote(json.dumps(SHOWN))}")
+            began = browser.until("document.querySelector('#play')?.disabled === false && performance.now()", PATIENCE)
+            browser.run(f"{COUNT}, document.querySelector('#play').click()")
+            browser.until("drawn > 1", PATIENCE)
+        paint = browser.run("performance.getEntriesByName('first-contentful-paint')[0].startTime")
+        count = f"new Promise((end) => {{ drawn = 0; setTimeout(() => end(drawn), {1000 * seconds}); }})"
+        return paint / 1000, began / 1000, browser.run(count) / seconds
+    finally:
+        browser.close()
+
+
+def measure_browser(folders: list[Path], seconds: float) -> Printed:
+    """Open the pages of several checkouts in turn, and return the medians."""
+    sys.path.insert(0, str(ROOT))
+    folders = [ROOT, *folders]
+    found: dict[Path, list[tuple[float, float, float]]] = {folder: [] for folder in folders}
+    for _ in range(REPEATS):
+        for folder in folders:
+            with Server(folder) as server:
+                found[folder].append(visit(server, seconds))
+    printed = Printed("page of", "first paint s", "can play after s", "frames drawn/s")
+    for folder in folders:
+        paint, ready, frames = np.median(found[folder], axis=0)
+        printed.add_row(folder.name, f"{paint:.2f}", f"{ready:.2f}", f"{frames:.1f}")
+    return printed
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--pages", type=int, nargs="+", default=[1, 16, 64])
     parser.add_argument("--seconds", type=float, default=20.0)
     parser.add_argument("--speed", type=float, help="rounds per second (default: as fast as possible)")
     parser.add_argument("--largest", action="store_true", help="two runs of the largest games on every page")
+    parser.add_argument("--browser", type=Path, nargs="*", metavar="FOLDER", help="measure the page in Chromium")
     chosen = Chosen(**vars(parser.parse_args()))
+    if chosen.browser is not None:
+        Console(width=160).print(measure_browser([folder.resolve() for folder in chosen.browser], chosen.seconds))
+        return 0
     printed = Printed(*COLUMNS)
     failed = False
     for count in chosen.pages:

@@ -36,7 +36,7 @@ Points: TypeAlias = NDArray[np.float64]
 
 SHAPES: dict[Shape, tuple[int, ...]] = {"square": (2, 2), "triangle": (3,), "cube": (2, 2, 2)}  # simplices of a state
 ARROWS: dict[Shape, int] = {"square": 15, "triangle": 16, "cube": 5}  # per side
-STARTS: dict[Shape, int] = {"square": 21, "triangle": 30, "cube": 6}  # per side
+STARTS: dict[Shape, int] = {"square": 21, "triangle": 24, "cube": 6}  # per side
 SAME = 1e-12  # two strategies that differ by less are the same step of a learner
 WIDTH = 1e-3  # of the stencil for derivatives
 STILL = 1e-10  # velocity at a rest point, relative to the largest
@@ -47,7 +47,7 @@ SEEDS = 3  # per side of a face, for Newton's method
 NEWTON_STEPS = 30
 MOST_REST_POINTS = 40  # more are a continuum
 INSIDE = 1e-9  # share of the uniform strategy where a learner cannot start on the boundary
-MOST_ROUNDS = 3_000_000  # of all runs and players together, if the number is not given
+MOST_ROUNDS = 2_000_000  # of all runs and players together, if the number is not given
 DRAWN = 5.0  # rounds of a run whose states are recorded, as the distance that the fastest play covers
 LIMIT_RATE = 0.05  # learning rate, per loss, of the runs that follow a continuous-time limit
 LIMITS: dict[Regulariser, str] = {

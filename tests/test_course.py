@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from functools import cache
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -161,7 +162,7 @@ def paused(simulation: Simulation, rounds: int, **until: object) -> int | None:
     run = Only()
     run.simulation = simulation  # type: ignore[attr-defined]
     watch = Watch.asked(until)
-    session._advance([run], rounds, watch)  # type: ignore[list-item]
+    session._advance([run], rounds, watch, inf, float)  # type: ignore[list-item]
     return simulation.rounds if watch is not None and watch.found else None
 
 
@@ -169,7 +170,7 @@ def test_the_events_of_the_lessons_happen_when_the_lessons_say() -> None:
     in_the_page = re.findall(r'^  "?([a-z-]+)"?: \["', (STATIC / "transport.js").read_text(), re.M)
     assert ["end", *EVENTS] == in_the_page
     uneven = paused(scenario("uneven-shapley").simulation(), 100_000, **LESSONS["uneven-shapley"].pause)
-    assert uneven == pytest.approx(23_000, abs=600)
+    assert uneven is not None and 21_000 <= uneven <= 24_000 and "21,000 to 24,000" in LESSONS["uneven-shapley"].reveal
     boundary = paused(scenario("matching-pennies").simulation(), 5000, event="boundary", value=0.01)
     assert boundary == pytest.approx(900, abs=30)
     for name in ("matching-pennies", "matching-pennies-optimistic"):

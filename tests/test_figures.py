@@ -654,3 +654,17 @@ def test_all_replicas_are_drawn_where_they_part() -> None:
     three = gamesim.simulate("zeeman", "hedge", rounds=200, replicas=3, start="random")
     triangles = figures.triangles(three)
     assert triangles is not None and "3 runs" in figures.title_of(triangles)
+
+
+def test_a_network_is_drawn_for_several_replicas() -> None:
+    record = gamesim.simulate("network-coordination", "hedge", rounds=300, perturb=0.4, replicas=7)
+    figure = figures.network(record)
+    assert figure is not None and len(figure.axes) == 7  # six replicas and the colour bar
+    at_the_end = [sum(last[0] >= last[1] for last in record[k].last) for k in range(7)]
+    other = [10 - one for one in at_the_end]
+    counts = at_the_end if sum(at_the_end) >= sum(other) else other
+    assert f"of {min(counts)} to {max(counts)} of the 10 players" in figures.title_of(figure)
+    assert "7 replicas, of which 6 are drawn" in figures.title_of(figure)
+    shades = [np.asarray(panel.collections[-1].get_array()) for panel in figure.axes[:6]]
+    for k, shade in enumerate(shades):
+        np.testing.assert_allclose(shade, [last[1] for last in record[k].last])

@@ -1,6 +1,5 @@
 """The lab under load and with clients that misbehave: bounded memory, fair turns, commands first, deadlines."""
 
-import asyncio
 import base64
 import http.client
 import json
@@ -296,7 +295,7 @@ def test_pages_get_turns_in_rotation(lab: Lab, monkeypatch: pytest.MonkeyPatch) 
     turns: list[str] = []
     play_rounds = session.Session._play_rounds
 
-    async def counted(served: session.Session, *arguments: Any) -> bool:
+    async def counted(served: session.Session, *arguments: Any) -> session.Turn | None:
         turns.append(served.id)
         return await play_rounds(served, *arguments)
 
@@ -313,29 +312,6 @@ def test_pages_get_turns_in_rotation(lab: Lab, monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.undo()
     counts = [turns.count(page.session) for page in pages]
     assert min(counts) > 0.5 * max(counts), counts
-
-
-def test_one_frame_is_encoded_per_cycle_of_the_event_loop() -> None:
-    async def cycles() -> list[int]:
-        encoding, done = workers.Encoding(), []
-        cycle = 0
-
-        async def encode(slot: "asyncio.Future[None]") -> None:
-            await slot
-            done.append(cycle)
-
-        slots = [encoding.slot() for _ in range(5)]
-        slots[1].cancel()
-        tasks = [asyncio.create_task(encode(slot)) for slot in slots if not slot.cancelled()]
-        while not all(task.done() for task in tasks):
-            await asyncio.sleep(0)
-            cycle += 1
-        again = encoding.slot()  # the queue was empty in between
-        await asyncio.wait_for(again, 10)
-        return done
-
-    found = asyncio.run(cycles())
-    assert len(found) == 4 and found == sorted(set(found))
 
 
 def test_intervals_grow_with_the_number_of_pages() -> None:

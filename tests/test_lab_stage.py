@@ -155,6 +155,7 @@ def test_the_first_picture_is_fully_visible_below_the_controls(
         left, top, right, bottom = box(page, f"#view-{page.run(SHOWN)[0]} canvas[role=img]")
         assert box(page, ".transport")[3] <= top and bottom <= height and 0 <= left < right <= width
         assert bottom - top >= 250 and right - left >= 250
+        assert large or box(page, f"#view-{page.run(SHOWN)[0]} .about")[3] <= height  # with its caption
         assert box(page, ".transport")[1] >= 0 and page.run("scrollY") == 0
         if large:
             page.key("p")
@@ -254,6 +255,8 @@ def test_play_pauses_at_a_round_or_an_event_and_continues(page: Page, lab: Lab) 
     stopped = re.search(r"round ([\d,]+)", text(page, "#status"))
     assert stopped is not None and 137 < int(stopped[1].replace(",", "")) < 2000
     at_round(page, int(stopped[1].replace(",", "")))  # the frame may come after the message
+    click(page, "#play")
+    page.until(f"{WORD} === 'Again'")  # it does not pause at further cycles
     page.choose("#until", "cce-gap")
     page.type("#until-value", "much")
     page.until("document.querySelector('#notice-text').textContent.includes('expected a number')")
@@ -327,6 +330,17 @@ def test_a_lesson_asks_first_and_reveals_later(page: Page, lab: Lab, size: tuple
     page.until("location.hash.includes('wavelet-continuous')")
     assert text(page, ".stages [aria-current]") == "Predict"
     assert page.run("document.scrollingElement.scrollWidth") <= size[0]
+
+
+def test_equilibria_are_not_shown_before_the_prediction(page: Page, lab: Lab) -> None:
+    open_lesson(page, lab, "prisoners-dilemma")
+    page.until("document.querySelector('#equilibria').textContent.includes('CE payoffs')")  # the page knows them
+    picture = "document.querySelector('#view-payoffs canvas[role=img]').toDataURL()"
+    before = page.run(picture)
+    page.key("n")
+    page.until(f"{picture} !== {before!r}")
+    page.key("b")
+    page.until(f"{picture} === {before!r}")
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -55,7 +55,7 @@ def test_frames_of_a_record_are_those_that_the_lab_sends() -> None:
     sent, feed = [], frames.Feed(1)
     for round in (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20):
         live.advance(round - live.rounds)
-        sent.append(feed.frame(live, live.moments(), frames.PAUSED, 0.0))
+        sent.append(feed.frame(live, live.moments(), 0.0))
     record = gamesim.simulate("shapley", "hedge", rounds=20, perturb=0.3)
     ours = frames.of_record(record, 1)
     state = sum(length for _, length in frames.fields(record.game))

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 SMALL, LAID_OUT = 60, 600  # largest numbers of players for layouts by distances and by forces
 TIED = 1e-12  # probabilities this close to the largest count as tied with it
 NAMED = 24  # largest number of players that are labelled
+DRAWN = 6  # largest number of replicas
 
 
 @styled
@@ -31,7 +32,7 @@ def network(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigure |
     Parameters
     ----------
     record : Record
-        The record of a run; with several replicas, the first one is drawn.
+        The record of a run; with several replicas, the first six are drawn, or one in given axes.
     ax : matplotlib.axes.Axes, optional
         Axes to draw into, if the figure has one panel for this run.
     fig : matplotlib.figure.Figure or SubFigure, optional
@@ -53,53 +54,65 @@ def network(record: Record, *, ax: Axes | None = None, fig: Figure | SubFigure |
     graph = getattr(record.game, "graph", None)
     if graph is None or set(graph) != set(record.game.players):
         return None
-    one = record[0]
-    last = [strategies[-1] for strategies in one.trajectory[1]] if np.isnan(one.last[0]).any() else one.last
-    actions = one.game.actions
-    likeliest = np.array([int(strategy.argmax()) for strategy in last])
-    drawing = surface(_title(record, last), size=(WIDTH, 6.0), ax=ax, fig=fig)
-    panel = drawing.panels[0]
-    panel.set_axis_off()
-    panel.set_aspect("equal")
-    points = _points(graph, one.game.players)
-    if len(points) <= LAID_OUT:
-        number = {name: k for k, name in enumerate(one.game.players)}
-        ends = [points[[number[a], number[b]]] for a, b in graph.edges()]
-        panel.add_collection(LineCollection(ends, colors="#B0B0B0", linewidths=0.8, zorder=0))
-    else:
-        omitted = f"{graph.number_of_edges():,} edges are not drawn; neighbours are close to each other"
-        drawing.head(panel, omitted, color=DARK)
+    count = 1 if ax is not None else min(record.replicas, DRAWN)
+    ends = [_last(record[replica]) for replica in range(record.replicas)]
+    columns = min(count, 3)
+    rows = -(-count // columns)
+    size = WIDTH, 6.0 if count == 1 else 2.6 * rows + 0.6
+    drawing = surface(_title(record, ends, count), columns, rows, size=size, ax=ax, fig=fig)
+    points = _points(graph, record.game.players)
     look: dict[str, Any] = {
-        "s": float(np.clip((9000 if len(points) <= LAID_OUT else 60_000) / len(points), 3, 260)),
+        "s": float(np.clip((9000 if len(points) <= LAID_OUT else 60_000) / len(points) / columns**2, 3, 260)),
         "edgecolors": "black" if len(points) <= LAID_OUT else "#888888",
         "linewidths": 0.6 if len(points) <= LAID_OUT else 0.25,
         "rasterized": len(points) > LAID_OUT,
     }
-    if len(set(actions)) == 1 and len(actions[0]) == 2:
-        shade = [strategy[1] for strategy in last]
-        dots = panel.scatter(points[:, 0], points[:, 1], c=shade, cmap=SHADES, vmin=0, vmax=1, **look)
-        drawing.colorbar(dots, [panel], f"probability of {short(actions[0][1], 24)}", shrink=0.7)
-    else:
-        _by_action(drawing, points, likeliest, actions, look)
-    if len(points) <= NAMED:
-        for name, point in zip(one.game.players, points, strict=True):
+    for replica, panel in enumerate(drawing.panels):
+        panel.set_axis_off()
+        if replica < count:
+            _edges(drawing, panel, record.game, points)
+            if count > 1:
+                drawing.head(panel, f"{replicas(record.feedback, 1)} {replica + 1}", color=DARK)
+    _dots(drawing, points, ends[:count], record.game.actions, look)
+    if count == 1 and len(points) <= NAMED:
+        for name, point in zip(record.game.players, points, strict=True):
             drop: dict[str, Any] = {"textcoords": "offset points", "ha": "center", "va": "top"}
-            panel.annotate(short(name, 12), point, (0, -1 - 0.7 * look["s"] ** 0.5), fontsize=7.5, **drop)
-    panel.margins(0.12)
+            drawing.panels[0].annotate(short(name, 12), point, (0, -1 - 0.7 * look["s"] ** 0.5), fontsize=7.5, **drop)
     return drawing.figure
 
 
-def _title(record: Record, last: list[NDArray[np.float64]]) -> str:
-    """Name the action that is a most likely one of the most players; actions may tie."""
+def _last(one: Record) -> list[NDArray[np.float64]]:
+    """Return the strategies of the last round, or the last ones that are kept."""
+    return [strategies[-1] for strategies in one.trajectory[1]] if np.isnan(one.last[0]).any() else list(one.last)
+
+
+def _edges(drawing: Surface, panel: Axes, game: Any, points: NDArray[np.float64]) -> None:
+    """Draw the edges of the graph, unless there are too many."""
+    panel.set_aspect("equal")
+    panel.margins(0.12)
+    if len(points) <= LAID_OUT:
+        number = {name: k for k, name in enumerate(game.players)}
+        ends = [points[[number[a], number[b]]] for a, b in game.graph.edges()]
+        panel.add_collection(LineCollection(ends, colors="#B0B0B0", linewidths=0.8, zorder=0))
+    elif panel is drawing.panels[0]:
+        omitted = f"{game.graph.number_of_edges():,} edges are not drawn; neighbours are close to each other"
+        drawing.head(panel, omitted, color=DARK)
+
+
+def _title(record: Record, ends: list[list[NDArray[np.float64]]], drawn: int) -> str:
+    """Name the action that is a most likely one of the most players, in all runs together; actions may tie."""
     game = record.game
-    best = [strategy >= strategy.max() - TIED for strategy in last]
-    counts = np.sum([np.pad(one, (0, max(game.sizes) - len(one))) for one in best], axis=0)
-    top = int(counts.argmax())
+    best = [[strategy >= strategy.max() - TIED for strategy in last] for last in ends]
+    counts = np.array([np.sum([np.pad(one, (0, max(game.sizes) - len(one))) for one in run], axis=0) for run in best])
+    top = int(counts.sum(axis=0).argmax())
     label = short(game.actions[0][top], 24) if len(set(game.actions)) == 1 else f"their action number {top + 1}"
-    article = "a" if any(one.sum() > 1 for one in best) else "the"
-    which = "" if record.single else f" ({replicas(record.feedback, 1)} 1 of {record.replicas})"
+    article = "a" if any(one.sum() > 1 for run in best for one in run) else "the"
+    low, high = counts[:, top].min(), counts[:, top].max()
+    share = f"{low:,}" if low == high else f"{low:,} to {high:,}"
+    some = "" if drawn == record.replicas else f", of which {drawn} {'is' if drawn == 1 else 'are'} drawn"
+    which = "" if record.single else f" ({record.replicas:,} {replicas(record.feedback)}{some})"
     end = f"At the end of {short(game.name, 40)}"
-    return f"{end}, {label} is {article} most likely action of {counts[top]:,} of the {len(last):,} players{which}"
+    return f"{end}, {label} is {article} most likely action of {share} of the {len(ends[0]):,} players{which}"
 
 
 def _points(graph: "nx.Graph[str]", names: tuple[str, ...]) -> NDArray[np.float64]:
@@ -117,19 +130,27 @@ def _points(graph: "nx.Graph[str]", names: tuple[str, ...]) -> NDArray[np.float6
     return np.array([places[name] for name in names])
 
 
-def _by_action(
+def _dots(
     drawing: Surface,
     points: NDArray[np.float64],
-    likeliest: NDArray[np.int64],
+    ends: list[list[NDArray[np.float64]]],
     actions: tuple[tuple[str, ...], ...],
     look: dict[str, Any],
 ) -> None:
-    """Draw players in the colour and shape of their most likely action, named by number if players' actions differ."""
-    alike, panel = len(set(actions)) == 1, drawing.panels[0]
-    for index, action in enumerate(np.unique(likeliest)):
-        chosen = points[likeliest == action]
+    """Draw the players of every run in the shade of a probability, or in the colour of their most likely action."""
+    alike = len(set(actions)) == 1
+    if alike and len(actions[0]) == 2:
+        for panel, last in zip(drawing.panels, ends, strict=False):
+            shade = [strategy[1] for strategy in last]
+            dots = panel.scatter(points[:, 0], points[:, 1], c=shade, cmap=SHADES, vmin=0, vmax=1, **look)
+        drawing.colorbar(dots, drawing.panels, f"probability of {short(actions[0][1], 24)}", shrink=0.7)
+        return
+    likeliest = np.array([[int(strategy.argmax()) for strategy in last] for last in ends])
+    for index, action in enumerate(np.unique(likeliest)):  # named by number if players' actions differ
         label = short(actions[0][action]) if alike else f"action {action + 1}"
-        mark = MARKERS[index % len(MARKERS)]
-        panel.scatter(*chosen.T, color=COLOURS[index % len(COLOURS)], marker=mark, label=label, **look)
+        mark: dict[str, Any] = {"color": COLOURS[index % len(COLOURS)], "marker": MARKERS[index % len(MARKERS)]}
+        for panel, best in zip(drawing.panels, likeliest, strict=False):
+            panel.scatter(points[best == action, 0], points[best == action, 1], label=label, **mark, **look)
+    last_column = drawing.panels[min(len(ends), 3) - 1]
     place: dict[str, Any] = {"loc": "best"} if drawing.given else {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)}
-    panel.legend(title="most likely action", markerscale=0.5, **place)
+    last_column.legend(title="most likely action", markerscale=0.5, **place)

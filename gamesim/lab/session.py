@@ -1,10 +1,10 @@
 """The simulations of one page, which sends commands and receives frames.
 
 Three tasks serve a page: one obeys its commands, one takes its turns, and one sends equilibria. A turn plays rounds in
-a worker thread (see `workers`) and then, if a frame is due, encodes it in the event loop. A command is obeyed at once,
-and its answer is sent before further frames: rounds that wait for a thread and frames that wait for those of other
-pages are withdrawn. Frames are not queued. A frame is encoded when the page has drawn all but the last two, and it
-shows the latest state: a slow page gets fewer frames, but costs no memory and does not slow down other pages.
+a worker thread (see `workers`) and then, if a frame is due, encodes it there. A command is obeyed at once, and its
+answer is sent before further frames: a turn that waits for a thread is withdrawn. Frames are not queued. A frame is
+encoded when the page has drawn all but the last two, and it shows the latest state: a slow page gets fewer frames, but
+costs no memory and does not slow down other pages.
 
 A page may go to any round. Rounds in the past are played again from the seed, which repeats the run exactly.
 """
@@ -17,8 +17,9 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
 from inspect import signature
+from math import inf
 from time import monotonic, thread_time
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,7 +59,7 @@ log = logging.getLogger(__name__)
 class Run:
     """One simulation and the data of it sent to the page.
 
-    A turn changes the simulation in a worker thread. Between two turns, and only then, the event loop reads it.
+    A turn changes and reads it in a worker thread. Between two turns, and only then, the event loop reads it.
     """
 
     def __init__(self, scenario: Scenario, shape: int) -> None:
@@ -74,12 +75,12 @@ class Run:
         """The number of remaining rounds."""
         return self.scenario.rounds - self.simulation.rounds
 
-    def frame(self, status: int, speed: float) -> frames.Numbers:
-        """Return this run's part of the next frame."""
+    def frame(self, speed: float) -> frames.Numbers:
+        """Return this run's part of the next frame; its status is not known before the turn ends."""
         moments = self.simulation.moments() if self.simulation.rounds else None
         if moments is not None and (joint := moments[-1].joint) is not None:
             self.joint = self.simulation.rounds, joint
-        return self._feed.frame(self.simulation, moments, status if self.left else frames.DONE, speed)
+        return self._feed.frame(self.simulation, moments, speed)
 
     def again(self) -> "Run":
         """Return this run before its first round."""
@@ -126,8 +127,7 @@ class Session:
         self._pace, self._owed, self._measured_speed = SLOWEST, 0.0, 0.0  # rounds per second
         self._last = self._last_frame = monotonic()
         self._undrawn, self._changed, self._urgent = 0, False, False
-        self._turn: Future[tuple[float, int]] | None = None  # the rounds that wait or are played in a thread
-        self._slot: asyncio.Future[None] | None = None  # in which a frame is encoded
+        self._turn: Future[Turn] | None = None  # waits for a thread or runs there
         self._records: list[tuple[Run, asyncio.Future[Record]]] = []  # to be made between two turns
         self._pictures: set[asyncio.Task[None]] = set()  # being computed for views
         self._wake, self._news = asyncio.Event(), asyncio.Event()
@@ -329,9 +329,8 @@ class Session:
     def _hurry(self) -> None:
         """Take the next turn at once, ahead of other pages, because a command waits for its frame."""
         self._changed = self._urgent = True
-        for waiting in (self._turn, self._slot):
-            if waiting is not None:
-                waiting.cancel()  # has no effect once it runs
+        if self._turn is not None:
+            self._turn.cancel()  # has no effect once it runs
         self._wake.set()
 
     # Turns.
@@ -379,15 +378,20 @@ class Session:
         self._urgent = False
         if self._target is not None and not await self._rewind(self._target):
             return
+        due = self._last_frame + (interval if self._target is None else ON_THE_WAY)
+        frame = None
         if self._target is not None or not urgent:  # a command that plays no rounds is answered without any
-            rounds = self._rounds_due(now, interval)
-            if rounds and not await self._play_rounds(rounds, urgent):
-                return
+            if rounds := self._rounds_due(now, interval):
+                turn = await self._play_rounds(rounds, urgent, due)
+                if turn is None:
+                    return
+                frame = turn.frame
             urgent = self._arrived(urgent)
-        is_due = urgent or self._last_frame + (interval if self._target is None else ON_THE_WAY) <= monotonic()
-        if self._changed and self._undrawn < UNDRAWN and is_due and (urgent or await self._may_encode()):
+        if frame is None and self._changed and self._undrawn < UNDRAWN and (urgent or due <= monotonic()):
+            frame = _encoded(self.runs, self._rate())
+        if frame is not None:
             self._changed, self._last_frame = False, now
-            await self._show()
+            await self._show(frame)
 
     async def _rewind(self, target: int) -> bool:
         """Replace the runs by new ones if the target is in the past; return False if others have taken their place."""
@@ -404,7 +408,7 @@ class Session:
         if self._target is None:
             return urgent
         if self.runs[0].simulation.rounds == self._target:
-            self._target, self._last = None, monotonic()
+            self._target, self._last, self._changed = None, monotonic(), True  # the last frame may be from the way
         return self._target is None
 
     def _rounds_due(self, now: float, interval: float) -> int:
@@ -430,29 +434,32 @@ class Session:
             return self._measured_speed
         return min(FASTEST, self._speed + self._growth * self.runs[0].simulation.rounds)
 
-    async def _play_rounds(self, rounds: int, urgent: bool) -> bool:
-        """Play rounds in a thread; return False if they are withdrawn for a command, fail, or are no longer shown."""
+    async def _play_rounds(self, rounds: int, urgent: bool, due: float) -> "Turn | None":
+        """Take a turn in a thread; return None if it is withdrawn for a command, fails, or is no longer shown."""
         runs, watch = self.runs, self._watch if self._target is None else None
-        self._turn = (self._workers.commands if urgent else self._workers.turns).submit(_advance, runs, rounds, watch)
+        threads = self._workers.commands if urgent else self._workers.turns
+        due = due if self._undrawn < UNDRAWN else inf
+        self._turn = threads.submit(_advance, runs, rounds, watch, due, self._rate)
         waiting = asyncio.wrap_future(self._turn)
         try:
             await asyncio.wait([waiting])
         finally:
             self._turn.cancel()
         if waiting.cancelled():
-            return False
+            return None
         error = waiting.exception()
         if runs is not self.runs:
-            return False
+            return None
         if isinstance(error, InputError | ArithmeticError):
             await self._stop()
             await self._send("error", about="play", message=str(error))
-            return False
-        self._account(*waiting.result())
+            return None
+        turn = waiting.result()
+        self._account(turn.seconds, turn.rounds)
         if watch is not None and watch.found and watch is self._watch:
             self.playing, self._watch, self._urgent = False, None, True
             await self._send("paused", shape=self._shape, event=watch.event, round=runs[0].simulation.rounds)
-        return True
+        return turn
 
     def _account(self, seconds: float, rounds: int) -> None:
         """Update the estimates of the speed."""
@@ -462,24 +469,15 @@ class Session:
             elapsed = max(monotonic() - self._last, 1e-9)
             self._measured_speed += 0.2 * (rounds / elapsed - self._measured_speed)
 
-    async def _may_encode(self) -> bool:
-        """Wait until no other page encodes a frame; return False if a command comes first."""
-        self._slot = self._workers.encoding.slot()
-        try:
-            await asyncio.wait([self._slot])
-        finally:
-            self._slot.cancel()
-        return not self._slot.cancelled()
-
-    async def _show(self) -> None:
-        """Send a frame with the latest state."""
-        began = thread_time()
+    async def _show(self, frame: "Frame") -> None:
+        """Send a frame."""
+        self._workers.frames.spend(frame.seconds)
         status = frames.SEEKING if self._target is not None else frames.PLAYING if self.playing else frames.PAUSED
-        frame = np.concatenate([run.frame(status, self._rate()) for run in self.runs]).astype("<f4", copy=False)
-        self._workers.frames.spend(thread_time() - began)
+        for run, part in zip(self.runs, frame.parts, strict=True):
+            part[frames.STATUS] = status if run.left else frames.DONE
         self._undrawn += 1
         self._news.set()
-        await self._socket.send_bytes(frame.tobytes())
+        await self._socket.send_bytes(b"".join(part.astype("<f4", copy=False).tobytes() for part in frame.parts))
 
     # Equilibria.
 
@@ -518,8 +516,23 @@ class Session:
         return seconds
 
 
-def _advance(runs: list[Run], rounds: int, watch: Watch | None) -> tuple[float, int]:
-    """Play rounds of all runs, up to an event; return the processor time it took, in seconds, and their number."""
+class Frame(NamedTuple):
+    """A frame, and the processor time that it took."""
+
+    parts: list[frames.Numbers]  # one per run
+    seconds: float
+
+
+class Turn(NamedTuple):
+    """What a turn has done: the processor time of its rounds, their number, and a frame if one was due."""
+
+    seconds: float
+    rounds: int
+    frame: Frame | None
+
+
+def _advance(runs: list[Run], rounds: int, watch: Watch | None, due: float, speed: Callable[[], float]) -> Turn:
+    """Play rounds of all runs, up to an event; then encode a frame if one is due."""
     began, played = thread_time(), 0
     simulations = [run.simulation for run in runs]
     if watch is not None:
@@ -531,7 +544,13 @@ def _advance(runs: list[Run], rounds: int, watch: Watch | None) -> tuple[float, 
         played += stretch
         if watch is not None:
             watch.look(simulations)
-    return thread_time() - began, played
+    return Turn(thread_time() - began, played, _encoded(runs, speed()) if due <= monotonic() else None)
+
+
+def _encoded(runs: list[Run], speed: float) -> Frame:
+    """Return a frame with the latest state."""
+    began = thread_time()
+    return Frame([run.frame(speed) for run in runs], thread_time() - began)
 
 
 def _is_real(value: Any) -> bool:

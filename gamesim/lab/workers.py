@@ -1,15 +1,14 @@
 """The threads that all pages share, and how the pages share them.
 
-A page takes turns. A turn plays rounds for a slice of time in a thread; the compiled loop releases the GIL, so rounds
-do not delay the event loop. A page has at most one turn in the queue, so the pages are served in rotation. Frames are
-encoded in the event loop: this takes a fraction of a millisecond of Python, which would hold the GIL in any thread.
-Slices and the intervals between frames grow with the number of pages, such that frames use a fixed share of one core.
+A page takes turns. A turn plays rounds for a slice of time in a thread, and encodes a frame if one is due. A page has
+at most one turn in the queue, so the pages are served in rotation. The compiled loop releases the GIL, and so do
+several steps of encoding: in the event loop, each of them would wait for all threads that want the GIL, and all pages
+would wait with it. Slices and the intervals between frames grow with the number of pages, such that frames use a fixed
+share of one core.
 Commands do not wait for the turns of other pages: they have separate threads, as do those kinds of work that may take
 seconds.
 """
 
-import asyncio
-from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
@@ -21,9 +20,9 @@ if TYPE_CHECKING:
 
 FRAME = 1 / 30  # seconds between two frames of a page, if there are few pages
 NEAREST = 0.3  # seconds between two computations of the nearest equilibrium, if there are few pages
-ROUNDS_SHARE = 0.6  # of all cores, for the rounds of pages that play as fast as possible
-FRAMES_SHARE = 0.25  # of one core
-NEAREST_SHARE = 0.15  # of one core
+ROUNDS_SHARE = 0.2  # of all cores, for the rounds of pages that play as fast as possible
+FRAMES_SHARE = 0.35  # of one core
+NEAREST_SHARE = 0.08  # of one core
 SHORTEST_SLICE = 0.001  # seconds; shorter slices would be mostly overhead
 SMOOTHING = 0.05  # weight of the latest cost in the mean
 
@@ -62,32 +61,6 @@ class Allotment:
 
 
 @dataclass
-class Encoding:
-    """Slots in which pages encode frames, one per cycle of the event loop.
-
-    A command takes several cycles from its arrival to its answer. If all frames that are due were encoded in one cycle,
-    it would wait for all of them several times.
-    """
-
-    waiting: deque["asyncio.Future[None]"] = field(default_factory=deque)
-
-    def slot(self) -> "asyncio.Future[None]":
-        """Return a future that is done when a page may encode a frame, or cancelled by the page."""
-        loop = asyncio.get_running_loop()
-        if not self.waiting:
-            loop.call_soon(self._grant, loop)
-        self.waiting.append(loop.create_future())
-        return self.waiting[-1]
-
-    def _grant(self, loop: asyncio.AbstractEventLoop) -> None:
-        while self.waiting and self.waiting[0].done():
-            self.waiting.popleft()
-        if self.waiting:
-            self.waiting[0].set_result(None)
-            loop.call_soon(self._grant, loop)
-
-
-@dataclass
 class Workers:
     """The threads, the open pages, and what each page is allotted."""
 
@@ -100,7 +73,6 @@ class Workers:
     playing: int = 0  # number of pages
     asked_reports: int = 0
     frames: Allotment = field(default_factory=lambda: Allotment(FRAME, FRAMES_SHARE))
-    encoding: Encoding = field(default_factory=Encoding)
     nearest: Allotment = field(default_factory=lambda: Allotment(NEAREST, NEAREST_SHARE))
 
     def frame_interval(self) -> float:

@@ -14,9 +14,9 @@ of precision, enough for every digit of rounds and gaps that the page shows.
 The lab sends frames as it plays; a report contains those of a record, one per checkpoint, for its replay.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,7 @@ from gamesim.user_learners import name_of
 Numbers = NDArray[np.float32]
 
 PAUSED, PLAYING, DONE, SEEKING = 0, 1, 2, 3
+STATUS = 1  # its place in the header
 PLAYERS = 12  # limits of the games that pages show
 ACTIONS = 64  # per player
 CELLS = 4096  # action profiles
@@ -53,6 +54,7 @@ IN_STATE: dict[str, str] = {
     **{kind: f"{kind}-regret" for kind in PLAIN_REGRETS},
 }
 IN_ROW = {name: measure for name, measure in IN_STATE.items() if name not in ("gap_nash", "moved")}
+_OTHERS = {name: find(IN_STATE[name]).function for name in ("gap_nash", "payoffs", "moved")}  # than regrets and gaps
 
 
 def fields(game: Game) -> list[tuple[str, int]]:
@@ -113,11 +115,12 @@ def state(game: Game, moment: Moment | None, speed: float) -> Numbers:
         empty[:3] = 0
         return empty
     profiles = [regrets.profile(matrix) for matrix in moment.matrices]
+    measured = _measured(moment, profiles)
     joint = moment.joint
     parts: list[Any] = [
         pair(moment.rounds),
         [speed],
-        *_measured(moment),
+        *(measured[name] if np.ndim(measured[name]) else pair(float(measured[name])) for name in IN_STATE),
         moment.sums.last,
         moment.profile,
         *(scale * together for scale, (together, _) in zip(game.scale, profiles, strict=True)),
@@ -127,22 +130,34 @@ def state(game: Game, moment: Moment | None, speed: float) -> Numbers:
     return np.concatenate(parts, dtype=np.float32, casting="same_kind")
 
 
-def _measured(moment: Moment) -> Iterator[list[np.float32] | NDArray[np.float64]]:
-    """Yield the measures of a state: single numbers as pairs, the others as one number per player."""
-    for name in IN_STATE.values():
-        value = find(name).function(moment)
-        yield value if isinstance(value, np.ndarray) and value.ndim else pair(float(value))
+def _measured(moment: Moment, profiles: Sequence[tuple[NDArray[np.float64], NDArray[np.float64]]]) -> dict[str, Any]:
+    """Return the measures of a state; regrets and gaps are read from the regret profiles, which costs far less."""
+    ends = [(together[0], alone[0], alone[-1]) for together, alone in profiles]
+    external, internal, swap = np.array(ends).T * moment.game.scale
+    found = {"external": external, "internal": internal, "swap": swap}
+    gaps = {"gap_ce": swap, "gap_cce": external}
+    found |= {name: max(0.0, regret.max() / moment.rounds) for name, regret in gaps.items()}
+    return found | {name: function(moment) for name, function in _OTHERS.items()}
 
 
 def bounds(simulation: Simulation, player: int, started: bool, rounds: int) -> dict[str, Any] | None:
     """Return the bound on the regret of a player's play over the rounds of a run, in payoff units."""
-    learners, game, feedback = simulation.learners, simulation.game, simulation.feedback
+    learners, game, feedback = tuple(simulation.learners), simulation.game, simulation.feedback
+    compiled = all(isinstance(one, Learner) for one in learners)
+    at_round = _loss_bound if compiled else _loss_bound.__wrapped__  # those of other learners cannot be remembered
 
     def losses(kind: PlainRegret, t: int) -> float | None:
-        found = bound(learners, player, kind, t, game.sizes[player], started=started, feedback=feedback)
+        found = at_round(learners, player, kind, t, game.sizes[player], started, feedback)
         return None if found is None else float(game.scale[player] * found)
 
     return _bounds(learners[player], rounds, losses)
+
+
+@lru_cache(maxsize=2**14)  # in class, many pages show the same learners
+def _loss_bound(
+    learners: tuple[Any, ...], player: int, kind: PlainRegret, rounds: int, actions: int, started: bool, feedback: Any
+) -> float | None:
+    return bound(learners, player, kind, rounds, actions, started=started, feedback=feedback)
 
 
 def _bounds(learner: Any, rounds: int, bound_at: Callable[[PlainRegret, int], float | None]) -> dict[str, Any] | None:
@@ -167,8 +182,8 @@ class Feed:
     stride: int = 0
     sent_path: int = 0
 
-    def frame(self, simulation: Simulation, moments: Moments | None, status: int, speed: float) -> Numbers:
-        """Return the next part of a frame: the state and the new rows of the curve and the path."""
+    def frame(self, simulation: Simulation, moments: Moments | None, speed: float) -> Numbers:
+        """Return the next part of a frame, as if paused: the state and the new rows of the curve and the path."""
         count = len(simulation.checkpoint_rounds) - self.sent_rows
         new = (
             np.zeros((0, 0))
@@ -181,7 +196,7 @@ class Feed:
         if stride != self.stride:
             self.stride, self.sent_path = stride, 0
         steps = path[self.sent_path :]
-        head = [self.shape, status, self.sent_rows, len(new), stride, self.sent_path, len(steps)]
+        head = [self.shape, PAUSED, self.sent_rows, len(new), stride, self.sent_path, len(steps)]
         self.sent_rows, self.sent_path = self.sent_rows + len(new), len(path)
         now = state(simulation.game, moments[-1] if moments else None, speed)
         return np.concatenate([head, now, new.ravel(), steps.ravel()], dtype=np.float32, casting="same_kind")

@@ -6,7 +6,6 @@ from typing import Any
 import numpy as np
 
 from gamesim.errors import InputError
-from gamesim.figures.portrait import basins, chosen_lines, place_name, shading, title
 from gamesim.game import Table
 from gamesim.measure.endings import endings, sentence
 from gamesim.measure.polytope import Polytope
@@ -26,6 +25,8 @@ def _short(numbers: Any, digits: int = 4) -> Any:
 
 def portrait(shown: Portrait) -> dict[str, Any]:
     """Return what a view draws of a phase portrait."""
+    from gamesim.figures.portrait import basins, chosen_lines, place_name, shading, title  # imports matplotlib: slow
+
     dynamics, places = shown.dynamics, basins(shown)
     data: dict[str, Any] = {
         "space": dynamics.shape,

@@ -49,6 +49,11 @@ export class Course {
     return Object.keys(STEPS).filter((step) => has[step]);
   }
 
+  /** Whether the lesson asks for a prediction. */
+  get asks() {
+    return this.steps[this.step] === "predict";
+  }
+
   /** Open a lesson, from its first step, and begin its scenario. */
   open(lesson) {
     this.show(lesson, 0);

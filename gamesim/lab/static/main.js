@@ -89,6 +89,7 @@ const connection = new Connection({
     const playing = page.feeds.some((feed) => feed.status === PLAYING);
     if (transport.playing && !playing) announceResult();
     if (!playing || page.feeds[0].rounds) answered();
+    if (playing && byId("status").textContent.startsWith("paused")) showStatus("ready");
     transport.frame(playing);
     page.undrawn += 1;
     redraw();
@@ -97,6 +98,7 @@ const connection = new Connection({
     if (shape === page.shape?.shape) transport.seeking = round;
   },
   paused({ event, round }) {
+    transport.paused = round;
     showStatus(`paused after round ${whole(round)}: ${reason(event)}`);
   },
   nearest(message) {
@@ -178,7 +180,10 @@ const course = new Course(choices, {
     remember();
   },
   prepare: (views) => cards.prepare(views),
-  changed: remember,
+  changed() {
+    remember();
+    redraw();
+  },
   marked,
 });
 
@@ -201,6 +206,12 @@ function startAt(strategies) {
 
 // Display.
 
+/** The runs at the round shown; as long as a lesson asks for a prediction, without the equilibria, which may answer it. */
+function shownFeeds() {
+  const feeds = page.feeds.map((feed) => feed.at(transport.round));
+  return course.asks && transport.round === 0 ? feeds.map((feed) => ({ ...feed, sets: null })) : feeds;
+}
+
 /** Schedule drawing: views on screen, and while paused also the others. */
 function redraw() {
   if (page.dirty) return;
@@ -209,7 +220,7 @@ function redraw() {
     page.dirty = false;
     const now = performance.now();
     if (page.undrawn) page.frames = [...page.frames.filter((time) => time > now - 1000), now];
-    const feeds = page.feeds.map((feed) => feed.at(transport.round));
+    const feeds = shownFeeds();
     cards.draw(feeds, !transport.playing);
     transport.show(page.frames.length);
     for (const id of ["save", "copy"]) byId(id).disabled = !feeds.length;
@@ -418,10 +429,7 @@ const THEMES = ["system", "light", "dark"];
 /** Redraw all views, on screen or not, in the current colours and sizes. */
 function repaint() {
   forgetTheme();
-  cards.draw(
-    page.feeds.map((feed) => feed.at(transport.round)),
-    true,
-  );
+  cards.draw(shownFeeds(), true);
 }
 function setTheme(name) {
   document.documentElement.dataset.theme = name;

@@ -31,6 +31,7 @@ export class Transport {
     Object.assign(this, { speed: 30, accelerate: false, until: "end", value: "" });
     this.target = null; // the round that the scrubber asks for, while the server is elsewhere
     this.seeking = null; // the round that the server is going to
+    this.paused = null; // the round of the event at which play has paused: it does not pause there again
     this.settling = 0;
     byId("play").addEventListener("click", () => this.toggle());
     byId("step").addEventListener("click", () => this.step(1));
@@ -47,10 +48,10 @@ export class Transport {
 
   /** Begin with new runs. */
   shape(feeds, rounds) {
-    Object.assign(this, { feeds, rounds, playing: false, target: null, seeking: null });
+    Object.assign(this, { feeds, rounds, playing: false, target: null, seeking: null, paused: null });
     clearTimeout(this.settling);
     const powers = Array.from({ length: Math.floor(Math.log10(rounds)) + 1 }, (_, k) => 10 ** k);
-    const ticks = powers.filter((one) => one < rounds * 0.7).concat(rounds);
+    const ticks = powers.filter((one) => one < rounds * 0.35).concat(rounds);
     byId("scrub-ticks").replaceChildren(
       ...ticks.map((one) => {
         const tick = h("span", {}, short(one).replace(".0", ""));
@@ -126,7 +127,7 @@ export class Transport {
 
   /** Return where play pauses, in the form of a command. */
   wanted() {
-    if (this.until === "end") return null;
+    if (this.until === "end" || (this.paused !== null && this.round >= this.paused)) return null;
     const read = EVENTS[this.until][1] === null ? {} : readNumber(this.value, { least: 0, integer: this.until === "round" });
     return read.mistake ? null : { event: this.until, ...(read.value === undefined ? {} : { value: read.value }) };
   }
@@ -148,7 +149,7 @@ export class Transport {
     const integer = event === "round";
     const { mistake } = EVENTS[event][1] === null ? {} : readNumber(value, { least: 0, integer });
     if (mistake) this.notify(`${EVENTS[event][0]}: ${mistake}`, true);
-    else Object.assign(this, { until: event, value });
+    else Object.assign(this, { until: event, value, paused: null });
     this.showChoices();
     this.changed();
   }

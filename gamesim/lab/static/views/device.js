@@ -9,7 +9,7 @@ import { readNumber, share, shown } from "../numbers.js";
 
 export const title = "Correlating device";
 export const about =
-  "A device draws an action profile and recommends to each player its action. Choose its distribution: drag the point (in 2×2 games), type probabilities, or pick one. Red bars: recommendations that a player gains by disobeying. Without red bars it is a correlated equilibrium.";
+  "A device draws an action profile and recommends to each player its action. Choose its distribution: drag the point (in 2×2 games), type probabilities, or pick one. Orange bars: recommendations that a player gains by disobeying. Without orange bars it is a correlated equilibrium.";
 export const needs = "device";
 export const fits = ({ game }) => game.payoffs !== null && cellsOf(game) <= 64;
 export const settings = { device: "played", cells: [] };

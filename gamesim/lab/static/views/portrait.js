@@ -145,11 +145,13 @@ function frame(context, place, space, game) {
     for (const a of corners)
       for (const axis of [0, 1, 2])
         if (!a[axis]) line(context, [at(a), at(a.map((one, k) => (k === axis ? 1 : one)))], { colour: theme().dim, width: 1 });
-    const labels = [[[0.5, 1, 0], "left"], [[1, 0.5, 0], "center"], [[1, 0, 0.6], "right"]];
+    const labels = [[[0.5, 1, 0], 6, 14], [[1, 0.5, 0], 0, 11], [[1, 0, 1], 0, -12]]; // beside, below and above the cube
     font(context, 0.68);
-    labels.forEach(([middle, align], i) => {
-      const [x, y] = at(middle);
-      text(context, `P(${names[i]})`, x + { left: 6, center: 0, right: -6 }[align], y + (align === "right" ? 0 : 11), { align, most: place.width * 0.45 });
+    labels.forEach(([middle, right, down], i) => {
+      const [words, [x, y]] = [`P(${names[i]})`, at(middle)];
+      const wide = context.measureText(words).width;
+      const from = Math.max(2, Math.min(right ? x + right : x - wide / 2, context.canvas.clientWidth - wide - 2));
+      text(context, words, from, y + down, { most: place.width });
     });
     font(context);
   }

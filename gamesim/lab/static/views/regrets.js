@@ -6,7 +6,7 @@ import { shown } from "../numbers.js";
 
 export const title = "Regret per round";
 export const about =
-  "Solid: swap regret. Dashed: external regret. Dotted: guarantee of the learner (with sampled actions, a bound that holds with probability 0.99; with bandit feedback, in expectation; absent if an opponent sees the draws). The CE gap is the largest swap regret of all players, the CCE gap the largest external regret, or 0 if all are negative. At most four players are shown.";
+  "Solid: swap regret. Dashed: external regret. Dotted: guarantee of the learner, if it has one that holds here. At most four players are shown.";
 export const fits = () => true;
 
 const FEW = 4; // maximum number of players shown

@@ -75,12 +75,12 @@ class Run:
         """The number of remaining rounds."""
         return self.scenario.rounds - self.simulation.rounds
 
-    def frame(self, speed: float) -> frames.Numbers:
+    def frame(self, speed: float, *, passing: bool = False) -> frames.Numbers:
         """Return this run's part of the next frame; its status is not known before the turn ends."""
         moments = self.simulation.moments() if self.simulation.rounds else None
         if moments is not None and (joint := moments[-1].joint) is not None:
             self.joint = self.simulation.rounds, joint
-        return self._feed.frame(self.simulation, moments, speed)
+        return self._feed.frame(self.simulation, moments, speed, passing=passing and self.left > 0)
 
     def again(self) -> "Run":
         """Return this run before its first round."""
@@ -382,7 +382,8 @@ class Session:
         frame = None
         if self._target is not None or not urgent:  # a command that plays no rounds is answered without any
             if rounds := self._rounds_due(now, interval):
-                turn = await self._play_rounds(rounds, urgent, due)
+                soon = due if self._target is not None else due - interval / 2  # else the event loop would encode it
+                turn = await self._play_rounds(rounds, urgent, soon)
                 if turn is None:
                     return
                 frame = turn.frame
@@ -544,13 +545,14 @@ def _advance(runs: list[Run], rounds: int, watch: Watch | None, due: float, spee
         played += stretch
         if watch is not None:
             watch.look(simulations)
-    return Turn(thread_time() - began, played, _encoded(runs, speed()) if due <= monotonic() else None)
+    seconds, passing = thread_time() - began, watch is None or not watch.found
+    return Turn(seconds, played, _encoded(runs, speed(), passing=passing) if due <= monotonic() else None)
 
 
-def _encoded(runs: list[Run], speed: float) -> Frame:
-    """Return a frame with the latest state."""
+def _encoded(runs: list[Run], speed: float, *, passing: bool = False) -> Frame:
+    """Return a frame with the latest state; `passing` if others are sure to follow."""
     began = thread_time()
-    return Frame([run.frame(speed) for run in runs], thread_time() - began)
+    return Frame([run.frame(speed, passing=passing) for run in runs], thread_time() - began)
 
 
 def _is_real(value: Any) -> bool:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 FRAME = 1 / 30  # seconds between two frames of a page, if there are few pages
 NEAREST = 0.3  # seconds between two computations of the nearest equilibrium, if there are few pages
 ROUNDS_SHARE = 0.2  # of all cores, for the rounds of pages that play as fast as possible
-FRAMES_SHARE = 0.35  # of one core
+FRAMES_SHARE = 0.5  # of one core
 NEAREST_SHARE = 0.08  # of one core
 SHORTEST_SLICE = 0.001  # seconds; shorter slices would be mostly overhead
 SMOOTHING = 0.05  # weight of the latest cost in the mean

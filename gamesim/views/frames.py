@@ -42,6 +42,7 @@ JOINT_CELLS = 16  # maximum for including the joint distribution in every curve 
 PATH_ACTIONS = 48  # maximum total number of actions for sending the strategies as a path
 BOUND_POINTS = 41
 PATH_ROWS = 1024  # of a record
+TOGETHER = 4  # frames of a page that plays share the new rows of the curve
 NUMBERS = 2**18  # in all states of a record, about
 
 # The measures in a state and in a row of the curve, by their names in the page.
@@ -54,6 +55,7 @@ IN_STATE: dict[str, str] = {
     **{kind: f"{kind}-regret" for kind in PLAIN_REGRETS},
 }
 IN_ROW = {name: measure for name, measure in IN_STATE.items() if name not in ("gap_nash", "moved")}
+_GAPS: dict[str, PlainRegret] = {"gap_ce": "swap", "gap_cce": "external"}  # the largest of these regrets, per round
 _OTHERS = {name: find(IN_STATE[name]).function for name in ("gap_nash", "payoffs", "moved")}  # than regrets and gaps
 
 
@@ -134,9 +136,8 @@ def _measured(moment: Moment, profiles: Sequence[tuple[NDArray[np.float64], NDAr
     """Return the measures of a state; regrets and gaps are read from the regret profiles, which costs far less."""
     ends = [(together[0], alone[0], alone[-1]) for together, alone in profiles]
     external, internal, swap = np.array(ends).T * moment.game.scale
-    found = {"external": external, "internal": internal, "swap": swap}
-    gaps = {"gap_ce": swap, "gap_cce": external}
-    found |= {name: max(0.0, regret.max() / moment.rounds) for name, regret in gaps.items()}
+    found: dict[str, Any] = {"external": external, "internal": internal, "swap": swap}
+    found |= {name: max(0.0, found[kind].max() / moment.rounds) for name, kind in _GAPS.items()}
     return found | {name: function(moment) for name, function in _OTHERS.items()}
 
 
@@ -181,10 +182,16 @@ class Feed:
     sent_rows: int = 0
     stride: int = 0
     sent_path: int = 0
+    waited: int = 0  # frames since rows were sent
 
-    def frame(self, simulation: Simulation, moments: Moments | None, speed: float) -> Numbers:
-        """Return the next part of a frame, as if paused: the state and the new rows of the curve and the path."""
-        count = len(simulation.checkpoint_rounds) - self.sent_rows
+    def frame(self, simulation: Simulation, moments: Moments | None, speed: float, *, passing: bool = False) -> Numbers:
+        """Return the next part of a frame, as if paused: the state and the new rows of the curve and the path.
+
+        Rows take as long as the state, however few they are. If the frame is only `passing`, because others follow,
+        they are sent with every `TOGETHER`-th frame.
+        """
+        self.waited = (self.waited + 1) % TOGETHER
+        count = len(simulation.checkpoint_rounds) - self.sent_rows if self.waited == 0 or not passing else 0
         new = (
             np.zeros((0, 0))
             if moments is None or count == 0
@@ -204,7 +211,9 @@ class Feed:
 
 def rows(moments: Moments) -> NDArray[np.float64]:
     """Return the rows of the curve at checkpoints."""
-    columns: list[Any] = [moments.rounds, *(find(name).along(moments) for name in IN_ROW.values())]
+    found = {name: find(measure).along(moments) for name, measure in IN_ROW.items() if name not in _GAPS}
+    found |= {name: np.maximum(0.0, found[kind].max(axis=1) / moments.rounds) for name, kind in _GAPS.items()}
+    columns: list[Any] = [moments.rounds, *(found[name] for name in IN_ROW)]
     if moments.game.cells <= JOINT_CELLS:
         columns.append(moments.sums.joint / moments.rounds[:, None])
     return np.concatenate([np.asarray(column).reshape(len(moments.rounds), -1) for column in columns], axis=1)

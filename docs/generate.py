@@ -7,7 +7,7 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from io import StringIO
 from pathlib import Path
@@ -171,10 +171,14 @@ def learner_list() -> str:
     return "\n".join(lines)
 
 
-def speed_table() -> str:
-    """Return the table of CPU times per round, as stored by `benchmarks/peers.py`, as Markdown."""
+def speed_table(chosen: Sequence[tuple[str, int]] = ()) -> str:
+    """Return the table of CPU times per round, as stored by `benchmarks/peers.py`, as Markdown.
+
+    Only the chosen learners and numbers of actions, if any.
+    """
     stored = json.loads((ROOT / "benchmarks" / "peers.json").read_text(encoding="utf-8"))
     times = stored["microseconds per round"]
+    times = [row for row in times if not chosen or (row["learner"], row["actions"]) in chosen]
     named = dict.fromkeys(name for row in times for name in row if name not in ("learner", "actions", "gamesim"))
     names = [*named, "gamesim"]
     packages = " | ".join(f"{name} {stored['versions'].get(name, '')}".strip() for name in names)

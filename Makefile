@@ -2,6 +2,7 @@
 # make test   sets everything up and runs every check
 # make docs   sets everything up and builds the documentation
 # make exact  compares small games with exact arithmetic, in about two minutes
+# make coverage   measures which lines the quick tests run; fails if fewer than before
 # make thorough   runs the tests that try some of very many cases with all of them, or with many more
 # make fuzz   runs damaged and extreme inputs: COUNT of them, from SEED; those that fail are saved in build/fuzzing
 # make generate   rewrites schemas, lists of names, tables and pictures
@@ -23,7 +24,7 @@ PYTHONS ?= python3.11 python3.12 python3.13
 
 unexport PYTHONDONTWRITEBYTECODE  # without bytecode, every process compiles every module anew
 
-.PHONY: demo test exact thorough fuzz docs generate kills bench-compare dist test-dist test-lowest test-pythons mutation startup
+.PHONY: demo test coverage exact thorough fuzz docs generate kills bench-compare dist test-dist test-lowest test-pythons mutation startup
 
 demo: $(VENV)/demo
 	$(BIN)/gamesim run chicken --out runs/demo --force
@@ -35,7 +36,10 @@ test: $(VENV)/test
 	$(BIN)/ruff format --check .
 	$(BIN)/python tests/check_package.py
 	$(BIN)/gamesim run chicken-wavelet --rounds 1 --no-figures --quiet --out build/compiled --force  # or both would compile
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal $(OPTIONS)
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+
+coverage: $(VENV)/test
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" --cov --cov-fail-under 71
 
 exact: $(VENV)/test
 	GAMESIM_EXACT=all OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 tests/test_exactness.py

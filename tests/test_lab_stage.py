@@ -339,8 +339,9 @@ def test_equilibria_are_not_shown_before_the_prediction(page: Page, lab: Lab) ->
     before = page.run(picture)
     page.key("n")
     page.until(f"{picture} !== {before!r}")
+    after = page.run(picture)
     page.key("b")
-    page.until(f"{picture} === {before!r}")
+    page.until(f"{picture} !== {after!r}")
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -398,10 +398,9 @@ def test_too_many_messages_per_second_are_slowed_down_and_reported(lab: Lab) -> 
 
 
 def test_a_message_that_is_too_large_closes_the_connection(lab: Lab) -> None:
-    with lab.page() as page:
-        with pytest.raises(ConnectionClosed) as closed:  # while the message is sent, or after
-            page.connection.send("x" * (2 * connections.MESSAGE + 1))
-            page.receive()
+    with lab.page() as page, pytest.raises(ConnectionClosed) as closed:  # while the message is sent, or after
+        page.connection.send("x" * (2 * connections.MESSAGE + 1))
+        page.receive()
     assert closed.value.rcvd is not None and closed.value.rcvd.code == 1009
 
 

@@ -103,10 +103,13 @@ class Session:
         """Whether this is a secret of the teacher."""
         return isinstance(secret, str) and hashed(secret) in self._teachers
 
-    async def do(self, event: Event) -> None:
-        """Apply an event that a command of the room has returned; return when it is on disk."""
+    def _refuse_if_failed(self) -> None:
         if self.failure:
             raise InputError(self.failure)
+
+    async def do(self, event: Event) -> None:
+        """Apply an event that a command of the room has returned; return when it is on disk."""
+        self._refuse_if_failed()
         self._apply(event)
         done = asyncio.get_running_loop().create_future()
         self._waiting.append((event, done))
@@ -161,6 +164,7 @@ class Session:
         }
         if not isinstance(name, str) or name not in commands:
             raise InputError(f"unknown command {name!r}")
+        self._refuse_if_failed()  # before the room finds another reason
         await self.do(commands[name]())
 
     async def keep_log(self) -> None:

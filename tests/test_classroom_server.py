@@ -24,6 +24,7 @@ from websockets.sync.client import connect
 from websockets.typing import Origin
 
 import gamesim
+import gamesim.scenario
 from gamesim.classroom import results
 from gamesim.classroom.log import Log
 from gamesim.classroom.room import Room, Settings

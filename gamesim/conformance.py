@@ -28,7 +28,7 @@ __all__ = ["checks"]
 
 SIZES = (2, 10, 50)
 ROUNDS = 2000
-COPIES = 4  # runs over which a guarantee in expectation is averaged
+COPIES = 8  # runs over which a guarantee in expectation is averaged
 
 
 def checks() -> dict[str, Callable[[Any], None]]:

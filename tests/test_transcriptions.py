@@ -1,4 +1,4 @@
-"""Learners against literal NumPy transcriptions of their formulas, over 1,000 rounds."""
+"""Learners against literal NumPy transcriptions of their formulas, over 2,000 rounds."""
 
 from collections.abc import Callable
 from typing import Any
@@ -10,7 +10,7 @@ from gamesim import players
 
 pytestmark = pytest.mark.slow
 
-ROUNDS = 1000
+ROUNDS = 2000
 Array = Any
 
 

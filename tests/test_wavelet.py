@@ -17,7 +17,7 @@ pytestmark = pytest.mark.slow
 
 Array = NDArray[np.float64]
 Clock = Literal["blocks", "continuous"]
-ROUNDS = 500
+ROUNDS = 1000
 
 
 def adversaries(actions: int, random: np.random.Generator) -> list[Callable[[int, Array], Array]]:

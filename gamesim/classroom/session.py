@@ -11,6 +11,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import Any, Protocol
 
 from gamesim.classroom import views
@@ -103,13 +104,14 @@ class Session:
         """Whether this is a secret of the teacher."""
         return isinstance(secret, str) and hashed(secret) in self._teachers
 
-    def _refuse_if_failed(self) -> None:
+    async def do(self, command: Callable[[], Event]) -> None:
+        """Apply the event that a command of the room returns; return when it is on disk.
+
+        Once the log has failed, this is the reason for every refusal, whatever the room would say.
+        """
         if self.failure:
             raise InputError(self.failure)
-
-    async def do(self, event: Event) -> None:
-        """Apply an event that a command of the room has returned; return when it is on disk."""
-        self._refuse_if_failed()
+        event = command()
         self._apply(event)
         done = asyncio.get_running_loop().create_future()
         self._waiting.append((event, done))
@@ -131,8 +133,7 @@ class Session:
         if not isinstance(name, str):
             raise InputError("a name must be text")
         secret = secrets.token_urlsafe(18)
-        event = self.room.join(name, hashed(secret))
-        await self.do(event)
+        await self.do(lambda: self.room.join(name, hashed(secret)))
         student = self.room.student_of(hashed(secret))
         assert student is not None
         return student, secret
@@ -143,7 +144,7 @@ class Session:
 
     async def move(self, student: int, round: Any, action: Any) -> None:
         """Make a move of a student."""
-        await self.do(self.room.move(student, round, action, self.now()))
+        await self.do(lambda: self.room.move(student, round, action, self.now()))
 
     async def command(self, name: Any, value: Any = None) -> None:
         """Carry out a command of the teacher."""
@@ -164,8 +165,7 @@ class Session:
         }
         if not isinstance(name, str) or name not in commands:
             raise InputError(f"unknown command {name!r}")
-        self._refuse_if_failed()  # before the room finds another reason
-        await self.do(commands[name]())
+        await self.do(commands[name])
 
     async def keep_log(self) -> None:
         """Write what waits to the log, batch by batch, until cancelled."""
@@ -197,17 +197,17 @@ class Session:
             if room.phase == "open" and room.paused is None:
                 late = room.deadline and now > room.deadline + GRACE
                 if late or room.is_complete:
-                    await self.do(room.close_round())
+                    await self.do(room.close_round)
                     self._resting = now + (REST_ALONE if self._alone else REST)
             elif self._alone and room.phase == "lobby" and room.students:
-                await self.do(room.open_round(now))
+                await self.do(partial(room.open_round, now))
             elif room.phase == "closed" and self.automatic and now > (self._resting or 0.0):
                 if room.round < self.settings.rounds:
-                    await self.do(room.open_round(now))
+                    await self.do(partial(room.open_round, now))
                 else:
                     self.automatic = False
                     if self._alone:
-                        await self.do(room.end())
+                        await self.do(room.end)
 
     def _show(self, events: Sequence[Event]) -> None:
         for one in tuple(self.watchers):

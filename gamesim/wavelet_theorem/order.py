@@ -105,8 +105,8 @@ def paragraph(results: Results) -> str:
     signs = verdicts(results)
     helped = [f"`{name}`" for name in WAVELETS if signs["two blocks", name] < 0 and signs["four blocks", name] < 0]
     different = [f"`{name}`" for name in WAVELETS if signs["permutation", name]]
-    exceptions = f"Helped with blocks: {listed(helped)}; changed with permutations: {listed(different)}. "
-    exceptions = "" if holds(results) else exceptions
+    told = f"Helped with blocks: {listed(helped)}; changed with permutations: {listed(different)}. "
+    exceptions = "" if holds(results) else told
 
     def pair(one: str) -> str:
         both = (said(results.mean(name, rule=one)) for name in (OPTIMISTIC, f"shuffled {OPTIMISTIC}"))

@@ -170,6 +170,7 @@ def test_a_run_folder_repeats_itself(run: Run) -> None:
     assert json.loads(first["summary.json"])["gap"] == json.loads(second["summary.json"])["gap"]
 
 
+@pytest.mark.slow
 def test_a_run_folder_has_figures_and_a_full_summary(run: Run) -> None:
     assert run("run", "prisoners-dilemma", "--rounds", "20")[0] == 0
     folder = Path("runs/prisoners-dilemma-0")
@@ -666,7 +667,7 @@ def test_the_verdict_is_printed_before_figures_are_drawn(
     [
         ["list", "games"],
         ["run", "chicken", "--rounds", "50", "--quiet", "--json", "--no-figures"],
-        ["run", "chicken", "--rounds", "50"],
+        ["run", "jordan", "--learner", "fixed", "--rounds", "50"],  # which has few figures
     ],
 )
 def test_a_broken_pipe_is_not_an_error(arguments: list[str]) -> None:
@@ -677,9 +678,9 @@ def test_a_broken_pipe_is_not_an_error(arguments: list[str]) -> None:
     assert "Traceback" not in err and "BrokenPipe" not in err and "gamesim:" not in err
     assert process.returncode == 128 + signal.SIGPIPE  # as shells report it for cat and other programs
     if "run" in arguments:
-        assert gamesim.load("runs/chicken-0/record").rounds == 50
-        assert Path("runs/chicken-0/report.html").is_file() != ("--no-figures" in arguments)
-        assert os.listdir("runs") == ["chicken-0"]
+        (folder,) = Path("runs").iterdir()
+        assert gamesim.load(folder / "record").rounds == 50
+        assert (folder / "report.html").is_file() != ("--no-figures" in arguments)
 
 
 def test_help_loads_no_numerical_library() -> None:

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import gamesim
-from gamesim import scenario
+from gamesim import figures, scenario
 from gamesim.cli.main import main
 from gamesim.formatting import number
 from gamesim.learner import PLAIN_REGRETS
@@ -171,7 +171,9 @@ def test_a_run_folder_repeats_itself(run: Run) -> None:
 
 
 @pytest.mark.slow
-def test_a_run_folder_has_figures_and_a_full_summary(run: Run) -> None:
+def test_a_run_folder_has_figures_and_a_full_summary(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    some = {"gaps": figures.gaps, "joint": figures.joint, "tetrahedron": figures.tetrahedron}  # all take long
+    monkeypatch.setattr(figures, "figure_functions", lambda: some)
     assert run("run", "prisoners-dilemma", "--rounds", "20")[0] == 0
     folder = Path("runs/prisoners-dilemma-0")
     before = contents(folder)

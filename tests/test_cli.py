@@ -263,6 +263,12 @@ def test_a_game_file_runs_with_one_learner_per_player(run: Run) -> None:
     assert run("run", "g3.nfg", "--learner", "hedge", "--learner", "exp3", "--rounds", "9", "--no-figures")[0] == 0
 
 
+def test_a_folder_with_the_name_of_a_game_does_not_hide_it(run: Run) -> None:
+    Path("stag-hunt").mkdir()  # as after --out stag-hunt
+    assert run("convert", "stag-hunt", "mine.csv")[0] == 0
+    assert run("run", "stag-hunt", "--learner", "hedge", "--rounds", "5", "--no-figures")[0] == 0
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -11,6 +11,7 @@ import ast
 import copy
 import os
 import random
+import re
 import shutil
 import signal
 import sys
@@ -122,9 +123,10 @@ def passes(tests: list[str], folder: Path, seconds: int, quiet: bool = True) -> 
 
 
 def in_order(tests: list[str], path: Path) -> list[str]:
-    """Return tests with those first that name the changed module, and so most likely notice."""
-    module = ".".join(path.with_suffix("").parts)
-    return sorted(tests, key=lambda test: module not in (ROOT / test).read_text(encoding="utf-8"))
+    """Return the test files that name the changed module, and so most likely notice, then the others of the subject."""
+    module = re.compile(rf"{'.'.join(path.with_suffix('').parts)}\b|{path.parent.name} import .*\b{path.stem}\b")
+    naming = [one for one in sorted((ROOT / "tests").glob("test_*.py")) if module.search(one.read_text("utf-8"))]
+    return list(dict.fromkeys([*(str(one.relative_to(ROOT)) for one in naming), *tests]))
 
 
 def main() -> int:
@@ -132,7 +134,7 @@ def main() -> int:
     parser.add_argument("subject", choices=SUBJECTS)
     parser.add_argument("--count", type=int, default=100, help="number of mutants (default 100)")
     parser.add_argument("--seed", type=int, default=0, help="which mutants are drawn (default 0)")
-    parser.add_argument("--seconds", type=int, default=200, help="CPU time of a test file (default 200)")
+    parser.add_argument("--seconds", type=int, default=600, help="CPU time of all tests (default 600)")
     arguments = parser.parse_args()
     files, names = SUBJECTS[arguments.subject]
     tests = [f"tests/test_{name}.py" for name in names]
@@ -154,7 +156,7 @@ def main() -> int:
         survivors = []
         for k, mutant in enumerate(drawn):
             (folder / mutant.path).write_text(mutant.text, encoding="utf-8")
-            if all(passes([test], folder, arguments.seconds) for test in in_order(tests, mutant.path)):
+            if passes(in_order(tests, mutant.path), folder, arguments.seconds):
                 survivors.append(mutant)
                 print(f"survives: {mutant.path}:{mutant.line}: {mutant.change}", flush=True)
             shutil.copy2(ROOT / mutant.path, folder / mutant.path)

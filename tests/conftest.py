@@ -1,13 +1,11 @@
 """What holds for all tests: a busy machine fails none of them, and what one makes known is forgotten after it."""
 
 import signal
-from collections.abc import Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from gamesim.measure import registry
-from tests.chromium import Page
 
 settings.register_profile("gamesim", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("gamesim")
@@ -19,11 +17,3 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:  # as in the background of
 def _forget_measures(monkeypatch: pytest.MonkeyPatch) -> None:
     """Forget the measures that a test, or an example in a docstring, has made known."""
     monkeypatch.setattr(registry, "_known", dict(registry._known))
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Page]:
-    """One browser for all tests of a process: to start it takes longer than most of them."""
-    page = Page()
-    yield page
-    page.close()

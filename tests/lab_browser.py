@@ -25,6 +25,13 @@ def lab() -> Iterator[Lab]:
         yield running
 
 
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Page]:
+    page = Page()
+    yield page
+    page.close()
+
+
 @pytest.fixture
 def page(lab: Lab, browser: Page) -> Iterator[Page]:
     """A page of the lab; after each test it must have logged no errors and sent no requests to other hosts."""

@@ -18,7 +18,7 @@ from tests.chromium import PROGRAM, Page, wait
 from tests.lab_browser import ALL, CHICKEN, SHAPLEY, click, play_out, scenario_in_address, text, visit
 from tests.lab_server import Lab
 
-lab, page = lab_browser.lab, lab_browser.page  # fixtures
+lab, browser, page = lab_browser.lab, lab_browser.browser, lab_browser.page  # fixtures
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed"),

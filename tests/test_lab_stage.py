@@ -20,7 +20,7 @@ from tests.chromium import PROGRAM, Page, wait
 from tests.lab_browser import ALL, CHICKEN, click, play_out, scenario_in_address, text, visit
 from tests.lab_server import Lab, running_lab
 
-lab, page = lab_browser.lab, lab_browser.page  # fixtures
+lab, browser, page = lab_browser.lab, lab_browser.browser, lab_browser.page  # fixtures
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed"),

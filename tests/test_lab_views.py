@@ -15,7 +15,7 @@ from tests.chromium import PROGRAM, Page
 from tests.lab_browser import play_out, scenario_in_address, visit
 from tests.lab_server import Lab
 
-lab, page = lab_browser.lab, lab_browser.page  # fixtures
+lab, browser, page = lab_browser.lab, lab_browser.browser, lab_browser.page  # fixtures
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed"),

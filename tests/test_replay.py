@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 from base64 import b64decode
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -143,6 +144,13 @@ def test_games_that_views_cannot_show_have_no_replay() -> None:
 
 
 # In a browser.
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Page]:
+    page = Page()
+    yield page
+    page.close()
 
 
 def open_report(page: Page, path: Path) -> None:

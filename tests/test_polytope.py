@@ -280,7 +280,12 @@ def test_what_cannot_be_asked_is_refused() -> None:
 
 
 def test_an_optimum_without_a_proof_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    shape = Polytope.from_game(games.make("shapley"), "cce")
-    monkeypatch.setattr(central_path.Program, "follow", lambda *_: None)  # as when time is up
-    with pytest.raises(ArithmeticError, match="was not solved: the optimum is between -inf and inf"):
-        shape._central_optimum(np.ones(9))
+    """As when time is up after one step, at a point that is no equilibrium."""
+    corner = np.eye(9)[0]
+
+    def one_step(self: central_path.Program, prove: Callable[[Vector, Vector], Any], *_: float) -> None:
+        prove(corner, np.zeros_like(self.constraints.gains(corner)))
+
+    monkeypatch.setattr(central_path.Program, "follow", one_step)
+    with pytest.raises(ArithmeticError, match="was not solved: the optimum is between -inf and 1 of"):
+        Polytope.from_game(games.make("shapley"), "cce")._central_optimum(np.ones(9))

@@ -471,7 +471,7 @@ def test_other_machines_need_the_token() -> None:
         assert get(guarded, "/choices.json", Cookie=f"{web.COOKIE}=wrong")[0] == 403
         assert get(guarded, "/?token=only-for-friends", Host=f"evil.example:{guarded.address.port}")[0] == 403
         assert get(guarded, "/?token=only-for-friends", Host=f"192.0.2.7:{guarded.address.port}")[0] == 200
-        with pytest.raises(InvalidStatus), guarded.page():
+        with pytest.raises(InvalidStatus), guarded.connection(None):
             pass
 
 

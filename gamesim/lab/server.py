@@ -5,6 +5,7 @@ every request then needs the random token in the printed link. Requests with a f
 """
 
 import asyncio
+import gzip
 import io
 import json
 import os
@@ -17,7 +18,7 @@ import threading
 import time
 import webbrowser
 import zipfile
-from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager, suppress
 from functools import partial
 from pathlib import Path
@@ -45,6 +46,7 @@ from gamesim.lab.web import STATIC, Guard, configuration, listening
 from gamesim.lab.workers import Workers, cores
 from gamesim.record import Record
 from gamesim.report import summary as report
+from gamesim.report.replay import joined
 from gamesim.report.run_folder import write_run
 from gamesim.scenario import Scenario
 from gamesim.study.jobs import use_one_blas_thread
@@ -66,7 +68,8 @@ def application(
     """Return the lab as an ASGI application; it calls `opened` once it is serving, and also offers own learners."""
     offer_all = choices(first, own)
     lessons = {lesson["name"] for lesson in offer_all["lessons"]}
-    offered = json.dumps(offer_all | {"links": address.links if address.token else []}, ensure_ascii=False).encode()
+    offered = json.dumps(offer_all | {"links": address.links if address.token else []}, ensure_ascii=False)
+    script = joined("main.js")  # one request instead of one per module, which would delay the page
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[dict[str, Any]]:
@@ -81,9 +84,6 @@ def application(
     async def page(_: Request) -> Response:
         return FileResponse(STATIC / "index.html")
 
-    async def offer(_: Request) -> Response:
-        return Response(offered, media_type="application/json")
-
     async def code(request: Request) -> Response:
         lesson = request.query_params.get("lesson")
         if not address.token or (lesson is not None and lesson not in lessons):
@@ -91,8 +91,29 @@ def application(
         drawn = await to_thread.run_sync(address.code_svg, lesson)
         return Response(drawn, media_type="image/svg+xml")
 
-    routes = [Route("/", page), Route("/code.svg", code), Route("/choices.json", offer)]
-    return _guarded(address, [*routes, *PLAYED, Mount("/static", StaticFiles(directory=STATIC))], lifespan)
+    routes = [
+        Route("/", page),
+        Route("/lab.js", _packed(script, "text/javascript")),
+        Route("/choices.json", _packed(offered, "application/json")),
+        Route("/code.svg", code),
+        *PLAYED,
+        Mount("/static", StaticFiles(directory=STATIC)),
+    ]
+    return _guarded(address, routes, lifespan)
+
+
+def _packed(text: str, kind: str) -> Callable[[Request], Awaitable[Response]]:
+    """Return an endpoint that answers with a text, compressed once for all browsers."""
+    plain = text.encode()
+    packed = gzip.compress(plain)
+    headers = {"content-encoding": "gzip", "vary": "accept-encoding"}
+
+    async def answer(request: Request) -> Response:
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            return Response(packed, headers=headers, media_type=kind)
+        return Response(plain, media_type=kind)
+
+    return answer
 
 
 async def _open(others: Sequence[Other], opened: Callable[[], None] | None) -> None:

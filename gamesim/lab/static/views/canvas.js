@@ -151,7 +151,8 @@ export function panels(count, width, height, least = 150, square = false) {
   const most = Math.max(1, Math.min(count, Math.floor(width / least)));
   const side = (columns) => Math.min(width / columns, height / Math.ceil(count / columns));
   const choices = Array.from({ length: most }, (_, k) => most - k);
-  const columns = square ? choices.reduce((best, one) => (side(one) > side(best) ? one : best)) : most;
+  const even = Math.ceil(count / Math.ceil(count / most)); // as few rows as possible, of about the same length
+  const columns = square ? choices.reduce((best, one) => (side(one) > side(best) ? one : best)) : even;
   const rows = Math.ceil(count / columns);
   return Array.from({ length: count }, (_, k) => ({
     x: ((k % columns) * width) / columns,

@@ -70,8 +70,11 @@ export function draw(canvas, feed) {
 function legendOf(context, feed, count, width) {
   font(context, 0.74);
   let [x, row] = [8, 0];
+  const { learners } = feed.run;
+  const same = learners.every((one) => one === learners[0]);
   return feed.shape.game.players.slice(0, count).map((name, i) => {
-    const words = `${name} (${feed.run.learners[i]})`;
+    const all = i === count - 1 ? ` (${learners.length === 2 ? "both" : "all"} ${learners[0]})` : "";
+    const words = name + (same && count > 1 ? all : ` (${learners[i]})`);
     const room = context.measureText(words).width + 36;
     if (x > 8 && x + room > width + 7) [x, row] = [8, row + 1];
     x += room;

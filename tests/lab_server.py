@@ -46,10 +46,10 @@ class Lab:
 
 
 @contextmanager
-def running_lab(token: str | None = None, processes: int = 1) -> Iterator[Lab]:
+def running_lab(token: str | None = None, **options: Any) -> Iterator[Lab]:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address = Address("127.0.0.1", listener.getsockname()[1], token)
-        application = server.application(address, processes=processes)
+        application = server.application(address, **options)
         served = uvicorn.Server(web.configuration(application))
         thread = threading.Thread(target=served.run, kwargs={"sockets": [listener]})
         thread.start()

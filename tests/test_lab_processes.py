@@ -14,6 +14,7 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 
 from gamesim.lab.limits import PAGES
+from gamesim.user_learners import learners_in
 from tests.chromium import wait
 from tests.lab_server import Lab, running_lab
 
@@ -30,9 +31,23 @@ SERVE = (  # two processes, whatever the machine has
 )
 
 
+LEARNER = """
+class Stubborn:
+    def __init__(self, actions):
+        self.strategy = [1.0] + [0.0] * (actions - 1)
+
+    def play(self):
+        return self.strategy
+
+    def observe(self, loss):
+        pass
+"""
+
+
 @pytest.fixture
-def lab() -> Iterator[Lab]:
-    with running_lab(TOKEN, processes=2) as running:
+def lab(tmp_path: Path) -> Iterator[Lab]:
+    (tmp_path / "own.py").write_text(LEARNER)
+    with running_lab(TOKEN, processes=2, own=learners_in(tmp_path / "own.py")) as running:
         wait(lambda: running.workers.others[0].pages is not None, "the second process does not start", 120)
         yield running
 
@@ -62,6 +77,18 @@ def test_pages_spread_over_processes_which_play_and_answer_alike(lab: Lab) -> No
     assert len(last) == 1
     assert get(lab, "/runs/1.unknown/0/report.html")[0] == 404
     wait(lambda: lab.workers.pages() == 0, "closed pages are counted", 10)
+
+
+def test_every_process_plays_the_learners_of_allowed_files(lab: Lab, tmp_path: Path) -> None:
+    (reference,) = learners_in(tmp_path / "own.py")
+    with lab.page() as first, lab.page() as second:
+        assert first.session[0] != second.session[0]
+        for page in (first, second):
+            page.begin({**SCENARIO, "players": [{"learner": reference}] * 2})
+            page.send("seek", round=5)
+            while (state := page.states()[0])["rounds"] < 5:
+                pass
+            assert list(state["strategy"]) == [1, 0, 1, 0]
 
 
 def test_a_process_that_ends_costs_its_pages_and_nothing_else(lab: Lab) -> None:

@@ -148,12 +148,15 @@ async def received(
 
     def receive() -> None:
         nonlocal said
-        length, passed, *_ = socket.recv_fds(channel, _LENGTH.size, 1, socket.MSG_WAITALL)
-        if not length:
+        try:
+            length, passed, *_ = socket.recv_fds(channel, _LENGTH.size, 1, socket.MSG_WAITALL)
+            data = channel.recv(_LENGTH.unpack(length)[0], socket.MSG_WAITALL) if length else b""
+        except OSError:  # it was killed
+            data = b""
+        if not data:
             loop.remove_reader(channel)
             end()
             return
-        data = channel.recv(_LENGTH.unpack(length)[0], socket.MSG_WAITALL)
         said = None  # the first process has counted the connection, which may be closed before the next look
         connection = socket.socket(fileno=passed[0])
         task = loop.create_task(loop.connect_accepted_socket(lambda: protocol(data), connection))

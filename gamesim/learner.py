@@ -3,6 +3,7 @@
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, ClassVar, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
@@ -686,8 +687,12 @@ class CompiledLearner:
         self.actions = actions = whole_number("actions", actions, least=1, most=MOST_ACTIONS)
         self.settings = learner.kernel_settings(actions)
         self.state = learner.first_state(actions)
-        self._random = np.random.default_rng(seed)
+        self._seed = seed
         self._strategy = np.zeros(actions)
+
+    @cached_property
+    def _random(self) -> np.random.Generator:
+        return np.random.default_rng(self._seed)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.learner!r}, {self.actions:,} actions>"

@@ -77,6 +77,8 @@ _LEARNERS: dict[str, type[Learner]] = {
     if isinstance(thing, type) and thing.__module__.startswith(__name__)
 }
 
+_BY_NAME = {learner.name: learner for learner in _LEARNERS.values()}
+
 __all__ = ["make", "available", "from_text", *_LEARNERS]  # noqa: PLE0604  # all are strings
 
 
@@ -93,7 +95,7 @@ def available() -> dict[str, type[Learner]]:
     >>> available()["hedge"]
     <class 'gamesim.players.hedge.Hedge'>
     """
-    return {learner.name: learner for learner in _LEARNERS.values()}
+    return dict(_BY_NAME)
 
 
 def names() -> Any:

@@ -32,8 +32,13 @@ class Lab:
 
     @contextmanager
     def page(self) -> Iterator["Page"]:
-        with connect(f"ws://127.0.0.1:{self.address.port}/live", origin=self.origin, max_size=None) as connection:
+        with self.connection(self.address.token) as connection:
             yield Page(connection)
+
+    def connection(self, token: str | None) -> ClientConnection:
+        headers = {"Cookie": f"gamesim-lab={token}"} if token else None
+        live = f"ws://127.0.0.1:{self.address.port}/live"
+        return connect(live, origin=self.origin, additional_headers=headers, max_size=None)
 
     @property
     def origin(self) -> Any:
@@ -41,10 +46,10 @@ class Lab:
 
 
 @contextmanager
-def running_lab(token: str | None = None) -> Iterator[Lab]:
+def running_lab(token: str | None = None, **options: Any) -> Iterator[Lab]:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         address = Address("127.0.0.1", listener.getsockname()[1], token)
-        application = server.application(address)
+        application = server.application(address, **options)
         served = uvicorn.Server(web.configuration(application))
         thread = threading.Thread(target=served.run, kwargs={"sockets": [listener]})
         thread.start()

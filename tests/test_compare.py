@@ -139,9 +139,9 @@ def test_microseconds_count_neither_the_start_nor_what_watches(monkeypatch: pyte
     monkeypatch.setattr("gamesim.simulation.simulation.thread_time", lambda: clock[0])
     advance = loop.advance
 
-    def slow(setup: Any, track: Any, first: int, rounds: int, uniforms: Any, noise: Any) -> None:
-        clock[0] += 0.1 + 0.001 * rounds
-        advance(setup, track, first, rounds, uniforms, noise)
+    def slow(setup: Any, track: Any, first: int, ends: Any, uniforms: Any, noise: Any, kept: Any) -> None:
+        clock[0] += 0.1 + 0.001 * (ends[-1] - first)
+        advance(setup, track, first, ends, uniforms, noise, kept)
 
     monkeypatch.setattr(loop, "advance", slow)
     raw = {"rounds": 2000, "game": {"name": "chicken"}, "everyone": {"learner": "hedge"}}

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from functools import cache
 from math import inf
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -156,13 +157,8 @@ def pure_equilibria(name: str, **settings: object) -> int:
 
 
 def paused(simulation: Simulation, rounds: int, **until: object) -> int | None:
-    class Only:
-        pass
-
-    run = Only()
-    run.simulation = simulation  # type: ignore[attr-defined]
     watch = Watch.asked(until)
-    session._advance([run], rounds, watch, inf, float)  # type: ignore[list-item]
+    session._advance([SimpleNamespace(simulation=simulation)], rounds, watch, inf, float)  # type: ignore[list-item]
     return simulation.rounds if watch is not None and watch.found else None
 
 
@@ -175,6 +171,17 @@ def test_the_events_of_the_lessons_happen_when_the_lessons_say() -> None:
     assert boundary == pytest.approx(900, abs=30)
     for name in ("matching-pennies", "matching-pennies-optimistic"):
         assert paused(scenario(name).simulation(), 5000, **LESSONS[name].pause) == pytest.approx(65, abs=3)
+
+
+def test_play_pauses_at_the_same_round_however_it_is_divided_into_turns() -> None:
+    until, pauses = LESSONS["uneven-shapley"].pause, set()
+    for length in (700, 1234, 100_000):
+        simulation, watch = scenario("uneven-shapley").simulation(), Watch.asked(until)
+        assert watch is not None
+        while not watch.found and simulation.rounds < 100_000:
+            session._advance([SimpleNamespace(simulation=simulation)], length, watch, inf, float)  # type: ignore[list-item]
+        pauses.add(simulation.rounds)
+    assert len(pauses) == 1, pauses
 
 
 def test_a_gap_is_found_where_brute_force_finds_it() -> None:

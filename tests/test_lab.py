@@ -456,7 +456,7 @@ def test_nothing_but_the_page_can_be_read(lab: Lab) -> None:
         "/runs/x/0/record.zip",
     ):
         assert get(lab, path)[0] == 404, path
-    for path in ("/", "/static/main.js", "/static/views/solid.js", "/static/style.css"):
+    for path in ("/", "/lab.js", "/static/main.js", "/static/views/solid.js", "/static/style.css"):
         status, content = get(lab, path)
         assert status == 200
         assert b"https://" not in content and b"//cdn" not in content
@@ -471,7 +471,7 @@ def test_other_machines_need_the_token() -> None:
         assert get(guarded, "/choices.json", Cookie=f"{web.COOKIE}=wrong")[0] == 403
         assert get(guarded, "/?token=only-for-friends", Host=f"evil.example:{guarded.address.port}")[0] == 403
         assert get(guarded, "/?token=only-for-friends", Host=f"192.0.2.7:{guarded.address.port}")[0] == 200
-        with pytest.raises(InvalidStatus), guarded.page():
+        with pytest.raises(InvalidStatus), guarded.connection(None):
             pass
 
 

@@ -11,7 +11,6 @@ import pytest
 
 from gamesim.cli.main import main
 from gamesim.formatting import number
-from gamesim.lab.workers import cores
 from gamesim.scenario import Scenario
 from tests import lab_browser
 from tests.chromium import PROGRAM, Page, wait
@@ -68,12 +67,27 @@ def test_from_a_cold_start_to_the_numbers_of_the_command_line(
     assert page.run(f"fetch({links[1]!r}).then((answer) => answer.status)") == 200
 
 
+def test_a_page_is_there_after_few_requests(page: Page, lab: Lab) -> None:
+    visit(page, lab)
+    asked = [one.partition(f":{lab.address.port}")[2].partition("#")[0] for one in page.requests]
+    assert sorted(filter(None, asked)) == [
+        "/",
+        "/choices.json",
+        "/lab.js",
+        "/live",
+        "/static/style.css",
+        "/static/views.css",
+    ]
+    sizes = page.run("performance.getEntriesByType('resource').map(({ encodedBodySize }) => encodedBodySize)")
+    assert sum(sizes) < 120_000, sizes
+
+
 @contextmanager
 def held(lab: Lab) -> Iterator[None]:
     """Keep all workers of a lab busy, so that answers are delayed until exit."""
     gate = threading.Event()
     for pool in (lab.workers.turns, lab.workers.commands, lab.workers.builds):
-        for _ in range(cores() + 1):
+        for _ in range(pool._max_workers):
             pool.submit(gate.wait)
     try:
         yield

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from collections import Counter
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -354,13 +355,53 @@ def test_a_step_of_a_lesson_opens_the_views_it_talks_about(page: Page, lab: Lab,
     assert page.run(SHOWN) == before  # they would give the answer away
     click(page, "#lesson-run")
     page.until("document.querySelector('#round').textContent !== '0'")
+    _, top, _, bottom = box(page, ".card:not([hidden]) .drawing")
+    assert top > -1 and bottom <= size[1]  # what is to be seen is on the screen, also that of a phone
     page.key("n")
-    assert page.run(SHOWN) == ["cloud", *before] and page.run("scrollY") == 0
+    assert page.run(SHOWN) == ["cloud", *before]
+    _, top, _, bottom = box(page, "#lesson")
+    assert top > -1 and bottom <= size[1]
+    assert size[0] < 500 or page.run("scrollY") == 0
+    assert page.run("document.querySelector('#view-cloud .drawing').clientHeight") >= 300
     page.until("document.querySelector('#view-cloud canvas').getAttribute('aria-label').includes('runs of')")
     page.key("n")
     assert page.run(SHOWN) == ["portrait", "cloud", *before]
     page.until("document.querySelector('#view-portrait canvas').getAttribute('aria-label').includes('Rest points')")
     assert page.run("document.scrollingElement.scrollWidth") <= size[0]
+
+
+@pytest.mark.parametrize("size", SIZES[1:])
+def test_the_device_and_its_editor_are_on_the_screen(page: Page, lab: Lab, size: tuple[int, int]) -> None:
+    page.resize(*size)
+    open_lesson(page, lab, "shapley")
+    page.key("n")
+    page.key("n")
+    page.until("document.querySelector('#view-device .device-editor table') !== null")
+    assert page.run(SHOWN)[0] == "device" and box(page, "#view-device .device-editor")[3] <= size[1]
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_controls_do_not_grow_while_rounds_are_played(page: Page, lab: Lab, size: tuple[int, int]) -> None:
+    page.resize(*size)
+    visit(page, lab, scenario={**SMALL, "rounds": 100_000}, speed=61)
+    before = page.run("document.querySelector('.transport').clientHeight")
+    click(page, "#play")
+    page.until("document.querySelector('#rate').textContent.includes('frames/s')")
+    assert page.run("document.querySelector('.transport').clientHeight") == before
+    page.until(f"{WORD} === 'Again'")
+    assert page.run("document.querySelector('.transport').clientHeight") == before
+
+
+def test_panels_are_spread_evenly_over_the_rows(page: Page, lab: Lab) -> None:
+    page.resize(1920, 1080)
+    open_lesson(page, lab, "el-farol")
+    page.run(
+        "URL.createObjectURL = (blob) => (blob.text().then((source) => (window.drawing = source)), 'data:,'),"
+        "[...document.querySelectorAll('#view-strategies button')].find((one) => one.textContent === 'SVG').click()"
+    )
+    drawn = ElementTree.fromstring(page.until("window.drawing"))
+    heights = Counter(one.get("y") for one in drawn.iter() if (one.text or "").startswith("Player"))
+    assert list(heights.values()) == [4, 3]
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -22,6 +22,43 @@ from tests.chromium import PROGRAM, Page, wait
 
 pytestmark = pytest.mark.slow
 
+KINDS: list[tuple[str, dict[str, Any]]] = [  # of games, with settings of the run
+    ("chicken", {}),
+    ("bad-rps", {"perturb": 0.3}),
+    ("jordan", {"perturb": 0.3}),
+    ("battle-of-the-sexes", {"replicas": 8, "start": "random"}),
+    ("uniform 3 4", {}),
+    ("el-farol", {}),
+]
+FAULTS = """(view) => new Promise((done) => {
+  const make = URL.createObjectURL;
+  URL.createObjectURL = (blob) => {
+    URL.createObjectURL = make;
+    blob.text().then((source) => {
+      const place = document.createElement("div");
+      place.innerHTML = source;
+      document.body.append(place);
+      const { width, height } = place.querySelector("svg").viewBox.baseVal;
+      const texts = [...place.querySelectorAll("text:not([fill=none])")].map((one) => [one.textContent, one.getBBox()]);
+      place.remove();
+      const inside = ([, box]) =>
+        box.x > -1 && box.y > -1 && box.x + box.width < width + 1 && box.y + box.height < height + 1;
+      const apart = (a, b) =>
+        Math.min(a.x + a.width, b.x + b.width) - Math.max(a.x, b.x) < 2 ||
+        Math.min(a.y + a.height, b.y + b.height) - Math.max(a.y, b.y) < 0.3 * Math.min(a.height, b.height);
+      done({
+        texts: texts.length,
+        cut: texts.map(([words]) => words).filter((words) => words.endsWith("…")),
+        outside: texts.filter((one) => !inside(one)).map(([words]) => words),
+        overlapping: texts.flatMap(([words, a], k) =>
+          texts.slice(k + 1).flatMap(([others, b]) => (apart(a, b) ? [] : [[words, others]]))),
+      });
+    });
+    return make.call(URL, blob);
+  };
+  [...document.querySelectorAll(`#view-${view} button`)].find((one) => one.textContent === "SVG").click();
+})"""
+
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
 SIZES = [(390, 844), (1366, 768), (1920, 1080)]
 in_browser = pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed")
@@ -175,6 +212,26 @@ def no_traffic(page: Page, path: Path) -> None:
     page.run("1")  # receive pending events
     assert page.errors == []
     assert [one for one in page.requests if not one.startswith(("data:", "blob:"))] == [path.as_uri()]
+
+
+@in_browser
+@pytest.mark.parametrize(("name", "settings"), KINDS, ids=[name for name, _ in KINDS])
+def test_all_words_of_all_views_can_be_read(browser: Page, tmp_path: Path, name: str, settings: dict[str, Any]) -> None:
+    game: Any = games.make("uniform", players=3, actions=4, seed=1) if name == "uniform 3 4" else name
+    path = tmp_path / "report.html"
+    path.write_text(report_of(gamesim.simulate(game, "hedge", rounds=300, **settings)), encoding="utf-8")
+    page = browser
+    page.call("Browser.setDownloadBehavior", behavior="deny")
+    for size in SIZES[:2]:
+        page.resize(*size)
+        open_report(page, path)
+        page.run(
+            "document.querySelectorAll('#view-switches [aria-pressed=false]:enabled').forEach((one) => one.click())"
+        )
+        for view in page.run("[...document.querySelectorAll('.card:not([hidden])')].map((one) => one.dataset.view)"):
+            found = page.run(f"({FAULTS})({view!r})")
+            assert found.pop("texts") > 1
+            assert found == {"cut": [], "outside": [], "overlapping": []}, (view, size)
 
 
 @in_browser

@@ -41,7 +41,7 @@ def test_threads_share_players_without_changing_a_bit(
     alone = Simulation(game, learners, perturb=0.3, seed=2)
     assert not alone._setup.stages.size  # too few players, so it is the plain loop
     expected = alone.run(77)
-    monkeypatch.setattr("gamesim.simulation.simulation.cpu_count", lambda: 3)
+    monkeypatch.setattr("gamesim.simulation.simulation._processors", lambda: 3)
     monkeypatch.setattr("gamesim.engine.shared_players.PLAYERS_PER_THREAD", 5)
     for threads in (1, 2, 3):
         shared = Simulation(game, learners, perturb=0.3, seed=2)

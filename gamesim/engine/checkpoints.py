@@ -40,3 +40,15 @@ def next_checkpoint(rounds: int, per_decade: int) -> int:
     while round(10 ** (k / per_decade)) <= rounds:
         k += 1
     return round(10 ** (k / per_decade))
+
+
+def between(rounds: int, end: int, per_decade: int) -> list[int]:
+    """Return the rounds on the grid after round `rounds`, up to round `end`.
+
+    >>> between(10, 32, per_decade=4)
+    [18, 32]
+    """
+    found = []
+    while (rounds := next_checkpoint(rounds, per_decade)) <= end:
+        found.append(rounds)
+    return found

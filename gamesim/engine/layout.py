@@ -30,6 +30,7 @@ An expression may use the dimensions of the layout (by default d) and all "int" 
 import ast
 import operator
 from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 import numpy as np
@@ -89,7 +90,7 @@ class _Layout(Generic[Parts, Words]):
         length = None if text == "rest" else ast.parse(text, mode="eval").body
         return _Shape("array", whole or self.word is np.int64, length)
 
-    @property
+    @cached_property
     def length(self) -> ast.expr:
         """Return the total length as an expression, for layouts that contain this one."""
         total: ast.expr = ast.Constant(0)

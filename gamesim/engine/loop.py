@@ -391,12 +391,6 @@ def _add_block(setup: Setup, track: Track, first: int, rows: int) -> None:
         _add_joint(setup, track, rows)
 
 
-@kernel
-def add_block(setup: Setup, track: Track, first: int, rows: int) -> None:
-    """Add an incomplete block to the sums of strategies; called from Python."""
-    call_phase(setup.phases[ADD_BLOCK], setup, track, first, rows)
-
-
 @phase
 def _add_draws(setup: Setup, track: Track, round: int, losses: Vector) -> None:
     """Add the drawn actions of this round to the sums."""
@@ -439,30 +433,54 @@ def watch(setup: Setup, track: Track, round: int) -> None:
             call_observer(table[k, OBSERVER], total, round, strategies, losses)
 
 
+@inlined
+def _copy_sums(setup: Setup, track: Track, rounds: int, kept: Sums, row: int) -> None:
+    """Write the sums after `rounds` rounds, with the incomplete block, into a row of each array of `kept`."""
+    sums, incomplete = track.sums, rounds & setup.last_row
+    last = row_of(setup, track.strategies, rounds - 1)
+    for i in range(last.size):
+        sums.last[i] = last[i]
+    for k in range(len(sums)):
+        for i in range(sums[k].size):
+            kept[k][row, i] = sums[k][i]
+    if incomplete > 0:  # the block is added to the sums themselves, which then change places with the copy
+        call_phase(setup.phases[ADD_BLOCK], setup, track, rounds - incomplete, incomplete)
+        for k in range(len(sums)):
+            for i in range(sums[k].size):
+                sums[k][i], kept[k][row, i] = kept[k][row, i], sums[k][i]
+
+
 @kernel
 def advance(
     setup: Setup,
     track: Track,
     first: int,
-    rounds: int,
+    ends: Integers,
     uniforms: NDArray[np.float64],
     noise: NDArray[np.float64],
+    kept: Sums,
 ) -> None:
-    """Run `rounds` rounds from round `first` on.
+    """Play from round `first` up to each of the rounds `ends` in turn; row k of `kept` gets the sums after the k-th.
 
-    If actions are drawn, `uniforms` has one row per round, and `noise` has one if losses are noisy.
+    If actions are drawn, `uniforms` has one row per round, and `noise` has one if losses are noisy. The arrays of
+    `kept` may have fewer rows than there are ends, possibly none.
     """
     setup, track = lend(setup), lend(track)
-    for round in range(first, first + rounds):
-        row = row_part(uniforms, (round - first) % uniforms.shape[0], 0, uniforms.shape[1])
-        play(setup, track, round)
-        answer(setup, track, round, row)
-        if setup.alternating == 1:
-            call_phase(setup.phases[TAKE_TURNS], setup, track, round, setup.plan.shape[0])
-        elif perceive(setup, track, round, row_part(noise, (round - first) % noise.shape[0], 0, noise.shape[1])):
-            observe(setup, track, round)
-        tally(setup, track, round)
-        watch(setup, track, round)
+    begin = first
+    for k in range(ends.size):
+        for round in range(begin, ends[k]):
+            row = row_part(uniforms, (round - first) % uniforms.shape[0], 0, uniforms.shape[1])
+            play(setup, track, round)
+            answer(setup, track, round, row)
+            if setup.alternating == 1:
+                call_phase(setup.phases[TAKE_TURNS], setup, track, round, setup.plan.shape[0])
+            elif perceive(setup, track, round, row_part(noise, (round - first) % noise.shape[0], 0, noise.shape[1])):
+                observe(setup, track, round)
+            tally(setup, track, round)
+            watch(setup, track, round)
+        begin = ends[k]
+        if k < kept.average.shape[0]:
+            _copy_sums(setup, track, begin, kept, k)
 
 
 def prepare_phases(setup: Setup, track: Track) -> None:

@@ -32,9 +32,13 @@ class Sums(NamedTuple):
         held = lengths(sizes, drawn, tabled, observed)
         return cls(**{name: np.zeros(held.get(name, 0)) for name in cls._fields})
 
-    def copy(self) -> "Sums":
-        """Return a copy with new arrays."""
-        return Sums(*(total.copy() for total in self))
+    def rows(self, count: int) -> "Sums":
+        """Return arrays for this many copies of the sums, one row each."""
+        return Sums(*(np.empty((count, total.size)) for total in self))
+
+    def row(self, k: int) -> "Sums":
+        """Return the k-th of several copies, as views."""
+        return Sums(*(totals[k] for totals in self))
 
 
 def lengths(sizes: Sequence[int], drawn: bool, tabled: bool, observed: int = 0) -> dict[str, int]:

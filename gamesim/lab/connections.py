@@ -57,7 +57,7 @@ class HttpConnection(H11Protocol):
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self._deadline, self._refused = Deadline(), False
+        self._deadline, self._refused, self._is_new = Deadline(), False, True
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Refuse a connection beyond the limit; otherwise start to wait for a request."""
@@ -71,6 +71,11 @@ class HttpConnection(H11Protocol):
     def data_received(self, data: bytes) -> None:
         """Read a part of a request; when the request is complete, start to wait for the answer."""
         if self._refused:
+            return
+        is_new, self._is_new = self._is_new, False
+        if is_new and (pass_on := self.app_state.get("pass_on")) and pass_on(self.transport, data):
+            self._deadline.clear()
+            self.transport.abort()  # closes it in this process only
             return
         before = self.cycle
         super().data_received(data)
@@ -95,6 +100,19 @@ class HttpConnection(H11Protocol):
         """Stop waiting."""
         self._deadline.clear()
         super().connection_lost(exc)
+
+
+class PassedConnection(HttpConnection):
+    """A connection from which another process has read some data."""
+
+    def __init__(self, data: bytes, *arguments: Any, **options: Any) -> None:
+        super().__init__(*arguments, **options)
+        self._data = data
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Start with the data read so far."""
+        super().connection_made(transport)
+        self.data_received(self._data)
 
 
 class WebSocketConnection(WebSocketsSansIOProtocol):

@@ -1,7 +1,8 @@
 """Events at which play pauses.
 
-An event is looked for after every round at first, and later whenever the rounds have grown by a hundredth, so that the
-round is exact up to one percent. It must not have been there when play began: otherwise play could not continue.
+An event is looked for after every round up to 1000, and then after those of three significant digits. So the round at
+which play pauses is exact up to one percent, and the same however the rounds are divided into turns. The event must not
+have been there when play began: otherwise play could not continue.
 """
 
 from collections.abc import Mapping, Sequence
@@ -15,7 +16,6 @@ from gamesim.simulation import Simulation
 
 EVENTS = {"round": True, "ce-gap": True, "cce-gap": True, "boundary": True, "cycle": False}  # whether it has a value
 LARGEST = 10**15
-FINENESS = 100  # looks while the rounds grow by a factor of e, about
 DISTINCT = 3  # action profiles of a cycle, at least: noise makes play alternate between two
 
 
@@ -55,10 +55,13 @@ class Watch:
         """Return the number of rounds to play before the next look."""
         if self.event == "round":
             return int(self.value) - rounds if self.value > rounds else LARGEST
-        return max(1, rounds // FINENESS)
+        return _step(rounds) - rounds % _step(rounds)
 
     def look(self, simulations: Sequence[Simulation]) -> None:
         """Look at all runs, and note whether the event has happened in one of them since the first look."""
+        rounds = simulations[0].rounds
+        if (self._before or self._visited) and self.event != "round" and rounds % _step(rounds):
+            return
         if self.event == "cycle":
             self._visited = self._visited or [[] for _ in simulations]
             for simulation, visited in zip(simulations, self._visited, strict=True):
@@ -93,3 +96,12 @@ class Watch:
         closes = now in visited and len(set(visited[visited.index(now) :])) >= DISTINCT
         visited.append(now)
         return closes
+
+
+def _step(rounds: int) -> int:
+    """Return the distance of the looks after a round.
+
+    >>> [_step(rounds) for rounds in (1, 999, 1000, 99_999)]
+    [1, 1, 10, 100]
+    """
+    return int(10 ** max(0, len(str(rounds)) - 3))

@@ -5,20 +5,24 @@ every request then needs the random token in the printed link. Requests with a f
 """
 
 import asyncio
+import gzip
 import io
 import json
 import os
 import re
 import secrets
+import socket
 import sys
 import tempfile
 import threading
 import time
 import webbrowser
 import zipfile
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager, suppress
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 from anyio import to_thread
@@ -26,24 +30,29 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, PlainTextResponse, Response
-from starlette.routing import Mount, Route, WebSocketRoute
+from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket
 
+from gamesim import user_files
 from gamesim.errors import InputError
 from gamesim.lab.address import ALL, LOCAL, Address
 from gamesim.lab.choices import choices
+from gamesim.lab.connections import PassedConnection
 from gamesim.lab.limits import PAGES, refuse_beyond
+from gamesim.lab.processes import PASSES, Other, received
 from gamesim.lab.session import NO_SUCH_RUN, Run, Session
 from gamesim.lab.web import STATIC, Guard, configuration, listening
-from gamesim.lab.workers import Workers
+from gamesim.lab.workers import Workers, cores
 from gamesim.record import Record
 from gamesim.report import summary as report
+from gamesim.report.replay import joined
 from gamesim.report.run_folder import write_run
 from gamesim.scenario import Scenario
 from gamesim.study.jobs import use_one_blas_thread
 
 REPORTS = 8  # maximum number of concurrent requests for reports and records
+PROCESSES = 4  # maximum number that serve pages
 FILES = 4  # maximum number of threads that read static files
 SWITCH = 0.0005  # seconds for which a thread may keep the GIL: compilation and reports must not delay the event loop
 TRY_AGAIN_LATER = 1013  # WebSocket close code for an overloaded server
@@ -54,32 +63,26 @@ def application(
     first: Scenario | None = None,
     opened: Callable[[], None] | None = None,
     own: Sequence[str] = (),
+    processes: int = 1,
 ) -> Starlette:
     """Return the lab as an ASGI application; it calls `opened` once it is serving, and also offers own learners."""
     offer_all = choices(first, own)
     lessons = {lesson["name"] for lesson in offer_all["lessons"]}
-    offered = json.dumps(offer_all | {"links": address.links if address.token else []}, ensure_ascii=False).encode()
+    offered = json.dumps(offer_all | {"links": address.links if address.token else []}, ensure_ascii=False)
+    script = joined("main.js")  # one request instead of one per module, which would delay the page
 
     @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        use_one_blas_thread()
-        to_thread.current_default_thread_limiter().total_tokens = FILES
-        app.state.workers = Workers()
-        if opened is not None:
-            asyncio.get_running_loop().call_later(0.1, opened)
-        interval = sys.getswitchinterval()
-        sys.setswitchinterval(SWITCH)
-        try:
-            yield
-        finally:
-            sys.setswitchinterval(interval)
-            app.state.workers.close()
+    async def lifespan(app: Starlette) -> AsyncIterator[dict[str, Any]]:
+        with _working(app, Workers()) as workers:
+            to_thread.current_default_thread_limiter().total_tokens = FILES
+            files = user_files.contents(own)
+            workers.others += [Other(work, number, address, files) for number in range(1, processes)]
+            opening = asyncio.create_task(_open(workers.others, opened))
+            yield {"pass_on": workers.pass_on}
+            opening.cancel()
 
     async def page(_: Request) -> Response:
         return FileResponse(STATIC / "index.html")
-
-    async def offer(_: Request) -> Response:
-        return Response(offered, media_type="application/json")
 
     async def code(request: Request) -> Response:
         lesson = request.query_params.get("lesson")
@@ -88,27 +91,90 @@ def application(
         drawn = await to_thread.run_sync(address.code_svg, lesson)
         return Response(drawn, media_type="image/svg+xml")
 
-    return Starlette(
-        routes=[
-            Route("/", page),
-            Route("/code.svg", code),
-            Route("/choices.json", offer),
-            Route("/runs/{session}/{run}/record.zip", _record),
-            Route("/runs/{session}/{run}/report.html", _report),
-            WebSocketRoute("/live", _live),
-            Mount("/static", StaticFiles(directory=STATIC)),
-        ],
-        middleware=[Middleware(Guard, address=address)],
-        exception_handlers={InputError: _explain},
-        lifespan=lifespan,
-    )
+    routes = [
+        Route("/", page),
+        Route("/lab.js", _packed(script, "text/javascript")),
+        Route("/choices.json", _packed(offered, "application/json")),
+        Route("/code.svg", code),
+        *PLAYED,
+        Mount("/static", StaticFiles(directory=STATIC)),
+    ]
+    return _guarded(address, routes, lifespan)
+
+
+def _packed(text: str, kind: str) -> Callable[[Request], Awaitable[Response]]:
+    """Return an endpoint that answers with a text, compressed once for all browsers."""
+    plain = text.encode()
+    packed = gzip.compress(plain)
+    headers = {"content-encoding": "gzip", "vary": "accept-encoding"}
+
+    async def answer(request: Request) -> Response:
+        if "gzip" in request.headers.get("accept-encoding", ""):
+            return Response(packed, headers=headers, media_type=kind)
+        return Response(plain, media_type=kind)
+
+    return answer
+
+
+async def _open(others: Sequence[Other], opened: Callable[[], None] | None) -> None:
+    """Report that the lab is open, once all its processes are."""
+    await asyncio.sleep(0.1)
+    for other in others:
+        await other.started.wait()
+    if opened is not None:
+        opened()
+
+
+def work(channel: socket.socket, number: int, address: Address, files: Sequence[tuple[str, bytes]]) -> None:
+    """Serve the pages that the first process passes on, until it ends; `files` are those of user-defined learners."""
+    for name, source in files:
+        user_files.run(name, source)
+
+    @asynccontextmanager
+    async def lifespan(app: Starlette) -> AsyncIterator[None]:
+        with _working(app, Workers(number=number)):
+            yield
+
+    config = configuration(_guarded(address, PLAYED, lifespan))
+    server = uvicorn.Server(config)
+    state = server.server_state
+
+    def end() -> None:
+        server.should_exit = True
+
+    async def serve_pages() -> None:
+        protocol = partial(PassedConnection, config=config, server_state=state, app_state={})
+        async with received(channel, protocol, lambda: len(state.connections) if server.started else None, end):
+            await server.serve(sockets=[])
+
+    asyncio.run(serve_pages())
+    _leave()
+
+
+def _guarded(address: Address, routes: Sequence[BaseRoute], lifespan: Any) -> Starlette:
+    middleware = [Middleware(Guard, address=address)]
+    return Starlette(routes=routes, middleware=middleware, exception_handlers={InputError: _explain}, lifespan=lifespan)
+
+
+@contextmanager
+def _working(app: Starlette, workers: Workers) -> Iterator[Workers]:
+    """Prepare this process for playing, and stop its threads and the further processes at the end."""
+    use_one_blas_thread()
+    app.state.workers = workers
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(SWITCH)
+    try:
+        yield workers
+    finally:
+        sys.setswitchinterval(interval)
+        workers.close()
 
 
 async def _live(socket: WebSocket) -> None:
     """Serve one page, or close the connection if too many pages are open."""
     workers: Workers = socket.app.state.workers
     await socket.accept()
-    if len(workers.sessions) >= PAGES:
+    if workers.pages() >= PAGES:
         full = f"the lab supports at most {PAGES} pages at once; close one"
         await socket.send_json({"is": "error", "about": "open", "message": full})
         await socket.close(TRY_AGAIN_LATER, full)
@@ -135,6 +201,13 @@ def _asked(request: Request) -> tuple[Session, Run]:
     return session, run
 
 
+def _other(request: Request) -> Other | None:
+    """Return the process of a session, unless it is this one."""
+    workers: Workers = request.app.state.workers
+    number = request.path_params["session"].partition(".")[0]
+    return next((other for other in workers.others if str(other.number) == number), None)
+
+
 async def _slowly(request: Request, do: Callable[[Scenario, Record], bytes]) -> bytes:
     workers: Workers = request.app.state.workers
     if workers.asked_reports >= REPORTS:
@@ -150,6 +223,8 @@ async def _slowly(request: Request, do: Callable[[Scenario, Record], bytes]) -> 
 
 async def _record(request: Request) -> Response:
     """Return the run folder of a run so far, as a zip file."""
+    if (other := _other(request)) is not None:
+        return await other.fetch(request)
     _, run = _asked(request)
     name = re.sub(r"[^A-Za-z0-9-]+", "-", run.game.name).strip("-") or "run"
     headers = {"content-disposition": f'attachment; filename="{name}-{run.scenario.seed}.zip"'}
@@ -158,7 +233,16 @@ async def _record(request: Request) -> Response:
 
 async def _report(request: Request) -> Response:
     """Return the report of a run so far."""
+    if (other := _other(request)) is not None:
+        return await other.fetch(request)
     return Response(await _slowly(request, _reported), media_type="text/html")
+
+
+PLAYED: list[BaseRoute] = [
+    Route("/runs/{session}/{run}/record.zip", _record),
+    Route("/runs/{session}/{run}/report.html", _report),
+    WebSocketRoute("/live", _live),
+]
 
 
 def _summary(scenario: Scenario, record: Record) -> report.Summary:
@@ -229,7 +313,8 @@ def serve(
             if browser:
                 threading.Thread(target=webbrowser.open, args=(address.links[0],), daemon=True).start()
 
-        server = uvicorn.Server(configuration(application(address, first, opened, own)))
+        processes = min(cores(), PROCESSES) if allow_network and PASSES else 1
+        server = uvicorn.Server(configuration(application(address, first, opened, own, processes)))
         with suppress(KeyboardInterrupt):
             server.run(sockets=[listener])
     _leave()

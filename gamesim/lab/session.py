@@ -114,7 +114,7 @@ class Session:
     """A page and its simulations: one, or two side by side with the same game and seed."""
 
     def __init__(self, socket: WebSocket, workers: Workers) -> None:
-        self.id = secrets.token_urlsafe(16)
+        self.id = f"{workers.number}.{secrets.token_urlsafe(16)}"
         self.runs: list[Run] = []
         self._playing = False
         self._socket, self._workers = socket, workers

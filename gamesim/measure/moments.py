@@ -299,6 +299,14 @@ class Moments(Sequence[Moment]):
                 self.totals,
             )
         k = range(len(self))[at]
+        return self._last if k == len(self) - 1 else self._moment(k)
+
+    @cached_property
+    def _last(self) -> Moment:
+        """The last moment, which several measures of a run share, and what they derive from its sums."""
+        return self._moment(len(self) - 1)
+
+    def _moment(self, k: int) -> Moment:
         return Moment(self.game, int(self.rounds[k]), self._sums_at(k), self.totals)
 
     def weighted(self, weights: Weights) -> "Moments":
@@ -385,8 +393,9 @@ def _of_play(game: Game, sums: Sums) -> NDArray[np.float64]:
     joint = sums.joint.reshape(-1, *game.sizes)
     found = []
     for player, (size, table) in enumerate(zip(game.sizes, game.losses, strict=True)):
-        mass = np.moveaxis(joint, player + 1, 1).reshape(-1, size, cells // size)
-        losses = np.moveaxis(table, player, 0).reshape(size, -1)
+        others = [other for other in range(len(game.sizes)) if other != player]
+        mass = joint.transpose(0, player + 1, *(other + 1 for other in others)).reshape(-1, size, cells // size)
+        losses = table.transpose(player, *others).reshape(size, -1)
         found.append((mass @ losses.T).reshape(*leading, size * size))
     return np.concatenate(found, axis=-1)
 

@@ -25,6 +25,8 @@ known: a cycle longer than the window cannot be distinguished from a trend.
 """
 
 from dataclasses import dataclass, replace
+from functools import cache
+from math import sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,6 +47,7 @@ CORRELATED = 0.9  # largest correlation of residuals that is taken into account
 FLOOR_SHARE, FLOOR_FIT = 1 / 4, 1 / 8  # least floor as a share of the last value; largest share of squared residuals
 APPROACH = (1 / 4, 2.0)  # range of the exponent of the approach to a floor
 GRIDS, GRID = 5, 17  # grids of exponents, each eight times finer than the last, and their size
+SHARES = np.linspace(0, 1, GRID)[:, None]  # of the way from the first exponent of a grid to the last
 
 
 @dataclass(frozen=True)
@@ -102,8 +105,9 @@ def trend(rounds: Rounds, values: Values, rounding: float = 0.0) -> Trend:
         return _of_window("unsteady", late_rounds, late)
     if (floor := floor_of(rounds[long:], values[long:], rounding)) is not None:
         return replace(_of_window("levels off", rounds[long:], values[long:]), floor=floor)
-    exponent, half = exponent_of(late_rounds, late)
-    steepest_up = max(one for one, _ in _halves(late_rounds, late))
+    place, height = np.log(late_rounds), np.log(late)
+    exponent, half = _line(place, height)
+    steepest_up = max(one for one, _ in _halves(place, height))
     falls = max(exponent + half, steepest_up) <= FALLS and late[-1] < late[0]
     word = "falls" if falls else "stays" if late.max() <= late.min() * NARROW else "unsteady"
     return _of_window(word, late_rounds, late)
@@ -126,16 +130,17 @@ def power(rounds: Rounds, values: Values, rounding: float = 0.0) -> Power | None
         x, y = rounds[start:], values[start:]
         if not (y > rounding).all():
             continue
-        exponent, half = exponent_of(x, y)
-        word = _word(x, y, exponent, half)
-        if half > most or word is None or not _is_straight(x, y, exponent):
+        place, height = np.log(x), np.log(y)
+        exponent, half = _line(place, height)
+        word = _word(place, height, exponent, half)
+        if half > most or word is None or not _is_straight(place, height, exponent):
             continue
         if exponent < 0 and word != "stays":
             if levels_off is None:
                 levels_off = floor_of(rounds[long:], values[long:], rounding) is not None
             if levels_off:
                 continue
-        factor = float(np.exp(np.mean(np.log(y) - exponent * np.log(x))))
+        factor = float(np.exp(_mean(height - exponent * place)))
         found, most = Power(word, exponent, factor, int(x[0]), int(x[-1])), half
     return found
 
@@ -148,38 +153,49 @@ def exponent_of(x: NDArray[np.generic], y: Values) -> tuple[float, float]:
     >>> exponent_of(np.array([1, 10, 100]), np.array([1.0, 0.1, 0.01]))
     (-1.0, 0.0)
     """
-    place, height = np.log(x.astype(float)), np.log(y)
-    place -= place.sum() / len(place)
-    height -= height.sum() / len(height)
+    return _line(np.log(x.astype(float)), np.log(y))
+
+
+def _line(place: Values, height: Values) -> tuple[float, float]:
+    """Return the least-squares slope and the half-width of its interval; a study calls this many times per point."""
+    place, height = place - _mean(place), height - _mean(height)
     weight = float(place @ place)
     exponent = float(place @ height) / weight
     free = len(place) - 2
     if free < 1:
         return exponent, float("nan")
     residual = height - exponent * place
-    error = np.sqrt(float(residual @ residual) / free / weight)
-    half = float(stdtrit(free, (1 + CONFIDENCE) / 2) * error)
+    error = sqrt(float(residual @ residual) / free / weight)
+    half = _quantile(free) * error
     return round(exponent, 12), half if half > ROUNDING else 0.0
 
 
-def bend_of(x: NDArray[np.generic], y: Values) -> tuple[float, float]:
-    """Return how much the exponent of y rises from the first to the last x, and the half-width of its interval.
+def _mean(values: Values) -> float:
+    return float(np.add.reduce(values)) / len(values)  # several times faster than values.mean() if there are few
 
-    It is the change of slope of the least-squares parabola through the logarithms.
 
-    >>> x = np.geomspace(1, 100, 9)
-    >>> bend, half = bend_of(x, np.exp(0.1 * np.log(x) ** 2))  # the exponent is 0.2 log x
+@cache
+def _quantile(free: int) -> float:
+    """Return the quantile of Student's distribution that bounds the confidence interval."""
+    return float(stdtrit(free, (1 + CONFIDENCE) / 2))
+
+
+def _bend(place: Values, logs: Values) -> tuple[float, float]:
+    """Return how much the slope of `logs` rises from the first place to the last, and the half-width of its interval.
+
+    It is the change of slope of the least-squares parabola.
+
+    >>> place = np.log(np.geomspace(1, 100, 9))
+    >>> bend, half = _bend(place, 0.1 * place**2)  # the slope is 0.2 place
     >>> round(bend, 3), round(0.2 * 2 * np.log(10).item(), 3), half
     (0.921, 0.921, 0.0)
     """
-    place = np.log(np.asarray(x, dtype=float))
-    place -= place.mean()
-    span = float(place.max() - place.min())
+    place = place - _mean(place)
+    span = float(place[-1] - place[0])
     weight = float(place @ place)
     square = place * place  # made orthogonal to constants and lines, so that its coefficient is a projection
     square -= weight / len(place) + float(square @ place) / weight * place
-    logs = np.log(y)
-    logs -= logs.mean()
+    logs = logs - _mean(logs)
     weight_of_square = float(square @ square)
     parabola = float(square @ logs) / weight_of_square
     residual = logs - float(place @ logs) / weight * place - parabola * square
@@ -187,8 +203,8 @@ def bend_of(x: NDArray[np.generic], y: Values) -> tuple[float, float]:
     free = len(place) - 3
     if squares <= len(place) * ROUNDING**2:
         return 2 * span * parabola, 0.0
-    error = np.sqrt(squares / free / weight_of_square) * _widened(residual)
-    return 2 * span * parabola, 2 * span * float(stdtrit(free, (1 + CONFIDENCE) / 2) * error)
+    error = sqrt(squares / free / weight_of_square) * _widened(residual)
+    return 2 * span * parabola, 2 * span * _quantile(free) * error
 
 
 def floor_of(x: Rounds, y: Values, rounding: float = 0.0) -> float | None:
@@ -200,13 +216,14 @@ def floor_of(x: Rounds, y: Values, rounding: float = 0.0) -> float | None:
     """
     if not (y > rounding).all():
         return None
-    exponent, _ = exponent_of(x, y)
-    line = np.log(y) - exponent * np.log(x)
-    squares = float(((line - line.mean()) ** 2).sum())
+    place, height = np.log(x), np.log(y)
+    exponent, _ = _line(place, height)
+    line = height - exponent * place
+    line -= _mean(line)
+    squares = float(line @ line)
     if squares <= len(y) * ROUNDING**2:
         return None
-
-    left, floor = _best_floor(np.log(x / x[0]), y)
+    left, floor = _best_floor(place - place[0], y)
     return floor if FLOOR_SHARE * y[-1] <= floor <= y.min() and left <= FLOOR_FIT * squares else None
 
 
@@ -220,8 +237,8 @@ def _best_floor(place: Values, y: Values) -> tuple[float, float]:
     weight = float(constant @ constant)
     least, most = APPROACH
     for _ in range(GRIDS):
-        grid = np.linspace(least, most, GRID)
-        shape = np.exp(-grid[:, None] * place) * constant
+        grid = least + SHARES * (most - least)
+        shape = np.exp(-grid * place) * constant
         along = shape @ constant / weight
         across = shape - along[:, None] * constant
         size = across.sum(axis=1) / np.einsum("ij,ij->i", across, across)
@@ -230,21 +247,23 @@ def _best_floor(place: Values, y: Values) -> tuple[float, float]:
         squares = np.einsum("ij,ij->i", residual, residual)
         best = int(squares.argmin())
         step = (most - least) / (GRID - 1)
-        least, most = max(APPROACH[0], grid[best] - step), min(APPROACH[1], grid[best] + step)
+        middle = float(grid[best, 0])
+        least, most = max(APPROACH[0], middle - step), min(APPROACH[1], middle + step)
     return float(squares[best]), float(floor[best]) if size[best] > 0 else 0.0
 
 
 def _widened(residual: Values) -> float:
     """Return the factor by which the correlation of neighbouring residuals widens a confidence interval."""
-    centred = residual - residual.mean()
+    centred = residual - _mean(residual)
     squares = float(centred @ centred)
-    correlation = np.clip(centred[1:] @ centred[:-1] / squares, 0, CORRELATED) if squares > 0 else 0.0
-    return float(np.sqrt((1 + correlation) / (1 - correlation)))
+    correlation = float(centred[1:] @ centred[:-1]) / squares if squares > 0 else 0.0
+    correlation = min(max(correlation, 0.0), CORRELATED)
+    return sqrt((1 + correlation) / (1 - correlation))
 
 
-def _is_straight(x: Rounds, y: Values, exponent: float) -> bool:
+def _is_straight(place: Values, logs: Values, exponent: float) -> bool:
     """Whether the exponent is nearly the same throughout a window."""
-    bend, half = bend_of(x, y)
+    bend, half = _bend(place, logs)
     return abs(bend) <= max(-STAYS, BENDS * abs(exponent), half)
 
 
@@ -259,10 +278,10 @@ def _windows(rounds: Rounds) -> tuple[int, int]:
     return min(longer, latest), min(shorter, latest)
 
 
-def _halves(x: Rounds, y: Values) -> list[tuple[float, float]]:
+def _halves(place: Values, height: Values) -> list[tuple[float, float]]:
     """Return the exponent and interval of each half of the checkpoints; both halves include the middle one."""
-    middle = len(x) // 2
-    return [exponent_of(x[: middle + 1], y[: middle + 1]), exponent_of(x[middle:], y[middle:])]
+    middle = len(place) // 2
+    return [_line(place[: middle + 1], height[: middle + 1]), _line(place[middle:], height[middle:])]
 
 
 def _of_window(word: str, rounds: Rounds, values: Values) -> Trend:
@@ -270,12 +289,12 @@ def _of_window(word: str, rounds: Rounds, values: Values) -> Trend:
     return Trend(word, int(rounds[0]), float(values[0]), float(values[-1]), float(values.min()), float(values.max()))
 
 
-def _word(x: Rounds, y: Values, exponent: float, half: float) -> str | None:
+def _word(place: Values, height: Values, exponent: float, half: float) -> str | None:
     """Return the word for an exponent, or None if its sign is not sure although it is not small."""
     if abs(exponent) <= -STAYS:
         return "stays"
-    seen = all(one * exponent >= SEEN * exponent**2 for one, _ in _halves(x, y))
-    if not seen or abs(exponent) <= half * _widened(np.log(y) - exponent * np.log(x)):
+    seen = all(one * exponent >= SEEN * exponent**2 for one, _ in _halves(place, height))
+    if not seen or abs(exponent) <= half * _widened(height - exponent * place):
         return "stays" if abs(exponent) <= SURE else None
     if exponent > 0:
         return "grows"

@@ -108,10 +108,8 @@ def _pictures(record: Record) -> Any:
 
 @cache
 def script() -> str:
-    """Return the modules of the replay as one script: each is a function that returns what it exports."""
-    done: dict[str, str] = {}
-    _join(FIRST, done)
-    text = "\n".join(["(() => {", '"use strict";', *done.values(), "})();"])
+    """Return the modules of the replay as one script."""
+    text = "\n".join(["(() => {", '"use strict";', joined(FIRST), "})();"])
     assert "</script" not in text.lower() and "<!--" not in text
     return text
 
@@ -138,16 +136,26 @@ def _stage() -> str:
     return found[0].replace("<section", "<div").replace("</section>", "</div>")
 
 
-def _join(name: str, done: dict[str, str]) -> None:
-    """Add a module and those that it imports; each statement of import and export is at the beginning of a line."""
-    if name in done:
-        return
+def joined(first: str) -> str:
+    """Return a module and all that it imports as one module: the others are functions that return what they export."""
+    done: dict[str, str] = {}
+    body, _ = _body(first, done)
+    return "\n".join([*done.values(), body])
+
+
+def _body(name: str, done: dict[str, str]) -> tuple[str, list[str]]:
+    """Return the statements of a module and the names that it exports, and add the modules that it imports.
+
+    Each statement of import and export must be at the beginning of a line.
+    """
     text = _static(name)
     imports = list(re.finditer(r'^import (.+?) from "(.+?)";$', text, re.MULTILINE | re.DOTALL))
     lines = []
     for found in imports:
         other = normpath(join(dirname(name), found[2]))
-        _join(other, done)
+        if other not in done:
+            body, exported = _body(other, done)
+            done[other] = f"const {_name(other)} = (() => {{\n{body}\nreturn {{ {', '.join(exported)} }};\n}})();"
         what = found[1].removeprefix("* as ").replace(" as ", ": ")
         lines.append(f"const {what} = {_name(other)};")
     for found in reversed(imports):
@@ -155,8 +163,7 @@ def _join(name: str, done: dict[str, str]) -> None:
     exported = re.findall(r"^export (?:async )?(?:const|function|class) (\w+)", text, re.MULTILINE)
     text = re.sub(r"^export ", "", text, flags=re.MULTILINE)
     text = re.sub(r"^\s*//.*\n", "", text, flags=re.MULTILINE)
-    body = "\n".join([*lines, text.strip(), f"return {{ {', '.join(exported)} }};"])
-    done[name] = f"const {_name(name)} = (() => {{\n{body}\n}})();"
+    return "\n".join([*lines, text.strip()]), exported
 
 
 def _name(module: str) -> str:

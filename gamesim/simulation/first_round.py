@@ -52,10 +52,11 @@ class FirstRound:
         `placed` are the strategies at which learners start, None for their own.
         """
         parts = []
+        perturbed = any(self._shares)
+        first_plays: dict[tuple[int, int], Vector] = {}  # thousands of players may share a learner
         for i, (size, given, share) in enumerate(zip(self._game.sizes, self._given, self._shares, strict=True)):
-            noise = random.dirichlet(
-                np.ones(size)
-            )  # drawn even if unused, so that one player's share does not affect the others' noise
+            if perturbed:  # drawn even if unused: one player's share does not affect the others' noise
+                noise = random.dirichlet(np.ones(size))
             if given is None and share == 0:
                 parts.append(np.full(size, np.nan))
                 continue
@@ -66,8 +67,10 @@ class FirstRound:
             elif i in in_python:
                 first = in_python.play(i, 0)
             else:
-                first = learners[i].start(size).play()
-            parts.append((1 - share) * first + share * noise)
+                if (id(learners[i]), size) not in first_plays:
+                    first_plays[id(learners[i]), size] = learners[i].start(size).play()
+                first = first_plays[id(learners[i]), size]
+            parts.append((1 - share) * first + share * noise if share else first)
         return np.concatenate(parts)
 
 

@@ -36,8 +36,10 @@ class PythonPhases:
         self._game, self._learners, self._setup = game, learners, setup
         ends = list(accumulate(game.sizes))
         self._parts = [slice(end - size, end) for end, size in zip(ends, game.sizes, strict=True)]
-        self._random = [np.random.Generator(np.random.PCG64(one)) for one in seed.spawn(len(learners))]
-        self._running = {i: self._made(i) for i, one in enumerate(learners) if not isinstance(one, Learner)}
+        in_python = [i for i, one in enumerate(learners) if not isinstance(one, Learner)]
+        seeds = seed.spawn(len(learners)) if in_python else []
+        self._random = [np.random.Generator(np.random.PCG64(one)) for one in seeds]
+        self._running = {i: self._made(i) for i in in_python}
         self._want_draw = {i for i, one in self._running.items() if user_learners.accepts(one.observe, "drawn")}
         self._observers = [
             (one, slice(*table[loop.TOTAL : loop.TOTAL_END + 1]))
@@ -122,12 +124,14 @@ class PythonPhases:
         noise: NDArray[np.float64],
     ) -> None:
         """Run the compiled loop round by round, like `loop.advance`, with the learners and observers in between."""
+        no_copies = track.sums.rows(0)
         for round in range(first, first + rounds):
             at = round - first
             if self._running:
                 self._play_round(track, round, uniforms[at % len(uniforms)], noise[at % len(noise)])
             else:
-                loop.advance(self._setup, track, round, 1, uniforms[at:][:1], noise[at:][:1])
+                end = np.array([round + 1])
+                loop.advance(self._setup, track, round, end, uniforms[at:][:1], noise[at:][:1], no_copies)
             for one, part in self._observers:
                 self._watch(one, track.sums.observed[part], round, track)
 

@@ -16,7 +16,7 @@ from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 from gamesim import games, players, user_files, validation
 from gamesim.engine import checkpoints as grid
 from gamesim.engine import loop, shared_players, together, tracks
-from gamesim.engine.compiled import Vector
+from gamesim.engine.compiled import Integers, Vector
 from gamesim.engine.matrices import Work
 from gamesim.engine.sums import Sums, lengths
 from gamesim.engine.trajectory import COUNT, STRIDE
@@ -46,6 +46,7 @@ SIMULATION_BYTES = 2**33  # the limit on the arrays of one simulation
 Factory: TypeAlias = Callable[..., Any]  # a class or function that takes `actions` and returns a running learner
 Learners: TypeAlias = Sequence[Any] | str | Learner | Factory  # one per player, or one for all
 
+NO_UNIFORMS, NO_NOISE = np.zeros((1, 1)), np.zeros((1, 0))  # what the loop gets if it needs none
 PIECE = 0.05  # target time, in seconds, between two calls of `progress`
 
 # Besides its sums, the parts of a track needed to resume; the rest is scratch, or already in the record.
@@ -316,7 +317,7 @@ class Simulation(Generic[Number]):
         self._refuse_beyond_memory(sum(map(len, totals)), state=0)
         self._setup, first_state, scratch = compiled(self.game, self.learners, self.protocol, self.observers, totals)
         self._refuse_beyond_memory(sum(map(len, totals)), first_state.size)
-        self._spent = [0.0] * max(self.replicas, cpu_count() or 1)  # by replica, or by thread
+        self._spent = [0.0] * max(self.replicas, _processors())  # by replica, or by thread
         self._groups, self._tracks = self._allocate_all(first_state, scratch, totals)
         loop.prepare_phases(self._setup, self._tracks[0])
         self._python: list[PythonPhases] = []
@@ -327,16 +328,16 @@ class Simulation(Generic[Number]):
         self._noise: list[np.random.Generator] = []
         for replica, track in enumerate(self._tracks):
             seeds = np.random.SeedSequence(self.seed + replica).spawn(5)
-            generators = [np.random.Generator(np.random.PCG64(one)) for one in seeds]
-            of_first_round, of_draws, of_starts, of_noise, _ = generators
+            of_first_round, of_draws, of_starts = (np.random.Generator(np.random.PCG64(one)) for one in seeds[:3])
             in_python = PythonPhases(self.game, self.learners, self.observers, self._setup, seeds[-1])
             self._python.append(in_python)
             placed = starts.of_replica(replica, of_starts)
             self._place(track, in_python, placed)
             track.starts[:] = first_round.strategies(self.learners, in_python, placed, of_first_round)
             self._random.append(of_draws)
-            self._noise.append(of_noise)
-        self._kept: list[tuple[int, list[Sums]]] = []  # the sums of all replicas at each checkpoint
+            if self.protocol.noise:
+                self._noise.append(np.random.Generator(np.random.PCG64(seeds[3])))
+        self._kept: list[tuple[list[int], list[Sums]]] = []  # checkpoints, and each replica's sums there, one row each
 
     def __repr__(self) -> str:
         learners = one_line(" and ".join(dict.fromkeys(map(name_of, self.learners))), 80)
@@ -375,27 +376,26 @@ class Simulation(Generic[Number]):
 
         Examples
         --------
-        >>> seen = []
         >>> simulation = Simulation("chicken", "hedge")
-        >>> record = simulation.run(1000, progress=lambda now: seen.append(now.rounds) or now.rounds >= 3)
-        >>> seen, record.rounds  # stopped after three rounds
-        ([1, 2, 3], 3)
+        >>> record = simulation.run(10**7, progress=lambda now: now.rounds >= 1000)
+        >>> 1000 <= record.rounds < 10**7  # stopped soon after round 1,000
+        True
         """
         most_rounds = validation.MOST_ROUNDS - self.rounds
         end = self.rounds + validation.whole_number("rounds", rounds, least=1, most=most_rounds)
         self._trajectories.refuse_beyond_limit(end)
         pace, most = 1, self._most_rounds()
-        most_threads = 1 if any(self._python) else min(self._shares, cpu_count() or 1)
+        most_threads = 1 if any(self._python) else min(self._shares, _processors())
         if threads is None:
             threads = most_threads
         threads = min(validation.whole_number("threads", threads, least=0), most_threads)
         with ThreadPoolExecutor(max(threads, 1)) as workers, _blas().limit(limits=1):
             pool = workers if threads else None
             while self.rounds < end:
-                step = min(end, self.rounds + pace, grid.next_checkpoint(self.rounds, self._per_decade)) - self.rounds
                 began = perf_counter()
-                self._advance_all(pool, step, threads)
-                pace = max(1, min(most, pace * 2 if perf_counter() - began < PIECE else pace // 2))
+                self._advance_all(pool, self._piece(end, pace), threads)
+                took = perf_counter() - began
+                pace = max(1, min(most, pace * (8 if took < PIECE / 8 else 2) if took < PIECE else pace // 2))
                 if progress is not None and progress(self):
                     break
         return self.record()
@@ -429,8 +429,7 @@ class Simulation(Generic[Number]):
         end = self.rounds + validation.whole_number("rounds", rounds, least=1)
         most = self._most_rounds()
         while self.rounds < end:
-            checkpoint = grid.next_checkpoint(self.rounds, self._per_decade)
-            self._advance_all(None, min(end, self.rounds + most, checkpoint) - self.rounds)
+            self._advance_all(None, self._piece(end, most))
 
     def record(self) -> Record[Number]:
         """Return the record of all rounds so far.
@@ -475,7 +474,7 @@ class Simulation(Generic[Number]):
                 "states": [int(end - start) for start, end in self._setup.plan[:, loop.STATE : loop.STATE_END + 1]],
                 "python_random": [one.random_states() for one in self._python],
                 "random": [one.bit_generator.state for one in self._random],
-                "noise": [one.bit_generator.state for one in self._noise] if self.protocol.noise else [],
+                "noise": [one.bit_generator.state for one in self._noise],
             },
         )
 
@@ -500,10 +499,18 @@ class Simulation(Generic[Number]):
         [0.019, 0.981, 0.5, 0.5]
         """
         now = self._sums(self._tracks[replica])
-        earlier = [(rounds, sums[replica]) for rounds, sums in self._kept if rounds < self.rounds]
-        rounds = np.array([*(rounds for rounds, _ in earlier), self.rounds], dtype=np.int64)
+        kept = [(sums[replica], k) for rounds, sums in self._kept for k in range(len(rounds))]
+        earlier = [rounds for rounds in self.checkpoint_rounds.tolist() if rounds < self.rounds]
+        rounds = np.array([*earlier, self.rounds], dtype=np.int64)
         totals = {one.name: len(one.first(self.game)) for one in self.observers}
-        return Moments(self.game, rounds, lambda k: earlier[k][1] if k < len(earlier) else now, totals=totals)
+
+        def sums_at(k: int) -> Sums:
+            if k == len(earlier):
+                return now
+            sums, row = kept[k]
+            return sums.row(row)
+
+        return Moments(self.game, rounds, sums_at, totals=totals)
 
     @property
     def checkpoint_rounds(self) -> NDArray[np.int64]:
@@ -516,7 +523,7 @@ class Simulation(Generic[Number]):
         >>> simulation.checkpoint_rounds.tolist()
         [1, 2, 3, 4, 5, 6, 8, 10, 13]
         """
-        return np.array([rounds for rounds, _ in self._kept], dtype=np.int64)
+        return np.array([one for rounds, _ in self._kept for one in rounds], dtype=np.int64)
 
     def strategies(self, replica: int = 0) -> NDArray[np.float64]:
         """Return all players' strategies in the last round, concatenated.
@@ -745,9 +752,12 @@ class Simulation(Generic[Number]):
             if states:
                 of_replica = {player: stored[replica] for player, stored in states.items()}
                 in_python.restore(of_replica, record.settings["python_random"][replica])
-        moments = [record.moments(replica) for replica in range(self.replicas)]
-        for k, rounds in enumerate(arrays["checkpoints"]):
-            self._kept.append((int(rounds), [of_replica[k].sums for of_replica in moments]))
+        checkpoints = arrays["checkpoints"].tolist()
+        kept = [track.sums.rows(len(checkpoints)) for track in self._tracks]
+        for name in self._lengths():
+            for replica, sums in enumerate(kept):
+                getattr(sums, name)[...] = arrays[f"checkpoint_{name}"][replica]
+        self._kept = [(checkpoints, kept)]
 
     def _refuse_misfits(self, record: Record[Number]) -> None:
         """Raise an InputError unless the state in a record is one of this simulation: compiled code relies on it."""
@@ -788,7 +798,7 @@ class Simulation(Generic[Number]):
         """Return the arrays of all replicas, and the groups of replicas that advance together, possibly none."""
         size = 1
         if isinstance(self.game, Table) and together.fits(self._setup):
-            size = together.group_size(self.replicas, cpu_count() or 1, self.game.sizes, first_state.size)
+            size = together.group_size(self.replicas, _processors(), self.game.sizes, first_state.size)
         if size == 1:
             return [], [self._allocate(first_state, scratch, totals) for _ in range(self.replicas)]
         groups = []
@@ -836,10 +846,24 @@ class Simulation(Generic[Number]):
         """The number of threads that can be used: one per replica, or for one replica, one per share of its players."""
         return self.replicas if self.replicas > 1 else shared_players.most_threads(self._setup)
 
+    def _piece(self, end: int, most: int) -> int:
+        """Return how many rounds to play next, at most `most`; only the compiled loop can play beyond a checkpoint."""
+        if not self._passes_checkpoints:
+            end = min(end, grid.next_checkpoint(self.rounds, self._per_decade))
+        return min(end - self.rounds, most)
+
+    @property
+    def _passes_checkpoints(self) -> bool:
+        others = self._groups or self._python[0] or self._setup.stages.size
+        return not others and self._trajectories.keep != "windows"
+
     def _advance_all(self, pool: ThreadPoolExecutor | None, rounds: int, threads: int = 0) -> None:
-        at_checkpoint = self.rounds + rounds == grid.next_checkpoint(self.rounds, self._per_decade)
+        end = self.rounds + rounds
+        passed = grid.between(self.rounds, end, self._per_decade)
+        ends = np.array(passed if end in passed else [*passed, end])
+        copies = [track.sums.rows(len(passed)) for track in self._tracks]
         tasks = [partial(self._advance_together, one, rounds) for one in self._groups]
-        tasks = tasks or [partial(self._advance, replica, rounds) for replica in range(self.replicas)]
+        tasks = tasks or [partial(self._advance, replica, ends, copies[replica]) for replica in range(self.replicas)]
         pieces = []
         if pool is None:
             for task in tasks:
@@ -856,31 +880,38 @@ class Simulation(Generic[Number]):
                 wait(pieces)  # even if interrupted, so that all replicas stop at the same round
             self.rounds += rounds
             self._trajectories.flush(self._tracks)
-            if at_checkpoint:
-                self._trajectories.at_checkpoint(self.rounds, self._tracks)
-                self._kept.append((self.rounds, [self._sums(track) for track in self._tracks]))
+            if passed:
+                self._keep(passed, copies)
         for piece in pieces:
             piece.result()
 
+    def _keep(self, passed: list[int], copies: list[Sums]) -> None:
+        """Keep copies of the sums at the checkpoints that have just been passed."""
+        if not self._passes_checkpoints:  # it is the last round played
+            self._trajectories.at_checkpoint(self.rounds, self._tracks)
+            for track, copy in zip(self._tracks, copies, strict=True):
+                self._copy_sums(track, copy)
+        self._kept.append((passed, copies))
+
     def _uniforms(self, replica: int, rounds: int) -> NDArray[np.float64]:
         if not self._drawn:
-            return np.zeros((1, 1))
+            return NO_UNIFORMS
         return self._random[replica].random((rounds, len(self.learners)))
 
     def _noises(self, replica: int, rounds: int) -> NDArray[np.float64]:
         if not self.protocol.noise:
-            return np.zeros((1, 0))
+            return NO_NOISE
         return self.protocol.noise * self._noise[replica].standard_normal((rounds, sum(self.game.sizes)))
 
-    def _advance(self, replica: int, rounds: int) -> None:
+    def _advance(self, replica: int, ends: Integers, copies: Sums) -> None:
+        rounds = int(ends[-1]) - self.rounds
         uniforms, noise = self._uniforms(replica, rounds), self._noises(replica, rounds)
         track = self._tracks[replica]
         began = thread_time()
         if self._python[replica]:
             self._python[replica].advance(track, self.rounds, rounds, uniforms, noise)
         else:
-            loop.advance(self._setup, track, self.rounds, rounds, uniforms, noise)
-        track.sums.last[:] = track.strategies[(self.rounds + rounds - 1) & self._setup.last_row]
+            loop.advance(self._setup, track, self.rounds, ends, uniforms, noise, copies)
         self._spent[replica] += thread_time() - began
 
     def _advance_together(self, group: together.Group, rounds: int) -> None:
@@ -888,22 +919,17 @@ class Simulation(Generic[Number]):
         together.advance(self._setup, group.tracks, self.rounds, rounds, group.panels, group.work)
         replicas = range(group.first, group.first + len(group.tracks.state))
         for replica in replicas:
-            track = self._tracks[replica]
-            track.sums.last[:] = track.strategies[(self.rounds + rounds - 1) & self._setup.last_row]
             self._spent[replica] += (thread_time() - began) / len(replicas)
 
     def _advance_shared(self, pool: ThreadPoolExecutor, rounds: int, threads: int) -> list[Future[None]]:
         """Let threads share the players of the only replica."""
         track, first = self._tracks[0], self.rounds
         arrivals = np.zeros(1, dtype=np.int64)
-        last = (first + rounds - 1) & self._setup.last_row
 
         def advance(thread: int) -> None:
             began, scratch = thread_time(), np.zeros_like(track.scratch)
             own = track._replace(work=track.work.copy())
             shared_players.advance_players(self._setup, own, first, rounds, thread, threads, scratch, arrivals)
-            if thread == 0:  # the strategies of all have been played, since all threads answered this round
-                track.sums.last[:] = track.strategies[last]
             self._spent[thread] += thread_time() - began
 
         try:
@@ -912,12 +938,15 @@ class Simulation(Generic[Number]):
             arrivals[0] = 2**62  # threads that have started must not wait for one that could not
             raise
 
+    def _copy_sums(self, track: loop.Track, copy: Sums) -> None:
+        """Write the sums so far, including the incomplete block, without playing a round."""
+        loop.advance(self._setup, track, self.rounds, np.array([self.rounds]), NO_UNIFORMS, NO_NOISE, copy)
+
     def _sums(self, track: loop.Track) -> Sums:
-        """Return the sums so far including the incomplete block, without changing the track."""
-        sums = track.sums.copy()
-        rows = self.rounds & self._setup.last_row
-        loop.add_block(self._setup, track._replace(sums=sums), self.rounds - rows, rows)
-        return sums
+        """Return the sums so far."""
+        copy = track.sums.rows(1)
+        self._copy_sums(track, copy)
+        return copy.row(0)
 
     def _summed_arrays(self) -> dict[str, NDArray[np.float64]]:
         """Return every sum now, at the checkpoints, and as the tracks hold it, one row per replica."""
@@ -926,8 +955,7 @@ class Simulation(Generic[Number]):
         for name, width in self._lengths().items():
             kept = [[getattr(sums[replica], name) for _, sums in self._kept] for replica in range(self.replicas)]
             arrays[name] = np.stack([getattr(sums, name) for sums in now])
-            shape = self.replicas, len(self._kept), width
-            arrays[f"checkpoint_{name}"] = np.array(kept, dtype=np.float64).reshape(shape)
+            arrays[f"checkpoint_{name}"] = np.stack([np.concatenate([np.zeros((0, width)), *one]) for one in kept])
             arrays[f"continue_{name}"] = np.stack([getattr(track.sums, name) for track in self._tracks])
         return arrays
 
@@ -963,6 +991,12 @@ def _run_each(tasks: Sequence[Callable[[], None]]) -> None:
             failures.append(error)
     if failures:
         raise failures[0]
+
+
+@cache
+def _processors() -> int:
+    """Return the number of processors; asking the system takes longer than building parts of a simulation."""
+    return cpu_count() or 1
 
 
 @cache

@@ -44,8 +44,10 @@ class Starts:
     def of_replica(self, replica: int, random: np.random.Generator) -> list[Vector | None]:
         """Return the start of each player in a replica; random starts are uniform on the simplex."""
         found: list[Vector | None] = []
+        any_random = any(isinstance(one, str) for one in self._given)
         for player, (one, size) in enumerate(zip(self._given, self._game.sizes, strict=True)):
-            drawn = random.dirichlet(np.ones(size))  # drawn even if unused, so that players do not affect each other
+            if any_random:  # drawn even if unused, so that players do not affect each other
+                drawn = random.dirichlet(np.ones(size))
             if isinstance(one, str):
                 found.append(drawn if self._grid is None else self._grid[replica][player])
             else:

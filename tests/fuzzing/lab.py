@@ -176,7 +176,7 @@ def _applications() -> dict[bool, Starlette]:
 
 _PATHS = (
     *("/", "/choices.json", "/runs/abc/0/record.zip", "/runs/abc/1/report.html", "/live"),
-    *("/static/main.js", "/static/", "/code.svg"),
+    *("/lab.js", "/static/main.js", "/static/", "/code.svg"),
 )
 _PATH_WORDS = (
     *("..", "/", "//", "%2e%2e", "%2f", "%00", "\\", "..%2f..%2fserver.py", "static", "runs", "%ff", "%"),

@@ -84,6 +84,7 @@ export class Course {
     const name = this.steps[this.step];
     if (name === "run") this.prepare(Object.values(opens).flat());
     if (opens[name]) this.look(opens[name]);
+    byId("lesson").scrollIntoView({ block: "nearest" }); // on a phone, the pictures may be on the screen instead
   }
 
   toggle() {

@@ -174,7 +174,11 @@ const setup = new Setup(byId("setup-content"), choices, {
 });
 const course = new Course(choices, {
   begin: beginLesson,
-  play: () => transport.playing || transport.play(),
+  play() {
+    if (!transport.playing) transport.play();
+    const hidden = byId("views").getBoundingClientRect().top > innerHeight / 2; // on a phone, below the lesson
+    if (hidden) byId("stage").scrollIntoView();
+  },
   look(views) {
     cards.setOpen([...new Set([...views, ...cards.open])], cards.filling && views[0]);
     remember();

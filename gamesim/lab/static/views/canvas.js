@@ -46,17 +46,34 @@ export function font(context, scale = 0.78, weight = "400") {
   context.font = `${weight} ${Math.round(theme().size * scale)}px system-ui, sans-serif`;
 }
 
+/** Write a text; a halo keeps it legible on top of a drawing. */
 export function text(
   context,
   words,
   x,
   y,
-  { colour = theme().dim, align = "left", baseline = "middle", most = 0 } = {},
+  { colour = theme().dim, align = "left", baseline = "middle", most = 0, halo = false } = {},
 ) {
+  const shown = most ? fitted(context, words, most) : words;
   context.fillStyle = colour;
   context.textAlign = align;
   context.textBaseline = baseline;
-  context.fillText(most ? fitted(context, words, most) : words, x, y);
+  if (halo) {
+    context.strokeStyle = theme().paper;
+    context.lineWidth = 4;
+    context.strokeText(shown, x, y);
+  }
+  context.fillText(shown, x, y);
+}
+
+/** Break a text into lines of at most this width. */
+export function lines(context, words, most) {
+  const found = [""];
+  for (const word of words.split(" ")) {
+    if (context.measureText(`${found.at(-1)} ${word}`).width > most && found.at(-1)) found.push("");
+    found[found.length - 1] += `${found.at(-1) ? " " : ""}${word}`;
+  }
+  return found;
 }
 
 /** Truncate a text to a width. */
@@ -134,7 +151,8 @@ export function panels(count, width, height, least = 150, square = false) {
   const most = Math.max(1, Math.min(count, Math.floor(width / least)));
   const side = (columns) => Math.min(width / columns, height / Math.ceil(count / columns));
   const choices = Array.from({ length: most }, (_, k) => most - k);
-  const columns = square ? choices.reduce((best, one) => (side(one) > side(best) ? one : best)) : most;
+  const even = Math.ceil(count / Math.ceil(count / most)); // as few rows as possible, of about the same length
+  const columns = square ? choices.reduce((best, one) => (side(one) > side(best) ? one : best)) : even;
   const rows = Math.ceil(count / columns);
   return Array.from({ length: count }, (_, k) => ({
     x: ((k % columns) * width) / columns,

@@ -1,6 +1,6 @@
 // Many runs of the same scenario with other seeds: strategies, payoffs and gaps, with the median and quantile bands.
 
-import { begin, font, key, line, panels, polygon, text, theme } from "./canvas.js";
+import { begin, font, key, line, lines, panels, polygon, text, theme } from "./canvas.js";
 import { axes, inside, linearScale, logScale } from "./axes.js";
 import { h } from "../dom.js";
 
@@ -36,10 +36,15 @@ export function draw(canvas, feed) {
   if (select) select.value = settings.shows; // links may have changed it
   const size = theme().size;
   const pictures = picturesOf(data, feed.shape.game);
-  panels(pictures.length, width, height - size * 3.2, 190).forEach((place, k) => panel(context, place, data, pictures[k], feed));
-  font(context, 0.74);
   const at = Math.max(0, data.rounds.filter((round) => round <= feed.state.rounds).length - 1);
-  text(context, counted(data, at, feed.state.rounds), 8, height - size * 2.1, { colour: theme().text, most: width - 16 });
+  font(context, 0.74);
+  const note = lines(context, counted(data, at, feed.state.rounds), width - 16);
+  const room = Math.max(note.length, width < 560 ? 2 : 1); // the same in most rounds, so that the picture does not jump
+  panels(pictures.length, width, height - size * (2.2 + room), 190).forEach((place, k) =>
+    panel(context, place, data, pictures[k], feed),
+  );
+  font(context, 0.74);
+  note.forEach((words, k) => text(context, words, 8, height - size * (1.1 + room - k), { colour: theme().text }));
   key(context, 8, height - size * 0.7, [["runs", theme().dim], ["median", theme().text], ["round shown", theme().path]]);
 }
 

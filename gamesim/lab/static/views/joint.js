@@ -1,6 +1,6 @@
 // The joint distribution of play next to the nearest correlated equilibrium.
 
-import { begin, font, line, text, theme } from "./canvas.js";
+import { begin, font, line, lines, text, theme } from "./canvas.js";
 import { share as written, shown } from "../numbers.js";
 
 export const title = "Joint distribution and nearest CE";
@@ -32,17 +32,32 @@ export function draw(canvas, feed) {
   heatmap(context, places[1], feed, nearest, top, words);
 }
 
-/** Draw a heatmap: rows are the first player's actions, columns the action profiles of the others. */
-function heatmap(context, place, feed, joint, top, heading) {
-  const { game } = feed.shape;
-  const rows = game.actions[0];
-  const columns = game.actions
-    .slice(1)
+/** Return all combinations of actions of some players, in words. */
+const combined = (actions) =>
+  actions
     .reduce((found, labels) => found.flatMap((head) => labels.map((label) => [...head, label])), [[]])
     .map((labels) => labels.join(" "));
+
+/** Return how many players, from the first, share the rows: one, or of four and more as many as make about a square. */
+function rowPlayers(actions) {
+  const product = (some) => some.reduce((size, labels) => size * labels.length, 1);
+  let count = 1;
+  while (actions.length > 3 && product(actions.slice(0, count + 1)) <= product(actions.slice(count + 1))) count += 1;
+  return count;
+}
+
+/** Draw a heatmap: rows are the action profiles of the first players, columns those of the others. */
+function heatmap(context, place, feed, joint, top, heading) {
+  const { game } = feed.shape;
+  const first = rowPlayers(game.actions);
+  const [rows, columns] = [combined(game.actions.slice(0, first)), combined(game.actions.slice(first))];
   const size = theme().size;
   font(context, 0.78, "600");
   text(context, heading, place.x + 8, place.y + size * 0.8, { colour: theme().text, most: place.width - 12 });
+  font(context, 0.72);
+  const names = [game.players.slice(0, first), game.players.slice(first)].map((some) => some.join(", "));
+  const note = game.players.length > 2 ? lines(context, `rows: ${names[0]}; columns: ${names[1]}`, place.width - 16) : [];
+  note.forEach((words, k) => text(context, words, place.x + 8, place.y + size * (1.8 + k)));
   font(context);
   const labelRoom = Math.min(
     place.width * 0.3,
@@ -50,9 +65,9 @@ function heatmap(context, place, feed, joint, top, heading) {
   );
   const inner = {
     x: place.x + labelRoom,
-    y: place.y + size * 1.7,
+    y: place.y + size * (1.7 + note.length),
     width: place.width - labelRoom - 10,
-    height: place.height - size * 3.3,
+    height: place.height - size * (3.3 + note.length),
   };
   const [wide, high] = [
     Math.min(inner.width / columns.length, (inner.height / rows.length) * 4),
@@ -78,23 +93,18 @@ function heatmap(context, place, feed, joint, top, heading) {
         });
     });
   });
-  columns.forEach((label, b) => {
-    if (wide > size * 1.5)
-      text(context, label, inner.x + (b + 0.5) * wide, inner.y + rows.length * high + size * 0.7, {
-        align: "center",
-        most: wide - 4,
-      });
+  const block = game.actions.length - first > 1 ? columns.length / game.actions[first].length : 0;
+  const fit = columns.every((label) => context.measureText(label).width < wide - 4);
+  const [labels, step] = fit || !block ? [columns, wide] : [game.actions[first], wide * block]; // else of each block
+  const bottom = inner.y + rows.length * high;
+  labels.forEach((label, b) => {
+    if (step > size * 1.5)
+      text(context, label, inner.x + (b + 0.5) * step, bottom + size * 0.7, { align: "center", most: step - 4 });
   });
-  const block = game.actions[2] ? columns.length / game.actions[1].length : 0;
-  for (let b = block; block && b < columns.length; b += block)
-    line(
-      context,
-      [
-        [inner.x + b * wide, inner.y - 3],
-        [inner.x + b * wide, inner.y + rows.length * high + 3],
-      ],
-      { colour: theme().dim, width: 1 },
-    );
+  for (let b = block; block && b < columns.length; b += block) {
+    const x = inner.x + b * wide;
+    line(context, [[x, inner.y - 3], [x, bottom + 3]], { colour: theme().dim, width: 1 });
+  }
 }
 
 const parts = (colour) => [1, 3, 5].map((k) => parseInt(colour.slice(k, k + 2), 16));

@@ -64,7 +64,7 @@ function bars(context, width, height, feed) {
   const size = theme().size;
   const high = Math.min(size * 4, (height - 10) / game.players.length);
   const [low, top] = [Math.min(...game.low), Math.max(...game.high)];
-  const x = linearScale(low, top, width * 0.3, width - size * 4, 4);
+  const x = linearScale(low, top, width * 0.3, width - size * 5, 4);
   game.players.forEach((name, i) => {
     const y = 6 + i * high;
     text(context, name, width * 0.3 - 8, y + high / 2, {
@@ -80,7 +80,7 @@ function bars(context, width, height, feed) {
       fill: theme().players[i % 6],
       stroke: theme().paper,
     });
-    text(context, shown(payoff), width - size * 3.4, y + high / 2, { colour: theme().text });
+    text(context, shown(payoff), width - size * 4.4, y + high / 2, { colour: theme().text });
   });
 }
 

@@ -82,10 +82,16 @@ class Pen {
     this.element("path", `d="M${at(x)} ${at(y)}h${at(width)}v${at(height)}h${at(-width)}Z" ${this.stroked()}`);
   }
   fillText(words, x, y) {
+    this.letters(words, x, y, this.filled());
+  }
+  strokeText(words, x, y) {
+    this.letters(words, x, y, this.stroked());
+  }
+  letters(words, x, y, paint) {
     const [, weight, size] = /^(\S+) (\S+)px/.exec(this.font) ?? [null, "400", "12"];
     const place = `x="${at(x)}" y="${at(y)}" text-anchor="${ANCHOR[this.textAlign]}"`;
     const style = `font-size="${size}" font-weight="${weight}" dominant-baseline="${BASELINE[this.textBaseline]}"`;
-    this.written.push(`<text ${place} ${style} ${this.filled()}>${escaped(words)}</text>`);
+    this.written.push(`<text ${place} ${style} ${paint}>${escaped(words)}</text>`);
   }
   element(name, attributes) {
     this.written.push(`<${name} ${attributes}/>`);

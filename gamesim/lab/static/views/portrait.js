@@ -1,11 +1,11 @@
 // The phase portrait of small games: where the learners go from each strategy, where they rest and end, and this run.
 
-import { begin, byPlayer, dot, font, key, line, polygon, text, theme } from "./canvas.js";
+import { begin, byPlayer, dot, fitted, font, key, line, lines, polygon, text, theme } from "./canvas.js";
 import { axes, inside, linearScale } from "./axes.js";
 
 export const title = "Phase portrait";
 export const about =
-  "Arrows: where the learners go from each point, and how fast (darker). Colours: where they end. Dots: rest points, black if they attract, white if they repel.";
+  "Arrows: where the learners go from each point, and how fast (darker). Colours: where they end. Dots: rest points; black ones attract, white ones repel, grey ones are saddles, yellow ones neutral.";
 export const live = "Click in the picture to start there.";
 export const needs = "portrait";
 export const fits = ({ game: { actions } }) => {
@@ -16,6 +16,7 @@ export const fits = ({ game: { actions } }) => {
 const TALL = Math.sqrt(3) / 2;
 const FILLS = { sink: "#000000", saddle: "#9a9a9a", source: "#ffffff", centre: "#f0e442", degenerate: "#f0e442" };
 const NASH = "#e69f00";
+const [NOTE, NOTE_STEP] = [0.7, 0.9]; // sizes of the note's letters and lines, in those of the page's letters
 const VIEW = [12, 12].map((degrees) => (degrees * Math.PI) / 180); // turn and tilt of the cube
 
 /** Return where a state lies in the unit box of its space, with y upwards. */
@@ -45,13 +46,17 @@ function stateAt(space, [x, y], points) {
   return within(x) && within(y) ? points.reduce((best, state) => (apart(state) < apart(best) ? state : best)) : null;
 }
 
-/** The area of the picture: a square box, as large as fits. */
-function placeOf(space, width, height) {
-  const legend = theme().size * 2.7;
-  const area = inside(0, 0, width, height - legend);
+/** The area of the picture, a square box as large as fits, and the lines of the note below it. */
+function placeOf(context, { space, about }, width, height) {
+  const size = theme().size;
+  font(context, NOTE);
+  const note = lines(context, `Arrows: ${about}`, width - 16);
+  font(context);
+  const area = inside(0, 0, width, height - size * (1.8 + NOTE_STEP * note.length));
   const wide = Math.min(area.width, area.height / (space === "triangle" ? TALL : 1));
   const high = wide * (space === "triangle" ? TALL : 1);
-  return { x: area.x + (area.width - wide) / 2, y: area.y + (area.height - high) / 2, width: wide, height: high, unit: wide };
+  const [x, y] = [area.x + (area.width - wide) / 2, area.y + (area.height - high) / 2];
+  return { x, y, width: wide, height: high, unit: wide, note, right: width };
 }
 
 const onto = (place, [x, y]) => [place.x + x * place.unit, place.y + place.height - y * place.unit];
@@ -65,7 +70,7 @@ export function attach(canvas, page) {
     const data = feed?.given.portrait;
     if (!data?.points) return;
     const box = canvas.getBoundingClientRect();
-    const place = placeOf(data.space, canvas.clientWidth, canvas.clientHeight);
+    const place = placeOf(canvas.getContext("2d"), data, canvas.clientWidth, canvas.clientHeight);
     const at = [event.clientX - box.left - place.x, place.y + place.height - (event.clientY - box.top)];
     const state = stateAt(data.space, at.map((one) => one / place.unit), data.points);
     if (state) page.start(strategies(data.space, state));
@@ -85,7 +90,7 @@ export function draw(canvas, feed) {
     const words = data ? data.why : "computing the phase portrait …";
     return wrapped(context, words, width, height);
   }
-  const place = placeOf(data.space, width, height);
+  const place = placeOf(context, data, width, height);
   frame(context, place, data.space, feed.shape.game);
   shades(context, place, data);
   arrows(context, place, data);
@@ -103,26 +108,30 @@ export function draw(canvas, feed) {
   }
   for (const { at, stability } of data.rest)
     dot(context, onto(place, unit(data.space, at)), 4.5, { fill: FILLS[stability.split(" ").at(-1)], stroke: theme().text });
+  if (data.space === "cube") axisNames(context, place, feed.shape.game);
   runs(context, place, data.space, feed);
   const size = theme().size;
   const ends = data.places.slice(0, 3).map((k, n) => [`ends at ${data.rest[k].name}`, theme().players[n]]);
-  key(context, 8, height - size * 2, [["this run", theme().path], ["Nash equilibrium", NASH], ...ends.slice(0, width > 560 ? 3 : 0)]);
-  font(context, 0.7);
-  text(context, `Arrows: ${data.about}`, 8, height - size * 0.7, { most: width - 16 });
+  const below = height - size * (0.7 + NOTE_STEP * (place.note.length - 1));
+  key(context, 8, below - size * 1.3, [["this run", theme().path], ["Nash equilibrium", NASH], ...ends.slice(0, width > 560 ? 3 : 0)]);
+  font(context, NOTE);
+  place.note.forEach((words, k) => text(context, words, 8, below + k * NOTE_STEP * size));
   font(context);
 }
 
 /** Write a message into the middle of the drawing. */
 function wrapped(context, words, width, height) {
-  const lines = [""];
-  for (const word of words.split(" ")) {
-    if (context.measureText(`${lines.at(-1)} ${word}`).width > width - 30 && lines.at(-1)) lines.push("");
-    lines[lines.length - 1] += `${lines.at(-1) ? " " : ""}${word}`;
-  }
+  const found = lines(context, words, width - 30);
   const step = theme().size * 1.2;
-  lines.forEach((words, k) =>
-    text(context, words, width / 2, height / 2 + (k - (lines.length - 1) / 2) * step, { align: "center" }),
+  found.forEach((words, k) =>
+    text(context, words, width / 2, height / 2 + (k - (found.length - 1) / 2) * step, { align: "center" }),
   );
+}
+
+/** Write a text in the middle of x, or beside it if it would not fit into the drawing. */
+function centred(context, words, x, y, place, style = {}) {
+  const half = context.measureText(words).width / 2 + 2;
+  text(context, words, Math.max(half, Math.min(x, place.right - half)), y, { align: "center", ...style });
 }
 
 function frame(context, place, space, game) {
@@ -134,27 +143,35 @@ function frame(context, place, space, game) {
   } else if (space === "triangle") {
     const size = theme().size;
     const corners = [[1, 0, 0], [0, 1, 0], [0, 0, 1]].map((state) => onto(place, unit(space, state)));
-    const style = { colour: theme().text, most: place.width / 2 };
-    text(context, game.actions[0][0], corners[0][0], corners[0][1] + size, { ...style, align: "center" });
-    text(context, game.actions[0][1], corners[1][0], corners[1][1] + size, { ...style, align: "center" });
-    text(context, game.actions[0][2], corners[2][0], corners[2][1] - size, { ...style, align: "center" });
+    corners.forEach(([x, y], k) => {
+      const words = fitted(context, game.actions[0][k], place.width / 2);
+      centred(context, words, x, y + (k < 2 ? size : -size), place, { colour: theme().text });
+    });
     polygon(context, corners, { stroke: theme().dim });
   } else {
-    const at = (corner) => onto(place, unit(space, corner.flatMap((one) => [one, 1 - one])));
     const corners = Array.from({ length: 8 }, (_, k) => [k >> 2, (k >> 1) & 1, k & 1]);
     for (const a of corners)
       for (const axis of [0, 1, 2])
-        if (!a[axis]) line(context, [at(a), at(a.map((one, k) => (k === axis ? 1 : one)))], { colour: theme().dim, width: 1 });
-    const labels = [[[0.5, 1, 0], 6, 14], [[1, 0.5, 0], 0, 11], [[1, 0, 1], 0, -12]]; // beside, below and above the cube
-    font(context, 0.68);
-    labels.forEach(([middle, right, down], i) => {
-      const [words, [x, y]] = [`P(${names[i]})`, at(middle)];
-      const wide = context.measureText(words).width;
-      const from = Math.max(2, Math.min(right ? x + right : x - wide / 2, context.canvas.clientWidth - wide - 2));
-      text(context, words, from, y + down, { most: place.width });
-    });
-    font(context);
+        if (!a[axis]) {
+          const edge = [a, a.map((one, k) => (k === axis ? 1 : one))];
+          line(context, edge.map((one) => cornerAt(place, one)), { colour: theme().dim, width: 1 });
+        }
   }
+}
+
+/** Return where a point of the cube is drawn. */
+const cornerAt = (place, corner) => onto(place, unit("cube", corner.flatMap((one) => [one, 1 - one])));
+
+/** Name the axes of the cube: beside, below and above it. */
+function axisNames(context, place, game) {
+  font(context, 0.68);
+  [[[1, 1, 0], 6, 28], [[1, 0.5, 0], 0, 14], [[0, 0, 1], 0, -14]].forEach(([middle, right, down], i) => {
+    const words = fitted(context, `P(${game.players[i]} plays ${game.actions[i][0]})`, place.width);
+    const [x, y] = cornerAt(place, middle);
+    const half = right ? context.measureText(words).width / 2 : 0;
+    centred(context, words, x + right + half, y + down, place, { halo: true });
+  });
+  font(context);
 }
 
 /** Fill the background: the colour says where play ends, its strength how fast it is. */
@@ -231,7 +248,14 @@ function runs(context, place, space, feed) {
     line(context, one, { colour: theme().path, width: 2.2, dash: i ? [5, 4] : [] });
     dot(context, one[0], 4, { fill: theme().paper, stroke: theme().path });
     dot(context, one.at(-1), 6.5, { fill: theme().path, stroke: theme().paper });
-    if (apart) text(context, shape.game.players[i], one.at(-1)[0] + 10, one.at(-1)[1], { colour: theme().text });
+  });
+  if (!apart) return;
+  const ends = points.map((one) => one.at(-1));
+  const together = Math.hypot(ends[0][0] - ends[1][0], ends[0][1] - ends[1][1]) < 2 * theme().size;
+  const named = together ? [shape.game.players.join(", ")] : shape.game.players;
+  named.forEach((words, i) => {
+    const [x, y] = ends[i];
+    centred(context, words, x, y - theme().size, place, { colour: theme().text, halo: true });
   });
 }
 

@@ -37,7 +37,8 @@ export function draw(canvas, feed) {
       Math.min(game.actions[i].length - 1, 6) || 1,
     );
     x.ticks = x.ticks.filter(([value]) => Number.isInteger(value));
-    const y = linearScale(low, high * 1.08, place.y + place.height, place.y, 4);
+    const ticks = Math.max(1, Math.min(4, Math.floor(place.height / (2 * theme().size))));
+    const y = linearScale(low, high * 1.08, place.y + place.height, place.y, ticks);
     axes(context, place, x, y, ["k", "total"]);
     line(
       context,

@@ -20,7 +20,8 @@ export function draw(canvas, feed) {
   const { game, rounds } = feed.shape;
   const size = theme().size;
   const count = Math.min(game.players.length, FEW);
-  const legend = size * 1.25;
+  const entries = legendOf(context, feed, count, width);
+  const legend = size * 1.25 * (entries.at(-1).row + 1);
   const place = inside(0, 0, width, height - legend);
   const rows = points(feed);
   const scale = Math.max(...game.high.map((high, i) => high - game.low[i]), 1e-9);
@@ -58,23 +59,27 @@ export function draw(canvas, feed) {
   }
   context.restore();
   font(context, 0.74);
-  const names = game.players.slice(0, count).map((name, i) => `${name} (${feed.run.learners[i]})`);
-  const natural = names.map((words) => context.measureText(words).width + 36);
-  const fits = natural.reduce((sum, one) => sum + one) <= width - 8;
-  let at = 8;
-  for (let i = 0; i < count; i += 1) {
-    const room = fits ? natural[i] : (width - 8) / count;
-    line(
-      context,
-      [
-        [at, height - legend / 2],
-        [at + 16, height - legend / 2],
-      ],
-      { colour: theme().players[i], width: 3 },
-    );
-    text(context, names[i], at + 21, height - legend / 2, { most: room - 29 });
-    at += room;
-  }
+  entries.forEach(({ words, x: from, row }, i) => {
+    const y = height - legend + size * 1.25 * (row + 0.5);
+    line(context, [[from, y], [from + 16, y]], { colour: theme().players[i], width: 3 });
+    text(context, words, from + 21, y, { most: width - from - 25 });
+  });
+}
+
+/** Return the entries of the legend, each with its place: in as many rows as they need. */
+function legendOf(context, feed, count, width) {
+  font(context, 0.74);
+  let [x, row] = [8, 0];
+  const { learners } = feed.run;
+  const same = learners.every((one) => one === learners[0]);
+  return feed.shape.game.players.slice(0, count).map((name, i) => {
+    const all = i === count - 1 ? ` (${learners.length === 2 ? "both" : "all"} ${learners[0]})` : "";
+    const words = name + (same && count > 1 ? all : ` (${learners[i]})`);
+    const room = context.measureText(words).width + 36;
+    if (x > 8 && x + room > width + 7) [x, row] = [8, row + 1];
+    x += room;
+    return { words, x: x - room, row };
+  });
 }
 
 /** Return the checkpoints and the last round. */

@@ -145,5 +145,5 @@ def test_a_gap_that_settles_late_does_not_grow() -> None:
 
 @pytest.mark.parametrize(("floor", "size", "exponent"), [(0.1, 2.0, 0.5), (3.0, 40.0, 1.0), (1e-3, 0.5, 0.75)])
 def test_the_floor_of_an_exact_curve_is_found(floor: float, size: float, exponent: float) -> None:
-    x = np.geomspace(100, 10_000, 21)
-    assert floor_of(x, floor + size * x**-exponent) == pytest.approx(floor, rel=0.01)
+    x = np.geomspace(100, 10_000, 21).astype(np.int64)
+    assert floor_of(x, floor + size * x.astype(float) ** -exponent) == pytest.approx(floor, rel=0.01)

@@ -939,7 +939,7 @@ class Simulation(Generic[Number]):
             raise
 
     def _copy_sums(self, track: loop.Track, copy: Sums) -> None:
-        """Write the sums so far, including the incomplete block, without a further round."""
+        """Write the sums so far, including the incomplete block; no round is played."""
         loop.advance(self._setup, track, self.rounds, np.array([self.rounds]), NO_UNIFORMS, NO_NOISE, copy)
 
     def _sums(self, track: loop.Track) -> Sums:

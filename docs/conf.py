@@ -69,6 +69,18 @@ def _not_ours(app: Any, what: str, name: str, thing: object, skip: bool, options
     return True if name.startswith("model_") else None
 
 
+def _check(app: Any, exception: Exception | None) -> None:
+    """Fail if a page loads something from another host, or formulas are not MathML: the site works offline."""
+    if exception is not None:
+        return
+    texts = {page: page.read_text(encoding="utf-8") for page in Path(app.outdir).rglob("*.html")}
+    for page, text in texts.items():
+        if loaded := re.findall(r'<(?:script|link|img)[^>]+(?:src|href)="(?:https?:)?//[^"]*', text):
+            raise ValueError(f"{page} loads {loaded[0]}")
+    if not any("<math" in text for text in texts.values()):
+        raise ValueError("there is no formula in MathML")
+
+
 def setup(app: Any) -> None:
     """Generate the reference pages before Sphinx reads them, and render formulas as MathML."""
     import generate
@@ -76,4 +88,5 @@ def setup(app: Any) -> None:
     app.add_html_math_renderer("mathml", _mathml("inline"), _mathml("block"))
     app.connect("missing-reference", _by_short_name)
     app.connect("autodoc-skip-member", _not_ours)
-    app.connect("builder-inited", lambda app: generate.write(Path(app.srcdir), pictures="nopictures" not in app.tags))
+    app.connect("build-finished", _check)
+    app.connect("builder-inited", lambda app: generate.write(Path(app.srcdir), pictures=True))

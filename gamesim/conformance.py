@@ -20,7 +20,7 @@ from gamesim.engine.compiled import Vector
 from gamesim.learner import CompiledLearner, Feedback, Guarantee, Learner, RegretOf
 from gamesim.measure import regrets
 from gamesim.record import Record, load
-from gamesim.simulation import Simulation, simulate
+from gamesim.simulation import Simulation, face, simulate
 from gamesim.user_learners import keeps_state, running
 from gamesim.validation import STRATEGY_SUM
 
@@ -151,10 +151,10 @@ def adversaries(actions: int, rounds: int, seed: int = 0) -> dict[str, Callable[
 OBLIVIOUS = ("random", "drifting", "gap", "a constant favourite")
 
 
-def suffer(learner: Any, actions: int, rounds: int, adversary: str, seed: int = 0) -> Vector:
+def suffer(learner: Any, actions: int, rounds: int, adversary: str) -> Vector:
     """Run a learner against an adversary and return its counterfactual losses Σ p ⊗ l."""
     choose = adversaries(actions, rounds)[adversary]
-    driver = Driver(tuned(learner, rounds), actions, seed)
+    driver = Driver(tuned(learner, rounds), actions)
     strategies, losses = np.zeros((rounds, actions)), np.zeros((rounds, actions))
     total = np.zeros(actions)
     for t in range(rounds):
@@ -312,9 +312,17 @@ def _promises(learner: Any) -> Iterator[tuple[int, str, Guarantee, float]]:
         return
     for actions in SIZES:
         for adversary in OBLIVIOUS if promise.expected else adversaries(actions, ROUNDS):
-            copies = range(COPIES if promise.expected else 1)
-            matrix = np.mean([suffer(learner, actions, ROUNDS, adversary, seed) for seed in copies], axis=0)
+            measure = _suffer_on_average if promise.expected else suffer
+            matrix = measure(learner, actions, ROUNDS, adversary)
             yield actions, adversary, promise, getattr(regrets, promise.regret)(matrix)
+
+
+def _suffer_on_average(learner: Learner, actions: int, rounds: int, adversary: str) -> Vector:
+    """Return the mean of Σ p ⊗ l over runs against an oblivious adversary, whose losses are known in advance."""
+    choose, unseen = adversaries(actions, rounds)[adversary], np.zeros(actions)
+    losses = [choose(t, unseen, unseen) for t in range(rounds)]
+    record = face(tuned(learner, rounds), losses, feedback=feedback(learner), replicas=COPIES)
+    return np.asarray(np.mean([record.moments(r)[-1].matrices_of("strategies")[0] for r in range(COPIES)], axis=0))
 
 
 def _losses(rounds: int, actions: int) -> Vector:

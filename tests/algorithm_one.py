@@ -47,7 +47,7 @@ def potential(scale: Array, time: Array, total: Array) -> Array:
     return value
 
 
-@njit
+@njit(cache=True)
 def reachability(phi):  # type: ignore[no-untyped-def]
     """Return which states are reachable from which (Warshall's algorithm)."""
     n = len(phi)
@@ -62,7 +62,7 @@ def reachability(phi):  # type: ignore[no-untyped-def]
     return reach
 
 
-@njit
+@njit(cache=True)
 def absorb(phi, flow, closed):  # type: ignore[no-untyped-def]
     """Move the mass of transient states to the closed classes, by eliminating them one by one."""
     chain = phi.copy()
@@ -85,7 +85,7 @@ def absorb(phi, flow, closed):  # type: ignore[no-untyped-def]
         flow[k] = 0.0
 
 
-@njit
+@njit(cache=True)
 def invariant(local):  # type: ignore[no-untyped-def]
     """Return the fixed point of an irreducible chain, up to a factor, by state reduction; overwrites the chain."""
     m = len(local)
@@ -105,7 +105,7 @@ def invariant(local):  # type: ignore[no-untyped-def]
     return weight
 
 
-@njit
+@njit(cache=True)
 def damped_limit(phi, default):  # type: ignore[no-untyped-def]
     """Return the limit of the damped chain's fixed point: find the closed classes, then solve each one."""
     n = len(default)
@@ -140,7 +140,7 @@ def damped_limit(phi, default):  # type: ignore[no-untyped-def]
     return p
 
 
-@njit
+@njit(cache=True)
 def damped_limits(phi, default):  # type: ignore[no-untyped-def]
     p = np.zeros(default.shape)
     for run in range(len(default)):

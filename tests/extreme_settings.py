@@ -2,11 +2,12 @@
 
 Run as a script, with little memory and processor time: `test_sizes` starts it for every STEP-th value. Each value must
 either work, with finite results and without warnings, or be refused by one short InputError that names the setting. The
-last line counts them.
+last line counts them, by kind.
 """
 
 import inspect
 import json
+import reprlib
 import resource
 import signal
 import sys
@@ -69,6 +70,7 @@ LARGE: list[tuple[str, dict[str, Any]]] = [  # several settings at once, or sett
 ]
 
 Attempt = tuple[str, str, Callable[[], object]]  # what is tried, the setting that a message must name, and how
+shown = reprlib.repr  # of lists with a million entries
 
 
 def game_attempts() -> Iterator[Attempt]:
@@ -79,12 +81,12 @@ def game_attempts() -> Iterator[Attempt]:
                 continue
             values = [*NUMBERS, *(LISTS if "Sequence" in kind else LISTS[:2]), *(TRIPS if key == "trips" else ())]
             for value in values:
-                yield f"game {name} {key} = {value}", key, _playing(name, {key: value})
+                yield f"game {name} {key} = {shown(value)}", key, _playing(name, {key: value})
                 if value in (10**9, 10**400, -1, 1e300, 1e-300):
                     yield f"scenario {name} {key} = {value}", key, _reading(name, {key: value})
     for name, settings in LARGE:
-        yield f"game {name} {settings}", "reduce", _playing(name, settings)
-        yield f"scenario {name} {settings}", "reduce", _reading(name, settings)
+        yield f"game {name} {shown(settings)}", "reduce", _playing(name, settings)
+        yield f"scenario {name} {shown(settings)}", "reduce", _reading(name, settings)
 
 
 def _playing(name: str, settings: Mapping[str, Any]) -> Callable[[], object]:
@@ -112,7 +114,7 @@ def graph_attempts() -> Iterator[Attempt]:
 
 
 def _attempt_at_graph(name: str, settings: Mapping[str, Any], key: str) -> Attempt:
-    return f"graph {name} {settings}", key, lambda: generators.generated(name, settings, 0)
+    return f"graph {name} {shown(settings)}", key, lambda: generators.generated(name, settings, 0)
 
 
 def learner_attempts() -> Iterator[Attempt]:
@@ -131,7 +133,7 @@ def _attempt_at_learner(name: str, settings: Mapping[str, Any], key: str) -> Att
         promise = learner.with_horizon(30).guarantee()
         assert promise is None or promise.bound(30, 3) >= 0
 
-    return f"learner {name} {settings}", key, learn
+    return f"learner {name} {shown(settings)}", key, learn
 
 
 def simulation_attempts() -> Iterator[Attempt]:
@@ -183,23 +185,24 @@ ATTEMPTS: dict[str, Callable[[], Iterator[Attempt]]] = {
 }
 
 
-def main(what: str, step: int) -> None:
+def main(step: int) -> None:
     games.make("polymatrix").kernel_arrays()  # networkx and the kernels are loaded, and compiled if need be
     gamesim.simulate("chicken", "hedge", rounds=1)
     with open("/proc/self/statm", encoding="ascii") as file:
         taken = int(file.read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (taken + MEMORY, taken + MEMORY))
     signal.signal(signal.SIGPROF, too_long)
-    tally: Counter[str] = Counter()
-    for attempt in islice(ATTEMPTS[what](), 0, None, step):
-        signal.setitimer(signal.ITIMER_PROF, SECONDS)
-        found = outcome(attempt)
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        tally[found if found in ("works", "refused") else "wrong"] += 1
-        if found not in ("works", "refused"):
-            print(f"{attempt[0][:120]}: {found}", flush=True)
-    print(json.dumps(tally))
+    tallies: dict[str, Counter[str]] = {kind: Counter() for kind in ATTEMPTS}
+    for kind, attempts in ATTEMPTS.items():
+        for attempt in islice(attempts(), 0, None, 1 if kind == "simulations" else step):
+            signal.setitimer(signal.ITIMER_PROF, SECONDS)
+            found = outcome(attempt)
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            tallies[kind][found if found in ("works", "refused") else "wrong"] += 1
+            if found not in ("works", "refused"):
+                print(f"{attempt[0][:120]}: {found}", flush=True)
+    print(json.dumps(tallies))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    main(int(sys.argv[1]))

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 MODULE = """
 import numpy as np
 from gamesim.engine.compiled import announce_compilation, kernel
@@ -21,16 +23,26 @@ print(vector.tolist())
 """
 
 
-def run(script: Path, cache: Path) -> str:
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(cache)}
-    done = subprocess.run([sys.executable, str(script)], env=environment, capture_output=True, text=True, check=True)
-    return done.stdout
+# Numba is imported once: each run of the script is a fork of a process that has compiled nothing.
+FORKS = """
+import os, runpy, sys
+import gamesim.engine.compiled
+
+for text in sys.argv[2:]:
+    with open(sys.argv[1], "w") as file:
+        file.write(text)
+    if not os.fork():
+        runpy.run_path(sys.argv[1])
+        sys.stdout.flush()
+        os._exit(0)
+    os.wait()
+"""
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
 def test_kernels_are_compiled_once_and_announced(tmp_path: Path) -> None:
-    script = tmp_path / "mine.py"
-    script.write_text(MODULE.format(factor=2))
-    assert run(script, tmp_path / "cache") == "compiling\n[2.0, 2.0]\n"
-    assert run(script, tmp_path / "cache") == "[2.0, 2.0]\n"
-    script.write_text(MODULE.format(factor=3))
-    assert run(script, tmp_path / "cache") == "compiling\n[3.0, 3.0]\n", "an edited kernel is compiled again"
+    first, edited = (MODULE.format(factor=factor) for factor in (2, 3))
+    command = [sys.executable, "-c", FORKS, str(tmp_path / "mine.py"), first, first, edited]
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    assert done.stdout == "compiling\n[2.0, 2.0]\n[2.0, 2.0]\ncompiling\n[3.0, 3.0]\n"

@@ -8,6 +8,7 @@ import pytest
 
 from gamesim import conformance, players
 from gamesim.learner import Guarantee, Learner
+from gamesim.players.exp3 import Exp3
 from gamesim.players.hedge import Hedge
 from gamesim.players.uniform import Uniform
 
@@ -54,6 +55,11 @@ class UniformThatClaimsHedgesBound(Uniform):
         return Hedge().guarantee()
 
 
+class UniformThatClaimsABanditsBound(Uniform):
+    def guarantee(self) -> Guarantee | None:
+        return Exp3().with_horizon(conformance.ROUNDS).guarantee()
+
+
 class ClaimsTheTrivial(Uniform):
     def guarantee(self) -> Guarantee:
         return Guarantee("external", "2 T", lambda T, d: 2 * T)
@@ -86,6 +92,7 @@ class OffTheSimplex(NumpyHedge):
     ("check", "offender"),
     [
         (conformance.check_declared_bound, UniformThatClaimsHedgesBound()),
+        (conformance.check_declared_bound, UniformThatClaimsABanditsBound()),
         (conformance.check_declared_bound_in_games, UniformThatClaimsHedgesBound()),
         (conformance.check_bound_is_not_vacuous, ClaimsTheTrivial()),
         (conformance.check_play_is_pure, Remembers),

@@ -4,10 +4,12 @@ import json
 import re
 import runpy
 from contextlib import redirect_stdout
+from functools import partial
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import distributed
 import pytest
 
 pytestmark = pytest.mark.slow
@@ -24,7 +26,9 @@ def test_there_are_programs_and_notebooks() -> None:
 
 
 @pytest.mark.parametrize("path", PROGRAMS, ids=lambda path: str(path.stem))
-def test_program(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_program(path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    workers = partial(distributed.LocalCluster, processes=False, protocol="tcp://")  # processes take long to start
+    monkeypatch.setattr(distributed, "LocalCluster", workers)
     assert len(path.read_text().splitlines()) <= (30 if path.stem in SHORT else 40)
     runpy.run_path(str(path), run_name="__main__")
     printed = capsys.readouterr().out

@@ -408,4 +408,4 @@ def test_commands_survive_kills() -> None:
 
 
 def test_ctrl_c_of_a_sweep_prints_no_traceback() -> None:
-    assert "3 kills" in campaign("sweep", "--signals", "SIGINT", "--kills", "3")
+    assert "1 kills" in campaign("sweep", "--signals", "SIGINT", "--kills", "1")

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from gamesim.players._kernels.fixed_point import DIRECT, SCRATCH, fixed_point
+from gamesim.players._kernels.fixed_point import DIRECT, SCRATCH, fixed_point, times
 
 Array = NDArray[np.float64]
 
@@ -160,6 +160,30 @@ def test_old_factors_give_the_new_fixed_point(states: int, density: float) -> No
         assert residual(phi, found) <= 1e-10
         np.testing.assert_allclose(found, fixed(phi), atol=1e-11)
     assert kept >= 20
+
+
+@pytest.mark.parametrize("states", [9, 22, 40])
+def test_rows_that_are_nearly_alike_need_no_elimination(states: int) -> None:
+    """Steps p ← pφ end at the residual that they are meant to reach, also where rows without mass are skipped."""
+    random = np.random.default_rng(states)
+    scratch = SCRATCH.zeros(states)
+    for _ in range(60):
+        common = random.random(states) * (random.random(states) < 0.7)
+        phi = common / common.sum() + random.choice([1e-1, 1e-2, 1e-4]) * (common > 0) * random.random((states, states))
+        phi /= phi.sum(axis=1, keepdims=True)
+        found = fixed(phi, scratch=scratch)
+        assert residual(phi, found) <= 2e-13
+        assert (found[common == 0] == 0).all()
+        np.testing.assert_allclose(found, np.linalg.matrix_power(phi, 64)[0], atol=1e-12)
+    assert (SCRATCH.parts(scratch, states).exits == 0).all()
+
+
+def test_a_product_with_a_matrix_skips_no_row_that_has_mass() -> None:
+    matrix = np.random.default_rng(0).random((9, 7))
+    for weights in (*np.eye(9), np.arange(9) / 36, *(np.eye(9) + np.eye(9)[::-1])):
+        result = np.full(7, np.nan)
+        times(weights, matrix.ravel(), result)
+        np.testing.assert_allclose(result, weights @ matrix, rtol=1e-14)
 
 
 def test_refinement_is_abandoned_when_the_chain_becomes_reducible() -> None:

@@ -21,7 +21,7 @@ from gamesim.engine.compiled import kernel
 
 pytestmark = pytest.mark.slow
 
-FLIPS = int(os.environ.get("GAMESIM_FLIPS", "45"))
+FLIPS = int(os.environ.get("GAMESIM_FLIPS", "21"))
 SOURCE = """
 def weighted(vector):
     total = 0.0
@@ -29,20 +29,36 @@ def weighted(vector):
         total += (i + 1.5) * vector[i]
     return total
 """
-SCRIPT = """
-import sys
+# Three processes compile at the same time, and two load it later: forks, so that Numba is imported only once.
+FORKS = """
+import os, runpy, sys
+import gamesim.engine.compiled
+
+def fork(kind):
+    process = os.fork()
+    if not process:
+        sys.argv[1] = kind
+        runpy.run_path(sys.argv[0])
+        os._exit(0)
+    return process
+
+del sys.argv[0]
+sys.argv.append("")
+for kinds in (["f8", "f4", "f8"], ["f8"], ["f4"]):
+    for process in [fork(kind) for kind in kinds]:
+        assert os.waitpid(process, 0)[1] == 0
+    print("then", flush=True)
+"""
+SCRIPT = f"""
+import os, sys
 import numpy as np
 from gamesim.engine.compiled import announce_compilation, kernel
 
-@kernel
-def weighted(vector):
-    total = 0.0
-    for i in range(vector.size):
-        total += (i + 1.5) * vector[i]
-    return total
-
-announce_compilation(lambda: print("compiling"))
-print(weighted(np.ones(4, dtype=sys.argv[1] if len(sys.argv) > 1 else "f8")))
+@kernel{SOURCE}
+found = []
+announce_compilation(lambda: found.append("compiling"))
+found.append(str(weighted(np.ones(4, dtype=sys.argv[1]))))
+os.write(1, " ".join([*found, "\\n"]).encode())
 """
 GIVEN, EXPECTED = np.array([1.0, -2.0, 0.25]), 1.5 - 5.0 + 0.875
 
@@ -72,22 +88,6 @@ def was_compiled(function: Function) -> bool:
     made: Any = kernel(function)
     assert made(GIVEN) == EXPECTED
     return not sum(made.stats.cache_hits.values())
-
-
-def start(folder: Path, *arguments: str, before: str = "", **environment: str) -> subprocess.Popen[str]:
-    """Run the script in a process that executes `before` first."""
-    if not (folder / "mine.py").exists():
-        (folder / "mine.py").write_text(SCRIPT)
-    code = f"{before}\nimport runpy, sys; del sys.argv[0]; runpy.run_path(sys.argv[0])"
-    call = [sys.executable, "-c", code, str(folder / "mine.py"), *arguments]
-    settings = os.environ | {"NUMBA_CACHE_DIR": str(folder / "cache")} | environment
-    return subprocess.Popen(call, env=settings, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-
-
-def run(folder: Path, *arguments: str, before: str = "", **environment: str) -> str:
-    out, errors = start(folder, *arguments, before=before, **environment).communicate(timeout=300)
-    assert errors == ""
-    return out
 
 
 def test_a_kernel_is_loaded_from_the_cache(function: Function) -> None:
@@ -165,34 +165,59 @@ def test_a_cache_that_cannot_be_written_is_still_read(
     assert made(np.array([1, 2])) == 6.5, "a kernel that is not in the cache is compiled"
 
 
-def test_a_full_disk_leaves_no_partial_file(tmp_path: Path) -> None:
+def test_a_full_disk_leaves_no_partial_file(function: Function, tmp_path: Path) -> None:
     resource = pytest.importorskip("resource")
-    assert resource.RLIMIT_FSIZE is not None
-    limit = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (700, 700))"
-    assert run(tmp_path, before=limit) == "compiling\n12.0\n"
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+
+    def limited() -> bool:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (700, before[1]))
+        try:
+            return was_compiled(function)
+        finally:
+            resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    assert limited()
     assert files(tmp_path / "cache") == []
-    assert run(tmp_path) == "compiling\n12.0\n"
-    assert run(tmp_path, before=limit) == "12.0\n"
+    assert was_compiled(function)
+    assert not limited()
 
 
-def test_a_home_that_cannot_be_written(tmp_path: Path) -> None:
+def test_a_home_that_cannot_be_written(function: Function, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(numba.config, "CACHE_DIR", "")
     (tmp_path / "home").write_text("a file, not a folder")
     (tmp_path / "temporary").mkdir()
-    unset = {"NUMBA_CACHE_DIR": "", "XDG_CACHE_HOME": "", "LOCALAPPDATA": "", "HOME": str(tmp_path / "home")}
-    for expected in ("compiling\n12.0\n", "12.0\n"):
-        assert run(tmp_path, TMPDIR=str(tmp_path / "temporary"), **unset) == expected
+    for name, value in {"XDG_CACHE_HOME": "", "LOCALAPPDATA": "", "HOME": str(tmp_path / "home")}.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    kernel_cache.cache_folders.cache_clear()
+    assert was_compiled(function)
+    assert not was_compiled(function)
     assert len(files(tmp_path / "temporary")) == 1
-    nowhere = "import tempfile; tempfile.gettempdir = lambda: open(tempfile.gettempprefix())"  # no such file
-    assert run(tmp_path, before=nowhere, **unset) == "compiling\n12.0\n"
+
+    def nowhere() -> str:
+        raise FileNotFoundError
+
+    monkeypatch.setattr(tempfile, "gettempdir", nowhere)
+    kernel_cache.cache_folders.cache_clear()
+    assert was_compiled(function)
+    assert was_compiled(function)
+    monkeypatch.undo()
+    kernel_cache.cache_folders.cache_clear()
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
 def test_processes_that_compile_at_the_same_time(tmp_path: Path) -> None:
-    kinds = ["f8", "f4", "f8"]
-    printed = [process.communicate(timeout=300) for process in [start(tmp_path, kind) for kind in kinds]]
-    assert set(printed) <= {("compiling\n12.0\n", ""), ("12.0\n", "")}, "on a busy machine one may find the other's"
+    (tmp_path / "mine.py").write_text(SCRIPT)
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+    command = [sys.executable, "-c", FORKS, str(tmp_path / "mine.py")]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and done.stderr == "", done.stderr
+    *compiled, first, second = done.stdout.split("then\n")[:-1]
+    assert set("".join(compiled).splitlines()) <= {"compiling 12.0 ", "12.0 "}, (
+        "on a busy machine one may find the other's"
+    )
     assert len(files(tmp_path / "cache")) == 2
-    for kind in set(kinds):
-        assert run(tmp_path, kind) == "12.0\n"
+    assert (first, second) == ("12.0 \n", "12.0 \n")
 
 
 def test_folders_of_other_users_are_not_read(function: Function, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """Test that a measure is available everywhere once registered, and that sums are declared once."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from gamesim.engine.sums import Sums, lengths
 from gamesim.game import Game
 from gamesim.learner import Feedback
 from gamesim.measure import Moment, Moments, available, measure, numbers
+from gamesim.measure.registry import Measure
 from gamesim.report.summary import summarise
 from gamesim.study import schema, worker
 from gamesim.study.jobs import Job
@@ -159,3 +161,11 @@ def test_every_sum_is_kept_in_every_form(feedback: Feedback, game: Game) -> None
     for name, length in sizes.items():
         assert record.arrays[name].shape == record.arrays[f"continue_{name}"].shape == (2, length)
         assert record.arrays[f"checkpoint_{name}"].shape == (2, len(record.arrays["checkpoints"]), length)
+
+
+def test_a_measure_of_any_shape_is_reduced_if_it_can_be() -> None:
+    plain = Measure("mine", "", "any", lambda moment: 0.0)
+    assert plain.number(2.5) == 2.5
+    with pytest.raises(InputError, match="mine"):
+        plain.number(np.array([1.0, 2.0]))
+    assert replace(plain, reduce=np.max).number(np.array([1.0, 2.0])) == 2.0

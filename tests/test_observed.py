@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import gamesim
-from gamesim import games, players
+from gamesim import figures, games, players
 from gamesim.cli.main import main
 from gamesim.errors import InputError
 from gamesim.observation import drawn, intervals, observed, payoffs_in_seat, read, write
@@ -187,7 +187,10 @@ def test_a_learner_in_a_seat_is_the_learner_against_these_losses(learner: Any) -
     assert payoffs_in_seat(record, 1, learner) == pytest.approx(earned, abs=1e-12)
 
 
-def test_the_command_writes_a_folder_that_is_verified_and_redrawn(tmp_path: Any, capsys: Any) -> None:
+def test_the_command_writes_a_folder_that_is_verified_and_redrawn(
+    tmp_path: Any, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(figures, "figure_functions", lambda: {"frequencies": figures.frequencies})  # one of all
     game = games.make("chicken")
     plays = read(np.random.default_rng(0).integers(0, 2, size=(4, 25, 2)), game)
     file, out = write(tmp_path / "class.csv", plays, game), tmp_path / "out"

@@ -9,13 +9,14 @@ import numpy as np
 import pytest
 from scipy.optimize import linprog, minimize
 
-from gamesim import equilibrium
+from gamesim import equilibrium, games
 from gamesim.engine.compiled import Vector
 from gamesim.errors import InputError
 from gamesim.game import Table
+from gamesim.measure import central_path
 from gamesim.measure.incentives import EquilibriumKind, Incentives
 from gamesim.measure.interior_point import HalfSquares, NegativeEntropy, minimise_sum, on_simplex
-from gamesim.measure.polytope import Norm
+from gamesim.measure.polytope import Norm, Polytope
 from tests.test_equilibrium import BAD, CHICKEN, SHAPLEY, random_game, random_joint, with_mixed_nash
 
 pytestmark = pytest.mark.slow
@@ -276,3 +277,15 @@ def test_what_cannot_be_asked_is_refused() -> None:
         equilibrium.polytope(Table.from_payoffs(np.zeros((2, 4, 4))), "ce").vertices()
     with pytest.raises(InputError, match='kind must be "ce" or "cce"'):
         equilibrium.polytope(CHICKEN, "nash")  # type: ignore[arg-type]
+
+
+def test_an_optimum_without_a_proof_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As when time is up after one step, at a point that is no equilibrium."""
+    corner = np.eye(9)[0]
+
+    def one_step(self: central_path.Program, prove: Callable[[Vector, Vector], Any], *_: float) -> None:
+        prove(corner, np.zeros_like(self.constraints.gains(corner)))
+
+    monkeypatch.setattr(central_path.Program, "follow", one_step)
+    with pytest.raises(ArithmeticError, match="was not solved: the optimum is between -inf and 1 of"):
+        Polytope.from_game(games.make("shapley"), "cce")._central_optimum(np.ones(9))

@@ -12,7 +12,7 @@ from gamesim import InputError, Table, equilibrium, figures, games
 from gamesim.cli.main import main
 from gamesim.figures import cloud, phase_space, portrait, title_of
 from gamesim.flows import flow, velocity
-from gamesim.measure.endings import endings
+from gamesim.measure.endings import SHOWN, _strategy, endings
 from gamesim.portraits import Dynamics, stability
 from gamesim.report.summary import summarise
 
@@ -269,3 +269,9 @@ def test_obedience_with_three_players_and_unused_recommendations() -> None:
     assert title_of(figures.obedience(found)) == (
         "In jordan, Second gains 2 per round by playing tails when heads is recommended"
     )
+
+
+def test_four_actions_are_named_and_more_are_cut_off() -> None:
+    labels = "abcdefg"
+    assert _strategy(np.full(SHOWN, 1 / SHOWN), labels[:SHOWN]) == "25% a + 25% b + 25% c + 25% d"
+    assert _strategy(np.full(5, 0.2), labels[:5]) == "20% a + 20% b + 20% c + 20% d + …"

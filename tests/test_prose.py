@@ -10,7 +10,6 @@ import json
 import re
 import tokenize
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 
 import pytest
@@ -31,10 +30,13 @@ HERE = Path(__file__).resolve()
 RULES: dict[str, tuple[str, str]] = {
     "got X": (r",? and [^\n]{1,90}? came\b", "rate must be a positive number, and -1.0 came"),
     "per round": (
-        r"(?<!\bin)(?<!\bof)(?<!\bafter)(?<!\bbefore)(?<!\bduring)(?<!\bwithin)(?<!\bfor)(?<!\bone)(?<!\bplay)"
-        r"(?<!\bplays)(?<!\brun)(?<!\bruns)(?<!\bwhen)(?<!\bstart)(?<!\bthat)(?<!\bfrom)(?<!\bto)(?<!\bas)(?<!\bis)"
-        r"(?<!\bwith)(?<!\bbetween)(?<!\bby)(?<!\bon)(?<!\bat)(?<!\bif)(?<!\bcloses)(?<!\bends)(?<!\bfinish)"
-        r"(?<!\bhas)(?<!^) a round\b(?! trip| worked| computed)",
+        r" a round\b(?! trip| worked| computed)(?<!^ a round)"
+        r"(?<!\bin a round)(?<!\bof a round)(?<!\bafter a round)(?<!\bbefore a round)(?<!\bduring a round)"
+        r"(?<!\bwithin a round)(?<!\bfor a round)(?<!\bone a round)(?<!\bplay a round)(?<!\bplays a round)"
+        r"(?<!\brun a round)(?<!\bruns a round)(?<!\bwhen a round)(?<!\bstart a round)(?<!\bthat a round)"
+        r"(?<!\bfrom a round)(?<!\bto a round)(?<!\bas a round)(?<!\bis a round)(?<!\bwith a round)"
+        r"(?<!\bbetween a round)(?<!\bby a round)(?<!\bon a round)(?<!\bat a round)(?<!\bif a round)"
+        r"(?<!\bcloses a round)(?<!\bends a round)(?<!\bfinish a round)(?<!\bhas a round)",
         "Payoffs and regrets are a round",
     ),
     "per second": (r"\b(rounds|frames|times|messages|points|calls) a second\b", "at most 30 frames a second"),
@@ -113,21 +115,17 @@ def files() -> list[Path]:
     return sorted(set(found))
 
 
-@cache
-def lines() -> list[tuple[str, str]]:
-    """Return every line of prose with its place, read once for all rules."""
-    return [(f"{path.relative_to(ROOT).as_posix()}:{number}", line) for path in files() for number, line in prose(path)]
-
-
-@pytest.mark.parametrize("rule", RULES)
-def test_phrase_is_not_used(rule: str) -> None:
-    pattern = re.compile(RULES[rule][0])
-    found = [
-        f"{place}: {line.strip()}"
-        for place, line in lines()
-        if pattern.search(line) and not any(kept in line for kept in STORED)
-    ]
-    assert not found, f"write {rule!r} instead:\n" + "\n".join(found)
+def test_phrases_are_not_used() -> None:
+    found = []
+    for path in files():
+        text = path.read_text(encoding="utf-8")
+        # most files match no rule even with their code, and need not be parsed
+        rules = {rule: re.compile(one) for rule, (one, _) in RULES.items() if re.search(one.lstrip("^"), text, re.M)}
+        for number, line in prose(path) if rules else ():
+            if not any(kept in line for kept in STORED):
+                place = f"{path.relative_to(ROOT).as_posix()}:{number}"
+                found += [f"{place}: write {rule!r}: {line.strip()}" for rule, one in rules.items() if one.search(line)]
+    assert not found, "\n".join(found)
 
 
 @pytest.mark.parametrize("rule", RULES)

@@ -8,7 +8,7 @@ from scipy.stats import t as student
 
 import gamesim
 from gamesim import players
-from gamesim.measure.trend import SURE, exponent_of, power, trend
+from gamesim.measure.trend import SURE, exponent_of, floor_of, power, trend
 from gamesim.measure.trend_words import in_words
 from gamesim.report import summary as report
 
@@ -141,3 +141,9 @@ def test_a_gap_that_settles_late_does_not_grow() -> None:
     assert in_words(summary.trends["ce"]) == "has no steady trend (0.0368 to 0.138)"
     assert in_words(summary.trends["cce"]) == "falls from 0.0272 to 0.00405"
     assert "but only" not in summary.verdict
+
+
+@pytest.mark.parametrize(("floor", "size", "exponent"), [(0.1, 2.0, 0.5), (3.0, 40.0, 1.0), (1e-3, 0.5, 0.75)])
+def test_the_floor_of_an_exact_curve_is_found(floor: float, size: float, exponent: float) -> None:
+    x = np.geomspace(100, 10_000, 21).astype(np.int64)
+    assert floor_of(x, floor + size * x.astype(float) ** -exponent) == pytest.approx(floor, rel=0.01)

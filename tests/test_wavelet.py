@@ -1,3 +1,4 @@
+import os
 from collections.abc import Callable
 from typing import Literal
 
@@ -17,7 +18,7 @@ pytestmark = pytest.mark.slow
 
 Array = NDArray[np.float64]
 Clock = Literal["blocks", "continuous"]
-ROUNDS = 1000
+ROUNDS = int(os.environ.get("GAMESIM_ROUNDS", "300"))
 
 
 def adversaries(actions: int, random: np.random.Generator) -> list[Callable[[int, Array], Array]]:

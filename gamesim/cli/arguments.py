@@ -98,7 +98,7 @@ def game_named(name: str) -> "Game":
     """Return a built-in game, the game in a game file, or that of a scenario file."""
     from gamesim import games
 
-    if name in games.available() and not Path(name).exists():
+    if name in games.available() and not Path(name).is_file():
         return games.make(name)
     from gamesim import scenario  # here because it takes longer to import
 

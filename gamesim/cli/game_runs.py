@@ -22,7 +22,7 @@ def scenario_and_name(name: str, learners: Sequence[str] | None, *, local_code: 
 
     path = Path(name)
     is_file = path.suffix.lower() in FORMATS
-    is_game = name in games.available() and not path.exists()
+    is_game = name in games.available() and not path.is_file()
     if is_file or (is_game and (learners or name not in scenario.shipped())):
         part = {"file": path.name} if is_file else {"name": name}
         return _of_game(name, part, learners or [DEFAULT_LEARNER], local_code=local_code), path.stem

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib.animation import FFMpegWriter
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
@@ -169,6 +168,8 @@ def _picture(figure: Figure) -> Image.Image:
 
 
 def _write_mp4(animation: Animation, target: Path) -> None:
+    from matplotlib.animation import FFMpegWriter
+
     writer = FFMpegWriter(fps=max(1, round(animation.length / SECONDS)), metadata={}, bitrate=1800)
     with writer.saving(animation.figure, str(target), DPI):
         for k in range(animation.length):

@@ -14,8 +14,6 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
-from scipy.interpolate import LinearNDInterpolator
-from scipy.ndimage import gaussian_filter
 from scipy.spatial import ConvexHull
 
 from gamesim.errors import InputError
@@ -234,6 +232,8 @@ def shading(shown: Portrait, places: Sequence[int], count: int) -> tuple[NDArray
     A pixel has the number of the place in `places` where runs end, counted from 1, or 0; and its strength, by speed,
     which is NaN outside the triangle.
     """
+    from scipy.ndimage import gaussian_filter
+
     dynamics = shown.dynamics
     top = 1.0 if dynamics.shape == "square" else float(CORNERS[2, 1])
     x, y = np.meshgrid((np.arange(count) + 0.5) / count, top * (np.arange(count) + 0.5) / count)
@@ -255,6 +255,8 @@ def shading(shown: Portrait, places: Sequence[int], count: int) -> tuple[NDArray
 
 def _spread(points: Points, values: Points, pixels: Points) -> Points:
     """Return values at points, interpolated over pixels; outside the points' hull, those on its border."""
+    from scipy.interpolate import LinearNDInterpolator  # slow to import, and few runs have such a portrait
+
     middle = points.mean(axis=0)
     hull = ConvexHull(points)
     beyond = (pixels - middle) @ hull.equations[:, :2].T / -(hull.equations[:, :2] @ middle + hull.equations[:, 2])

@@ -6,6 +6,7 @@ import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 from gamesim import players
@@ -65,6 +66,7 @@ def new_judge(inside: str | None = None) -> Iterator[Judge]:
             os.chdir(before)
 
 
+@cache
 def load_kernels() -> None:
     """Load the kernels of all learners and games: to compile one takes longer than any input may."""
     for game in (*OTHERS, "chicken"):

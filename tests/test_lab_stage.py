@@ -1,7 +1,6 @@
 """The page in front of a class: keys, layout, time, lessons, pictures, and how others join."""
 
 import json
-import os
 import re
 from collections import Counter
 from functools import partial
@@ -27,7 +26,7 @@ pytestmark = [
     pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed"),
 ]
 
-SIZES = [(390, 844), (1366, 768), *([(1920, 1080)] if os.environ.get("GAMESIM_SCREENS") == "all" else [])]
+SIZES = [(390, 844), (1366, 768), (1920, 1080)]
 SMALL: dict[str, Any] = {**CHICKEN, "rounds": 2000, "players": [{"learner": "hedge", "perturb": 0.5}] * 2}
 SHOWN = (
     "[...document.querySelectorAll('.card:not([hidden])')].sort((a, b) => a.style.order - b.style.order)"

@@ -163,8 +163,8 @@ class Store:
         ]
         with self._transaction() as db:
             db.executemany(
-                "UPDATE points SET status = ?1, measures = coalesce(_merged(measures, ?2), measures), error = ?3, "
-                "seconds = ?4 WHERE key = ?5",
+                "UPDATE points SET status = ?, measures = coalesce(_merged(measures, ?), measures), error = ?, "
+                "seconds = ? WHERE key = ?",
                 rows,
             )
             db.executemany(f"{store_format.SEAL} WHERE key = ?", ((key,) for *_, key in rows))
@@ -244,8 +244,8 @@ class Store:
         with self._clearly(), self._parsing():
             found = self._db.execute(
                 f"SELECT {COLUMNS} FROM {self._points} "
-                "WHERE position IS NOT NULL AND (?1 IS NULL OR status = ?1) ORDER BY position",
-                (status,),
+                "WHERE position IS NOT NULL AND (:status IS NULL OR status = :status) ORDER BY position",
+                {"status": status},
             )
             yield from map(_row, found)
 

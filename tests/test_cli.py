@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import gamesim
-from gamesim import figures, scenario
+from gamesim import scenario
 from gamesim.cli.main import main
 from gamesim.formatting import number
 from gamesim.learner import PLAIN_REGRETS
@@ -170,10 +170,7 @@ def test_a_run_folder_repeats_itself(run: Run) -> None:
     assert json.loads(first["summary.json"])["gap"] == json.loads(second["summary.json"])["gap"]
 
 
-@pytest.mark.slow
-def test_a_run_folder_has_figures_and_a_full_summary(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    some = {"gaps": figures.gaps, "joint": figures.joint, "tetrahedron": figures.tetrahedron}  # all take long
-    monkeypatch.setattr(figures, "figure_functions", lambda: some)
+def test_a_run_folder_has_figures_and_a_full_summary(run: Run) -> None:
     assert run("run", "prisoners-dilemma", "--rounds", "20")[0] == 0
     folder = Path("runs/prisoners-dilemma-0")
     before = contents(folder)

@@ -13,8 +13,6 @@ from gamesim.errors import InputError
 from gamesim.observation import drawn, intervals, observed, payoffs_in_seat, read, write
 from gamesim.simulation import Simulation
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.mark.parametrize("name", ["chicken", "jordan", "commitment"])
 def test_a_log_of_a_simulated_run_has_its_numbers_exactly(name: Any, tmp_path: Any) -> None:
@@ -97,6 +95,7 @@ def test_incomplete_rounds_are_left_out_on_request(tmp_path: Any) -> None:
     assert found.left_out == 1 and found.actions[0].tolist() == [[1, 1], [1, 0]]
 
 
+@pytest.mark.slow
 def test_formats_agree(tmp_path: Any) -> None:
     pandas = pytest.importorskip("pandas")
     game = games.make("commitment")
@@ -141,6 +140,7 @@ def swap_regret(joint: Any) -> Any:
     return sum(max(0.0, float(joint[i] @ (row[1 - i] - row[i]))) for i in range(2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("groups", [1, 40])
 def test_intervals_cover_a_planted_swap_regret(groups: Any) -> None:
     """Nominal coverage is 95 %; 90 of 100 data sets are required."""
@@ -187,6 +187,7 @@ def test_a_learner_in_a_seat_is_the_learner_against_these_losses(learner: Any) -
     assert payoffs_in_seat(record, 1, learner) == pytest.approx(earned, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_the_command_writes_a_folder_that_is_verified_and_redrawn(
     tmp_path: Any, capsys: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:

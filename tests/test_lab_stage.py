@@ -337,12 +337,12 @@ def test_equilibria_are_not_shown_before_the_prediction(page: Page, lab: Lab) ->
     open_lesson(page, lab, "prisoners-dilemma")
     page.until("document.querySelector('#equilibria').textContent.includes('CE payoffs')")  # the page knows them
     picture = "document.querySelector('#view-payoffs canvas[role=img]').toDataURL()"
+    page.until(f"window.seen === {picture} || (window.seen = {picture}, false)")  # fully drawn
     before = page.run(picture)
     page.key("n")
     page.until(f"{picture} !== {before!r}")
-    after = page.run(picture)
     page.key("b")
-    page.until(f"{picture} !== {after!r}")
+    page.until(f"{picture} === {before!r}")
 
 
 @pytest.mark.parametrize("size", SIZES)

@@ -394,6 +394,10 @@ def test_the_controls_do_not_grow_while_rounds_are_played(page: Page, lab: Lab, 
 def test_panels_are_spread_evenly_over_the_rows(page: Page, lab: Lab) -> None:
     page.resize(1920, 1080)
     open_lesson(page, lab, "el-farol")
+    page.until(  # what is not yet drawn cannot be saved
+        "(([one]) => one.getContext('2d').getImageData(0, 0, one.width, one.height).data.some((part) => part > 0))"
+        "(document.querySelectorAll('#view-strategies canvas[role=img]'))"
+    )
     page.run(
         "URL.createObjectURL = (blob) => (blob.text().then((source) => (window.drawing = source)), 'data:,'),"
         "[...document.querySelectorAll('#view-strategies button')].find((one) => one.textContent === 'SVG').click()"

@@ -90,8 +90,9 @@ def finish_killed_write(target: Path) -> None:
     the new one, which is complete, is then put there.
     """
     pattern = re.compile(re.escape(f".{target.name}-") + "[a-z0-9_]{8}")  # as tempfile names them
-    for folder in sorted(target.parent.iterdir()) if target.parent.is_dir() else ():
-        if pattern.fullmatch(folder.name) and _is_temporary(folder):
+    found = os.listdir(target.parent) if target.parent.is_dir() else []
+    for folder in (target.parent / name for name in sorted(filter(pattern.fullmatch, found))):
+        if _is_temporary(folder):
             lock = _lock_of(folder)
             if lock is not None:  # otherwise its process is alive
                 new, old = folder / NEW, folder / OLD

@@ -28,6 +28,7 @@ llvmlite: Any = import_module("llvmlite")
 caching: Any = import_module("numba.core.caching")
 compiler: Any = import_module("numba.core.compiler")
 serialize: Any = import_module("numba.core.serialize")
+rtsys: Any = import_module("numba.core.runtime").rtsys
 
 contents: dict[str, bytes] = {}  # of code that runs under a name which is not the path of its file
 
@@ -51,7 +52,7 @@ class KernelCache(caching._Cache):  # type: ignore[misc]  # untyped
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """Return the compiled kernel, or None if it has to be compiled."""
-        target_context.refresh()
+        rtsys.initialize(target_context)  # refreshing would import all that compiling needs
         key = self._key(signature, target_context.codegen())
         for folder in self._folders if self._enabled else ():
             try:

@@ -6,7 +6,6 @@ from time import monotonic
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linprog
 from scipy.sparse import csr_array, diags_array
 
 from gamesim.engine.compiled import Vector
@@ -43,6 +42,8 @@ def minimise(
     Rows are divided by their largest coefficient, because the solver's tolerances are absolute. The deadline is a time
     of `monotonic`, by default in `SECONDS` seconds. If a solver fails, others are tried, unless `once` is set.
     """
+    from scipy.optimize import linprog  # slow to import, and not every command solves programs
+
     deadline = monotonic() + SECONDS if deadline is None else deadline
     largest = abs(rows).max(axis=1).toarray().ravel() if rows.shape[0] else np.ones(0)
     scale = 1 / np.where(largest > 0, largest, 1.0)

@@ -63,6 +63,7 @@ def test_distances_and_welfare_are_those_of_highs(
         assert found.distance == pytest.approx(total_variation.direct(incentives, joint).distance, abs=1e-8)
         assert found.nearest is not None and incentives.gains(found.nearest).max() <= 1e-9
         assert np.abs(found.nearest - joint).sum() / 2 == pytest.approx(found.distance, abs=1e-12)
+        assert found.lower <= found.upper
         total, system = game.payoffs.sum(axis=0).ravel(), incentives.system().toarray()
         ends = [
             sign

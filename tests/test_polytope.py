@@ -13,7 +13,7 @@ from gamesim import equilibrium, games
 from gamesim.engine.compiled import Vector
 from gamesim.errors import InputError
 from gamesim.game import Table
-from gamesim.measure import central_path
+from gamesim.measure import central_path, polytope
 from gamesim.measure.incentives import EquilibriumKind, Incentives
 from gamesim.measure.interior_point import HalfSquares, NegativeEntropy, minimise_sum, on_simplex
 from gamesim.measure.polytope import Norm, Polytope
@@ -117,6 +117,24 @@ def test_dimension_corners_and_volume_of_degenerate_sets(
     assert found.dimension == dimension
     assert len(found.vertices()) == corners
     assert found.volume == pytest.approx(volume, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("game", "dimension"),
+    [(Table.from_payoffs([[[2, 0], [0, 1]], [[7, 7], [1, 0]]]), 1), (CHICKEN, 3), (UNEVEN, None)],
+    ids=["segment", "chicken", "uneven"],
+)
+def test_vertices_in_floating_point_are_those_of_exact_arithmetic(
+    game: Table, dimension: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    exact = equilibrium.polytope(game, "ce").vertices().reshape(-1, game.cells)
+    monkeypatch.setattr(polytope, "EXACT_PROFILES", 0)
+    found = Polytope(Incentives(game, "ce"))
+    corners = found.vertices().reshape(-1, game.cells)
+    assert dimension in (None, found.dimension)
+    assert corners[np.lexsort(corners.round(6).T[::-1])] == pytest.approx(exact, abs=1e-9)
+    if dimension == 1:  # Row obeys as long as Column plays its first action in a third of the rounds
+        assert exact == pytest.approx(np.array([[1 / 3, 2 / 3, 0, 0], [1, 0, 0, 0]]), abs=1e-12)
 
 
 @KINDS

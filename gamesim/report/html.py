@@ -128,7 +128,7 @@ def comparison_html(title: str, summaries: Mapping[str, Summary], figures: Seque
         f"{verdict} {note}".rstrip(),
         [
             ("Runs", _table(headings, rows)),
-            *[(f"{label}: verdict", f"<p>{escape(one.verdict)}</p>") for label, one in summaries.items()],
+            *[(f"{label}: verdict", f"<p>{_raised(one.verdict)}</p>") for label, one in summaries.items()],
             ("Figures", _figures(figures)),
             ("Versions", _versions(first)),
         ],
@@ -160,7 +160,7 @@ def _page(title: str, facts: str, verdict: str, sections: Iterable[tuple[str, st
 <p class="facts">{escape(facts)}</p>
 </header>
 <main>
-<p class="verdict">{escape(verdict)}</p>
+<p class="verdict">{_raised(verdict)}</p>
 {body}
 </main>
 </body>
@@ -182,8 +182,12 @@ def _slope(slope: float | None) -> str:
 
 
 def _trend(summary: Summary, kind: str) -> str:
-    words = re.sub(r"\^(-?[0-9.]+)", r"<sup>\1</sup>", in_words(summary.trends[kind], of=replicas(summary.feedback)))
-    return words.replace("-", "−")
+    return _raised(in_words(summary.trends[kind], of=replicas(summary.feedback)))
+
+
+def _raised(words: str) -> str:
+    """Escape a text and raise its powers of T."""
+    return re.sub(r"T\^(-?[0-9.]*[0-9])", lambda one: f"T<sup>{one[1].replace('-', '−')}</sup>", escape(words))
 
 
 def _gaps(summary: Summary) -> str:

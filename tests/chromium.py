@@ -145,9 +145,9 @@ class Page:
         path.write_bytes(base64.b64decode(data))
 
     def close(self) -> None:
-        self.open_things.close()
-        self.process.kill()
+        self.process.kill()  # first, or a busy browser keeps the socket waiting for its answer
         self.process.wait()
+        self.open_things.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
 

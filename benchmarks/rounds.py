@@ -3,8 +3,9 @@
 Run: python benchmarks/rounds.py [--store]
 Two players play a random zero-sum game, in which most actions stay in play. The products are BLAS calls in a compiled
 loop. The loop in NumPy does the same as gamesim, with and without the sums that a record needs. All of them run in
-turns, on one thread; ratios are of CPU times, as the median over the repetitions with a 95 % interval. The last table
-has the time of a round of one of 64 replicas as a multiple of that of a single run.
+turns, on one thread; ratios are of CPU times, as the median over the repetitions with a 95 % interval. The record at
+the end, which copies the sums of all checkpoints, is not part of a round. The last table has the time of a round of one
+of 64 replicas as a multiple of that of a single run.
 """
 
 import argparse
@@ -60,11 +61,11 @@ def products(game: Table, rounds: int) -> Timed:
 def compiled(game: Table, learner: str, rounds: int) -> Timed:
     """Return a function that continues a simulation and returns the seconds per round."""
     simulation = Simulation(game, learner, perturb=0.5)
-    simulation.run(64)  # load the kernels
+    simulation.advance(64)  # load the kernels
 
     def run() -> float:
         began = process_time()
-        simulation.run(rounds)
+        simulation.advance(rounds)
         return (process_time() - began) / rounds
 
     return run

@@ -38,7 +38,7 @@ from gamesim import players
 from gamesim.engine.compiled import LEARNER_KERNEL, Vector, address, call_learner
 from gamesim.game import Table
 from gamesim.players._kernels.reduction import reduction, settle
-from gamesim.players._kernels.wavelet import learn, load, project, restore_improper, settings_view
+from gamesim.players._kernels.wavelet import learn, load, restore_improper, settings_view
 from gamesim.simulation import Simulation
 from gamesim.study.statistics import Mean, mean
 
@@ -51,7 +51,7 @@ PAPER, CONTINUOUS, OPTIMISTIC = LEARNERS = ("wavelet", "wavelet-continuous", "wa
 NO_SLOWER = 1.3  # wavelet-optimistic relative to wavelet-continuous
 FAMILIES = ("general-sum", "zero-sum", "adversarial")
 Run = Callable[[int], object]
-STAGES = ("gradients and scalar learners", "inverse transform", "projection", "fixed point")
+STAGES = ("gradients and scalar learners", "inverse transform and projection", "fixed point")
 
 ir: Any = import_module("llvmlite.ir")  # untyped
 instruction: Callable[[Callable[..., Any]], Callable[..., Any]] = numba.extending.intrinsic
@@ -91,16 +91,12 @@ def staged(settings: Vector, states: Any, tables: Any, rounds: int, spent: Any) 
             after = cycles()
             spent[0] += after - at
             if moved:
-                at, moved = after, restore_improper(own, size)
+                at, moved = after, restore_improper(own, default, parts.matrix, size)
                 after = cycles()
                 spent[1] += after - at
             if moved:
-                at = after
-                project(own, default, parts.matrix, size)
-                after = cycles()
-                spent[2] += after - at
                 settle(state, size)
-                spent[3] += cycles() - after
+                spent[2] += cycles() - after
 
 
 def payoffs_of(size: int, family: str) -> NDArray[np.float64]:

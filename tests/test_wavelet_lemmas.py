@@ -73,14 +73,15 @@ def test_the_inverse_sums_the_vectors_from_any_first_row(size: int, seed: int, d
     expected = haar_matrix(size).T @ coefficients
     begin, column = data.draw(st.integers(0, size - 1)), data.draw(st.integers(0, size - 1))
     end = data.draw(st.integers(column + 1, size))
-    whole = np.zeros((level_of(0, size) + 1) * size)
+    whole = np.zeros((level_of(0, size) + 1, size))
     some = np.full_like(whole, np.nan)
+    last = min(level_of(0, size), 1)
     for i in range(size):
-        restore(coefficients.ravel(), size, i, 0, whole, 0, size)
-        np.testing.assert_allclose(whole[:size], expected[i], atol=1e-13)
+        sign = restore(coefficients.ravel(), size, i, 0, whole.ravel(), 0, size)
+        np.testing.assert_allclose(whole[last] + sign * coefficients[i | last], expected[i], atol=1e-13)
         if i >= begin:
-            restore(coefficients.ravel(), size, i, begin, some, column, end)
-            np.testing.assert_array_equal(some[column:end], whole[column:end])
+            assert restore(coefficients.ravel(), size, i, begin, some.ravel(), column, end) == sign
+            np.testing.assert_array_equal(some[last, column:end], whole[last, column:end])
 
 
 @given(sizes, seeds)

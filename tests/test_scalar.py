@@ -11,8 +11,8 @@ from gamesim.engine.compiled import kernel
 from gamesim.players._kernels.numeric import reciprocal_root
 from gamesim.players._kernels.scalar import (
     BLOCKS,
-    CONTINUOUS,
     COEFFICIENTS,
+    CONTINUOUS,
     LARGEST,
     LARGEST_POTENTIAL,
     SERIES,
@@ -57,9 +57,7 @@ class Row:
         self.absolute += np.abs(gradient)
         scales, (roots, changed) = np.full(gradient.size, self.scale), np.zeros((2, gradient.size))
         if self.clock == BLOCKS:
-            advance_blocks(
-                gradient, self.sums, self.masses, self.times, self.totals, self.predictions, scales, changed
-            )
+            advance_blocks(gradient, self.sums, self.masses, self.times, self.totals, self.predictions, scales, changed)
         else:
             advance_continuous(gradient, self.times, self.totals, self.predictions, scales, roots, changed)
 

@@ -34,15 +34,25 @@ BLOCKS, CONTINUOUS, OPTIMISTIC = 0, 1, 2  # numeric codes of the clocks, for the
 SERIES = 2.8**2  # the range of the series, z² ≤ SERIES
 SHORT = 1.5  # the range of a short series, in which almost all z² lie,
 SHORTEST = 0.6  # and that of an even shorter one, in which most do: z² starts at ½
-SEVERAL = 4  # vectorised, this many predictions take as long as one
+SEVERAL = 16  # vectorised, about this many predictions take as long as one
 LARGEST = 650.0  # exp of this is 2e282; for larger z², predictions are capped
 LARGEST_POTENTIAL = exp(LARGEST) / (2 * LARGEST)  # 2 z Dawson(z) - 1 = 1 / (2 z²) + ...
 
-# Coefficients 1 / (m! (2m - 1)) of the potential's series, from m = 1; the last is below 1e-15 of the sum
-COEFFICIENTS = np.cumprod(1 / np.arange(1.0, 40)) / (2 * np.arange(1.0, 40) - 1)
-# The same for short ranges. In the derivative of the series, Σ x^m / (m! (2m + 1)) ≥ 1, Chebyshev polynomials of the
-# range are left out whose coefficients add up to less than 3e-15 (Lanczos 1938, "Trigonometric interpolation of
-# empirical and analytical functions"). Predictions are its means over intervals, so their relative error is as small.
+# The potential's series has the coefficients 1 / (m! (2m - 1)), here from m = 1. Chebyshev polynomials of the range are
+# left out whose coefficients in the derivative, Σ x^m / (m! (2m + 1)) ≥ 1, add up to less than 6e-15 (Lanczos 1938,
+# "Trigonometric interpolation of empirical and analytical functions"). Predictions are means of the derivative over
+# intervals, so their relative error is as small.
+COEFFICIENTS = np.array(
+    [
+        0.999999999999995, 0.16666666666697022, 0.03333333332920922, 0.005952380977419525, 0.0009259258400350116,
+        0.00012626281423762717, 1.526223261582947e-05, 1.6537458776074802e-06, 1.6185328063283875e-07,
+        1.4658054291170092e-08, 1.1184717618123039e-09, 1.1912392013054573e-10, -2.146993456394197e-12,
+        2.4886111406703422e-12, -3.692449492991427e-13, 6.159931637525617e-14, -7.057050017484577e-15,
+        6.575746437278177e-16, -4.431003334632697e-17, 2.1587587923519083e-18, -6.584685059047099e-20,
+        1.0424701065006705e-21,
+    ]
+)  # fmt: skip
+# ... less than 3e-15
 SHORT_COEFFICIENTS = np.array(
     [
         0.9999999999999974, 0.16666666666690996, 0.033333333328206365, 0.005952380999927199, 0.000925925683301254,
@@ -50,7 +60,7 @@ SHORT_COEFFICIENTS = np.array(
         1.567454042007874e-08, 7.483461860980044e-10, 1.8306871840280353e-10,
     ]
 )  # fmt: skip
-# ... and to less than 2e-14
+# ... less than 2e-14
 SHORTEST_COEFFICIENTS = np.array(
     [
         1.0000000000000144, 0.16666666666472016, 0.03333333339078139, 0.005952380218845258, 0.0009259309222062029,
@@ -74,22 +84,23 @@ def potential(square: float) -> float:
 
 
 @inlined
-def _prediction(total: float, root: float, coefficients: Vector) -> float:
-    """Return ½[V(n, S+1) - V(n, S-1)] / ε for S = `total` and 1/√n = `root`.
+def _half_difference(total: float, root: float, coefficients: Vector) -> float:
+    """Return ½[V(n, S+1) - V(n, S-1)] √n / ε for S = `total` and 1/√n = `root`.
 
-    With P the series of the potential, u = (S+1)² / (2n) and v = (S-1)² / (2n), this is S/√n · (P(u) - P(v)) / (u - v).
-    The second factor is the sum of the coefficients c_m times h_m = (u^m - v^m) / (u - v). These follow
+    With P the series of the potential, u = (S+1)² / (2n) and v = (S-1)² / (2n), this is S (P(u) - P(v)) / (u - v). The
+    quotient is the sum of the coefficients c_m times h_m = (u^m - v^m) / (u - v). These follow
     h_(m+1) = (u + v) h_m - u v h_(m-1), so Clenshaw's algorithm adds them up, without cancellation and with no root.
     """
     square, inverse = total * total, root * root
     both = multiply_add(square, inverse, inverse)  # u + v
-    product = 0.5 * multiply_add(square, inverse, -inverse)
-    product = -product * product  # -u v
+    half = 0.5 * multiply_add(square, inverse, -inverse)
+    product = half * half  # u v
     last = coefficients.size - 1
-    before, value = 0.0, coefficients[last]
-    for m in range(last - 1, -1, -1):
-        before, value = value, multiply_add(both, value, multiply_add(product, before, coefficients[m]))
-    return float(total * root * value)
+    before = coefficients[last]
+    value = multiply_add(both, before, coefficients[last - 1])
+    for m in range(last - 2, -1, -1):
+        before, value = value, multiply_add(both, value, multiply_add(-product, before, coefficients[m]))
+    return float(total * value)
 
 
 @kernel
@@ -97,11 +108,11 @@ def predict(scale: float, time: float, total: float) -> float:
     """Return x = ½[V(n+1, S+1) - V(n+1, S-1)] for n = `time`, S = `total` and ε = `scale`."""
     later = time + 1
     up, down = (total + 1) ** 2 / (2 * later), (total - 1) ** 2 / (2 * later)
-    larger = max(up, down)
+    root, larger = 1 / np.sqrt(later), max(up, down)
     if larger <= SHORT:
-        return scale * _prediction(total, 1 / np.sqrt(later), SHORT_COEFFICIENTS)
+        return scale * root * _half_difference(total, root, SHORT_COEFFICIENTS)
     if larger <= SERIES:
-        return scale * _prediction(total, 1 / np.sqrt(later), COEFFICIENTS)
+        return scale * root * _half_difference(total, root, COEFFICIENTS)
     if larger <= LARGEST:
         difference = potential(up) - potential(down)
     else:
@@ -170,11 +181,11 @@ def advance_continuous(
     several = SEVERAL * moved > gradients.size
     count = 0
     if several and beyond >= 0:
-        count = _predict_row(totals, roots, predictions, scales, SHORTEST_COEFFICIENTS)
+        count += _predict_row(totals, roots, predictions, scales, SHORTEST_COEFFICIENTS)
     elif several and wide == 0:
-        count = _predict_row(totals, roots, predictions, scales, SHORT_COEFFICIENTS)
+        count += _predict_row(totals, roots, predictions, scales, SHORT_COEFFICIENTS)
     elif several:
-        count = _predict_row(totals, roots, predictions, scales, COEFFICIENTS)
+        count += _predict_row(totals, roots, predictions, scales, COEFFICIENTS)
     if moved > 0 and (wide > 0 or not several):  # one by one if few moved, or beyond the range of the series
         for j in range(gradients.size):
             if _reaches(SERIES, abs(totals[j]), times[j]) if several else gradients[j] != 0:
@@ -208,7 +219,7 @@ def advance_optimistic(
         costs[j] += cost
         spent[j] += followed * cost
         times[j], totals[j], roots[j] = time, total, reciprocal_root(time + 1)
-        moved += (step != 0) | (shift != 0)
+        moved += (_bits(step) | _bits(shift)) != 0
         beyond |= _negative_beyond(SHORTEST, abs(total) + abs(step), time)
     wide = 0
     if beyond < 0:
@@ -217,11 +228,11 @@ def advance_optimistic(
     several = SEVERAL * moved > gradients.size
     count = 0
     if several and beyond >= 0:
-        count = _predict_row_hinted(row, roots, guard, follow, SHORTEST_COEFFICIENTS)
+        count += _predict_row_hinted(row, roots, guard, follow, SHORTEST_COEFFICIENTS)
     elif several and wide == 0:
-        count = _predict_row_hinted(row, roots, guard, follow, SHORT_COEFFICIENTS)
+        count += _predict_row_hinted(row, roots, guard, follow, SHORT_COEFFICIENTS)
     elif several:
-        count = _predict_row_hinted(row, roots, guard, follow, COEFFICIENTS)
+        count += _predict_row_hinted(row, roots, guard, follow, COEFFICIENTS)
     if moved > 0 and (wide > 0 or not several):
         for j in range(gradients.size):
             step = gradients[j] / LIPSCHITZ
@@ -244,8 +255,8 @@ def _reaches(square: float, total: float, time: float) -> bool:
 
 @inlined
 def _negative_beyond(square: float, total: float, time: float) -> int:
-    """Return an integer that is negative if z² exceeds a limit, as in `_reaches`: bits are faster than counts."""
-    return np.float64(multiply_add(total + 1, -(total + 1), 2 * square * (time + 1))).view(np.int64)
+    """Return an integer that is negative if z² exceeds a limit, as in `_reaches`."""
+    return _bits(multiply_add(total + 1, -(total + 1), 2 * square * (time + 1)))
 
 
 @inlined
@@ -256,35 +267,40 @@ def _guarded(shift: float, room: float) -> float:
 
 
 @inlined
-def _predict_row(
-    totals: Vector, roots: Vector, predictions: Vector, scales: Vector, coefficients: Vector
-) -> int:
-    """Predict a row with these coefficients of the series, vectorised; count what changed."""
-    count = 0
+def _predict_row(totals: Vector, roots: Vector, predictions: Vector, scales: Vector, coefficients: Vector) -> bool:
+    """Predict a row with these coefficients of the series, vectorised; return whether something changed."""
+    changed = 0
     for j in range(totals.size):
-        prediction = scales[j] * _prediction(totals[j], roots[j], coefficients)
-        count += prediction != predictions[j]
+        prediction = scales[j] * roots[j] * _half_difference(totals[j], roots[j], coefficients)
+        changed |= _bits(prediction) ^ _bits(predictions[j])
         predictions[j] = prediction
-    return count
+    return changed != 0
 
 
 @inlined
 def _predict_row_hinted(
     row: tuple[Vector, ...], roots: Vector, guard: float, follow: float, coefficients: Vector
-) -> int:
+) -> bool:
     """Predict a row with hints, like `_predict_row`."""
     gradients, times, totals, shifts, spent, _, predictions, scales = row
-    count = 0
+    changed = 0
     for j in range(times.size):
-        scale, root = scales[j], roots[j]
-        plain = scale * _prediction(totals[j], root, coefficients)
-        hinted = scale * _prediction(totals[j] - gradients[j] / LIPSCHITZ, root, coefficients)
-        shift = _guarded(hinted - plain, guard * scale * (times[j] + 1) * root - spent[j])
-        prediction = plain + follow * shift
-        count += prediction != predictions[j]
+        root, step = roots[j], gradients[j] / LIPSCHITZ
+        unit = scales[j] * root
+        plain = _half_difference(totals[j], root, coefficients)
+        hinted = _half_difference(totals[j] - step, root, coefficients)
+        shift = _guarded(unit * (hinted - plain), guard * (times[j] + 1) * unit - spent[j])
+        prediction = multiply_add(unit, plain, follow * shift)
+        changed |= _bits(prediction) ^ _bits(predictions[j])
         shifts[j] = shift
         predictions[j] = prediction
-    return count
+    return changed != 0
+
+
+@inlined
+def _bits(x: float) -> int:
+    """Return the bits of a number: vectorised, they take fewer operations than counts of comparisons."""
+    return np.float64(x).view(np.int64)
 
 
 def regret_bound(

@@ -8,7 +8,6 @@ next strategy.
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from gamesim.engine.compiled import Integers, Vector, inlined, kernel, part
 from gamesim.engine.layout import Layout
@@ -153,7 +152,12 @@ def hints_of(own: Own, size: int) -> Hints:
 
 
 def settings_of(
-    clock: int, owners: Integers, scale: float, columns: NDArray[np.float64], constant: NDArray[np.float64], guard: float
+    clock: int,
+    owners: Integers,
+    scale: float,
+    columns: Vector,
+    constant: Vector,
+    guard: float,
 ) -> Vector:
     """Return the settings: ε is `scale` for the identity, `constant` for the all-one vector, `columns` for others."""
     size = owners.size
@@ -302,9 +306,9 @@ def observe(settings: Vector, state: Vector, loss: Vector) -> None:
     parts = reduction(state, size)
     load(settings, parts.own, loss, size)
     # φ and its fixed point for the next round; they do not change unless a prediction does
-    if learn(settings, parts.own, parts.strategy, parts.default, size):
-        if restore_improper(parts.own, parts.default, parts.matrix, size):
-            settle(state, size)
+    moved = learn(settings, parts.own, parts.strategy, parts.default, size)
+    if moved and restore_improper(parts.own, parts.default, parts.matrix, size):
+        settle(state, size)
 
 
 @inlined
@@ -356,15 +360,9 @@ def learn(settings: Vector, own: Vector, strategy: Vector, default: Vector, size
             present = (filled >> left | filled >> right) & 1 > 0
             if present or hinted[middle] > 0:
                 hinted[middle] = 1.0 if present and optimistic else 0.0
-                first = part(pending, left * size, (left + 1) * size)
-                second = part(pending, right * size, (right + 1) * size)
-                if not (filled >> left) & 1:
-                    fill(first, 0.0)
-                if not (filled >> right) & 1:
-                    fill(second, 0.0)
+                difference = _merge_pending(pending, size, left, right, filled)
                 filled |= 1 << left
-                merge(first, second)
-                changed += _advance(settings, own, size, middle, second, follow)
+                changed += _advance(settings, own, size, middle, difference, follow)
             half *= 2
     end = parts.block.size - 1
     parts.block[end] = trace
@@ -377,6 +375,18 @@ def learn(settings: Vector, own: Vector, strategy: Vector, default: Vector, size
     if optimistic:
         hints_view(parts, size).followed[0] = follow
     return changed > 0
+
+
+@inlined
+def _merge_pending(pending: Vector, size: int, left: int, right: int, filled: int) -> Vector:
+    """Replace two pending rows, 0 unless filled, by their sum and their difference; return the difference."""
+    first, second = part(pending, left * size, (left + 1) * size), part(pending, right * size, (right + 1) * size)
+    if not (filled >> left) & 1:
+        fill(first, 0.0)
+    if not (filled >> right) & 1:
+        fill(second, 0.0)
+    merge(first, second)
+    return second
 
 
 @inlined

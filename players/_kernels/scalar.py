@@ -133,7 +133,7 @@ def advance_blocks(
 ) -> tuple[int, bool]:
     """Advance a row of scalar learners by the paper's clock.
 
-    Return how many closed a block, and that these are marked as changed.
+    Return how many closed a block, and that their numbers are in `changed`.
     """
     closing = 0
     for j in range(gradients.size):
@@ -141,14 +141,17 @@ def advance_blocks(
         masses[j] += abs(gradients[j])
         closing += masses[j] >= FULL
     if closing > 0:
-        for j in range(gradients.size):
-            if masses[j] >= FULL:
-                totals[j] -= sums[j] / (2 * LIPSCHITZ)
-                times[j] += 1
-                sums[j] = 0.0
-                masses[j] = 0.0
-                predictions[j] = predict(scales[j], times[j], totals[j])
-                changed[j] = 1.0
+        closing = 0
+        for j in range(gradients.size):  # without branches
+            changed[closing] = j
+            closing += masses[j] >= FULL
+        for k in range(closing):
+            j = int(changed[k])
+            totals[j] -= sums[j] / (2 * LIPSCHITZ)
+            times[j] += 1
+            sums[j] = 0.0
+            masses[j] = 0.0
+            predictions[j] = predict(scales[j], times[j], totals[j])
     return closing, True
 
 
@@ -164,8 +167,8 @@ def advance_continuous(
 ) -> tuple[int, bool]:
     """Advance a row of scalar learners by the continuous clock.
 
-    Return how many predictions changed, and whether these are marked one by one. `roots` is scratch, which splits the
-    work into two loops: one waits for roots, and the other has many operations.
+    Return how many predictions changed, and whether their numbers are in `changed`. `roots` is scratch, which splits
+    the work into two loops: one waits for roots, and the other has many operations.
     """
     moved = beyond = 0
     for j in range(gradients.size):
@@ -190,7 +193,8 @@ def advance_continuous(
         for j in range(gradients.size):
             if _reaches(SERIES, abs(totals[j]), times[j]) if several else gradients[j] != 0:
                 predictions[j] = predict(scales[j], times[j], totals[j])
-                changed[j] = 0.0 if several else 1.0
+                if not several:
+                    changed[count] = j
                 count += 1
     return count, not several
 
@@ -242,7 +246,8 @@ def advance_optimistic(
                 plain, hinted = predict(scale, times[j], totals[j]), predict(scale, times[j], totals[j] - step)
                 shifts[j] = _guarded(hinted - plain, guard * scale * np.sqrt(times[j] + 1) - spent[j])
                 predictions[j] = plain + follow * shifts[j]
-                changed[j] = 0.0 if several else 1.0
+                if not several:
+                    changed[count] = j
                 count += 1
     return count, not several
 

@@ -75,7 +75,7 @@ class Own(NamedTuple):
     ends: Vector  # the end (exclusive) of the rows to restore; 0 if none
     span: Vector  # the first row and the end of the rows to restore in all columns; the end is 0 if none
     rows: Vector  # which rows to project
-    moved: Vector  # which predictions of the features that advance together changed
+    moved: Vector  # the numbers of the predictions that changed, of the features that advance together
     roots: Vector  # of their times
     hinted: Vector  # which rows of features have hints; those of a block are in its second row
     worth: Vector  # Σ <g, X> over the rounds, column by column, with g the gradients and X the improper matrices
@@ -479,7 +479,7 @@ def _advance(settings: Vector, own: Vector, size: int, number: int, gradients: V
         changed, marked = advance_blocks(gradients, sums, masses, times, totals, predictions, scales, moved)
     if changed > 0:
         if marked:
-            _mark(own, size, number, moved)
+            _mark(own, size, number, part(moved, 0, changed))
         else:
             _mark_all(own, size, number, width)
     return changed
@@ -490,17 +490,16 @@ def _mark(own: Vector, size: int, number: int, moved: Vector) -> None:
     """Mark the rows to restore, the interval of the Haar vector, in the columns of the predictions that moved."""
     parts = own_view(own, size)
     begins, ends = parts.begins, parts.ends
-    for b in range(moved.size):
-        if moved[b] > 0:
-            moved[b] = 0.0
-            row, column = number + b // size, b % size
-            if row == size:
-                _mark_all(own, size, size, 1)
-                continue
-            half = row & -row
-            begin, end = (0, size) if row == 0 else (row - half, row + half)
-            begins[column] = min(begins[column], begin)
-            ends[column] = max(ends[column], end)
+    for k in range(moved.size):
+        b = int(moved[k])
+        row, column = number + b // size, b % size
+        if row == size:
+            _mark_all(own, size, size, 1)
+            continue
+        half = row & -row
+        begin, end = (0, size) if row == 0 else (row - half, row + half)
+        begins[column] = min(begins[column], begin)
+        ends[column] = max(ends[column], end)
 
 
 @inlined

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from gamesim.errors import InputError
 from gamesim.players._kernels.haar import forward, interval, level_of, restore
+from gamesim.players._kernels.numeric import product_with_positive, sum_of_positive
 from gamesim.players._kernels.relabelling import owners, shares, spread_evenly, spread_to_self
 from gamesim.players._kernels.wavelet import write_gradient
 from tests.algorithm_one import haar_vectors, owner_of
@@ -179,6 +180,13 @@ def test_feature_gradients_are_within_twice_the_mass_of_their_support(size: int,
         mass = p[list(interval(number, size))].sum()
         assert (np.abs(row) <= 2 * mass + 1e-12).all()
         assert (np.abs(row) <= 2).all()
+
+
+@given(st.integers(0, 70), seeds)
+def test_sums_in_lanes_are_those_of_numpy(size: int, seed: int) -> None:
+    numbers, weights = np.random.default_rng(seed).standard_normal((2, size))
+    assert sum_of_positive(numbers) == pytest.approx(np.maximum(numbers, 0).sum(), rel=1e-14)
+    assert product_with_positive(numbers, weights) == pytest.approx(np.maximum(numbers, 0) @ weights, abs=1e-13)
 
 
 def test_the_gradient_rule_by_hand() -> None:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gamesim.engine.compiled import Vector, flat, inlined, kernel, lend, part, row_of_each
+from gamesim.engine.compiled import Integers, Vector, flat, inlined, kernel, lend, part, row_of_each
 from gamesim.engine.loop import (
     ACTIONS,
     ACTIONS_END,
@@ -27,7 +27,18 @@ from gamesim.engine.loop import (
     tally,
     watch,
 )
-from gamesim.engine.matrices import WIDTHS, Work, add_packed, contract_listed, count_nonzero, pack
+from gamesim.engine.matrices import (
+    PARTS,
+    WIDTH,
+    Work,
+    add_packed,
+    contract_in_parts,
+    contract_listed,
+    count_nonzero,
+    pack,
+    sum_of_parts,
+    tile_width,
+)
 
 GROUP = 24  # replicas, at most, a multiple of the height of a tile
 TERMS = 128  # added at once, so that what a tile reads stays in the cache
@@ -41,7 +52,17 @@ class Group(NamedTuple):
     first: int
     tracks: Track
     panels: Vector
+    opposite: bool  # whether the players' losses are opposite, so that those of the first are added up in parts
     work: Work
+    parts: Vector  # of the losses of the first player: all parts of a few columns, or of one replica
+    rows: Integers  # where the replicas begin in each part of a few columns
+
+    @classmethod
+    def of(cls, first: int, tracks: Track, panels: Vector, opposite: bool, sizes: Sequence[int]) -> "Group":
+        """Return the group of these replicas, with arrays to work with."""
+        count = len(tracks.state)
+        parts = np.zeros(PARTS * max(count * WIDTH, *sizes))
+        return cls(first, tracks, panels, opposite, Work.allocated(max(sizes), count), parts, np.arange(count) * WIDTH)
 
 
 def fits(setup: Setup) -> bool:
@@ -61,20 +82,24 @@ def group_size(replicas: int, processors: int, sizes: Sequence[int], state: int)
     return size if size >= FEWEST_REPLICAS and len(sizes) == 2 and min(sizes) >= FEWEST_ACTIONS else 1
 
 
-def in_panels(tables: Sequence[NDArray[np.float64]]) -> Vector:
-    """Return tables cut into panels of columns as wide as a tile, each with its rows one after the other."""
+def in_panels(tables: Sequence[NDArray[np.float64]], opposite: bool) -> Vector:
+    """Return tables cut into panels of columns as wide as a tile, each with its rows one after the other.
+
+    If losses are opposite, the rows of the first table are in the order of the parts in which they are added up.
+    """
     panels = []
-    for table in tables:
+    first_table = np.concatenate([tables[0][k::PARTS] for k in range(PARTS)]) if opposite else tables[0]
+    for table in (first_table, *tables[1:]):
         first = 0
         while first < table.shape[1]:
-            width = next(one for one in WIDTHS if one <= table.shape[1] - first)
+            width = tile_width(table.shape[1] - first)
             panels.append(table[:, first : first + width].ravel())
             first += width
     return np.concatenate(panels)
 
 
 @inlined
-def _list_dense(setup: Setup, tracks: Track, player: int, round: int, work: Work) -> int:
+def _list_dense(setup: Setup, tracks: Track, player: int, round: int, in_parts: bool, work: Work, parts: Vector) -> int:
     """Write the losses where the opponent plays few actions; list the other replicas, and return their number."""
     plan, row = setup.plan, round & setup.last_row
     mine, size = plan[player, ACTIONS], plan[player, ACTIONS_END] - plan[player, ACTIONS]
@@ -89,7 +114,10 @@ def _list_dense(setup: Setup, tracks: Track, player: int, round: int, work: Work
             part(flat(tracks.losses), target, target + size),
         )
         if 2 * count_nonzero(strategy) < count:
-            contract_listed(strategy, table, result, work.numbers)
+            if in_parts:
+                contract_in_parts(strategy, table, result, work.numbers, parts)
+            else:
+                contract_listed(strategy, table, result, work.numbers)
             continue
         work.sources[dense], work.rows[dense] = source, target
         dense += 1
@@ -99,25 +127,77 @@ def _list_dense(setup: Setup, tracks: Track, player: int, round: int, work: Work
 
 
 @inlined
-def _answer(setup: Setup, tracks: Track, player: int, round: int, panels: Vector, work: Work) -> None:
+def _add_products(panels: Vector, at: int, count: int, size: int, dense: int, losses: Vector, work: Work) -> None:
+    """Add the packed strategies times the table of a player, from panels[at] on, to the losses of all replicas."""
+    for before in range(0, count, TERMS):
+        terms, j = min(TERMS, count - before), 0
+        while j < size:
+            width = tile_width(size - j)
+            panel = at + j * count + before * width
+            add_packed(
+                work.numbers, before * dense, dense, dense, panels, panel, width, terms, width, losses, work.rows, j
+            )
+            j += width
+
+
+@inlined
+def _add_products_in_parts(
+    panels: Vector, count: int, size: int, dense: int, losses: Vector, work: Work, parts: Vector, rows: Integers
+) -> None:
+    """Write the packed strategies times the table of the first player, added up in parts, to the losses."""
+    j, length = 0, parts.size // PARTS
+    while j < size:
+        width, panel = tile_width(size - j), j * count
+        for i in range(PARTS * length):
+            parts[i] = 0.0
+        for k in range(PARTS):
+            terms = (count - k + PARTS - 1) // PARTS
+            one = part(parts, k * length, (k + 1) * length)
+            pitch = PARTS * dense
+            add_packed(work.numbers, k * dense, pitch, dense, panels, panel, width, terms, width, one, rows, 0)
+            panel += terms * width
+        for i in range(dense):
+            for column in range(width):
+                losses[work.rows[i] + j + column] = sum_of_parts(parts, rows[i] + column, length)
+        j += width
+
+
+@inlined
+def _answer(
+    setup: Setup,
+    tracks: Track,
+    player: int,
+    round: int,
+    panels: Vector,
+    in_parts: bool,
+    work: Work,
+    parts: Vector,
+    rows: Integers,
+) -> None:
     """Write the losses of one of two players in all replicas."""
     plan = setup.plan
     size = plan[player, ACTIONS_END] - plan[player, ACTIONS]
     count = plan[1 - player, ACTIONS_END] - plan[1 - player, ACTIONS]
-    dense, losses = _list_dense(setup, tracks, player, round, work), flat(tracks.losses)
+    dense, losses = _list_dense(setup, tracks, player, round, in_parts, work, parts), flat(tracks.losses)
     pack(flat(tracks.strategies), 1, count, dense, work)
-    for before in range(0, count, TERMS):
-        terms, packed = min(TERMS, count - before), part(work.numbers, before * dense, count * dense)
-        j = 0
-        while j < size:
-            width = 8 if size - j >= 8 else 4 if size - j >= 4 else 1
-            at = player * size * count + j * count + before * width
-            add_packed(packed, dense, panels, at, width, terms, width, losses, work.rows, j)
-            j += width
+    if in_parts:
+        _add_products_in_parts(panels, count, size, dense, losses, work, parts, rows)
+    else:
+        _add_products(panels, player * size * count, count, size, dense, losses, work)
 
 
 @kernel
-def advance(setup: Setup, tracks: Track, first: int, rounds: int, panels: Vector, work: Work) -> None:
+def advance(
+    setup: Setup,
+    tracks: Track,
+    first: int,
+    rounds: int,
+    panels: Vector,
+    opposite: bool,
+    work: Work,
+    parts: Vector,
+    rows: Integers,
+) -> None:
     """Run `rounds` rounds from round `first` on, of replicas that lie along the first axis of each array.
 
     The game has two players and a table, whose panels are given. All learners are compiled, observe the losses of each
@@ -131,7 +211,7 @@ def advance(setup: Setup, tracks: Track, first: int, rounds: int, panels: Vector
             play(setup, track, round)
             start(setup, track, round)
         for player in range(2):
-            _answer(setup, tracks, player, round, panels, work)
+            _answer(setup, tracks, player, round, panels, opposite and player == 0, work, parts, rows)
         for replica in range(tracks.losses.shape[0]):
             track = row_of_each(tracks, replica)
             if perceive(setup, track, round, noise):

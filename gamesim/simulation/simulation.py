@@ -17,7 +17,6 @@ from gamesim import games, players, user_files, validation
 from gamesim.engine import checkpoints as grid
 from gamesim.engine import loop, shared_players, together, tracks
 from gamesim.engine.compiled import Integers, Vector
-from gamesim.engine.matrices import Work
 from gamesim.engine.sums import Sums, lengths
 from gamesim.engine.trajectory import COUNT, STRIDE
 from gamesim.errors import InputError
@@ -801,12 +800,12 @@ class Simulation(Generic[Number]):
             size = together.group_size(self.replicas, _processors(), self.game.sizes, first_state.size)
         if size == 1:
             return [], [self._allocate(first_state, scratch, totals) for _ in range(self.replicas)]
-        groups = []
-        panels = together.in_panels(cast(Table, self.game).own_last())
+        groups, game = [], cast(Table, self.game)
+        panels = together.in_panels(game.own_last(), game.opposite)
         for first in range(0, self.replicas, size):
             count = min(size, self.replicas - first)
             repeated = tracks.repeated(self._allocate(first_state, scratch, totals), count)
-            groups.append(together.Group(first, repeated, panels, Work.allocated(max(self.game.sizes), count)))
+            groups.append(together.Group.of(first, repeated, panels, game.opposite, game.sizes))
         return groups, [tracks.of_replica(one.tracks, k) for one in groups for k in range(len(one.tracks.state))]
 
     def _python_states(self) -> dict[str, NDArray[np.float64]]:
@@ -916,7 +915,8 @@ class Simulation(Generic[Number]):
 
     def _advance_together(self, group: together.Group, rounds: int) -> None:
         began = thread_time()
-        together.advance(self._setup, group.tracks, self.rounds, rounds, group.panels, group.work)
+        tracks, *arrays = group[1:]
+        together.advance(self._setup, tracks, self.rounds, rounds, *arrays)
         replicas = range(group.first, group.first + len(group.tracks.state))
         for replica in replicas:
             self._spent[replica] += (thread_time() - began) / len(replicas)

@@ -14,7 +14,14 @@ from numpy.typing import ArrayLike, NDArray
 from gamesim.deprecated import Renamed
 from gamesim.engine.compiled import Integers, Vector, kernel, part
 from gamesim.engine.layout import IntegerLayout
-from gamesim.engine.matrices import PARTS, contract, contract_in_parts, count_nonzero, multiply_both_sides
+from gamesim.engine.matrices import (
+    PARTS,
+    aligned,
+    contract,
+    contract_in_parts,
+    count_nonzero,
+    multiply_both_sides,
+)
 from gamesim.errors import InputError
 from gamesim.formatting import amount, memory, number, one_line
 from gamesim.notebook import ROWS, Rows, card, some
@@ -530,11 +537,8 @@ def table_kernel_arrays(losses: NDArray[np.float64], opposite: bool) -> tuple[In
     """Return the arrays that the kernel of a `Table` reads, given one table of losses per player."""
     sizes = losses.shape[1:]
     scratch = max(sizes) + (PARTS * sizes[0] if opposite else 0 if len(sizes) <= 2 else losses[0].size // min(sizes))
-    return (
-        _SIZES.pack(players=len(sizes), opposite=int(opposite), sizes=sizes),
-        np.concatenate([table.ravel() for table in _own_last(losses)]),
-        scratch,
-    )
+    numbers = np.concatenate([table.ravel() for table in _own_last(losses)], out=aligned(losses.size))
+    return _SIZES.pack(players=len(sizes), opposite=int(opposite), sizes=sizes), numbers, scratch
 
 
 def _as_tensors(payoffs: Any) -> list[NDArray[np.float64]]:

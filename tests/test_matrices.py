@@ -54,7 +54,7 @@ def test_one_product_and_many_at_once_are_the_same_bits(rows: int, columns: int,
     first = 0
     while first < columns:
         width = tile_width(columns - first)
-        add_packed(work.numbers, 0, 5, 5, panels, first * rows, width, rows, width, together, work.rows, first)
+        add_packed(work.numbers, 0, 5, 5, panels, first * rows, width, rows, width, together, work.rows, first, 1)
         first += width
     assert together.tobytes() == alone.tobytes()
 

@@ -18,7 +18,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from gamesim.engine.compiled import Integers, Vector, inlined, instruction, ir, kernel, multiply_add, part, types
+from gamesim.engine.compiled import (
+    Integers,
+    Vector,
+    inlined,
+    instruction,
+    ir,
+    kernel,
+    multiply_add,
+    part,
+    prefetch,
+    types,
+)
 
 cgutils: Any = import_module("numba.core.cgutils")
 codegen: Any = import_module("numba.core.codegen")
@@ -30,6 +41,7 @@ HEIGHTS, WIDTHS = ((12, 4, 2, 1), (16, 8, 4, 1)) if WIDE else ((6, 4, 2, 1), (8,
 HEIGHT, WIDTH = HEIGHTS[0], WIDTHS[0]
 ROWS = 96  # packed at once, a multiple of the largest height
 FEW_ROWS = 32  # fewer weights are not searched for zeros
+LINE = 8  # numbers in a line of the cache
 PARTS = 8  # of sums along rows: part k has the terms k, k + 8, ...
 STRIP = 8 if WIDE else 4  # rows that `multiply_both_sides` reads at once
 
@@ -45,11 +57,19 @@ class Work(NamedTuple):
     def allocated(cls, count: int, height: int) -> "Work":
         """Return arrays for sums of up to `count` terms with this many rows."""
         rows = min(height, ROWS)
-        return cls(np.zeros(count * (rows + WIDTH)), np.zeros(rows, dtype=np.int64), np.zeros(rows, dtype=np.int64))
+        return cls(aligned(count * (rows + WIDTH)), np.zeros(rows, dtype=np.int64), np.zeros(rows, dtype=np.int64))
 
     def copy(self) -> "Work":
         """Return new arrays of the same sizes, for another thread."""
-        return Work(self.numbers.copy(), self.sources.copy(), self.rows.copy())
+        numbers = aligned(self.numbers.size)
+        return Work(numbers, self.sources.copy(), self.rows.copy())
+
+
+def aligned(count: int) -> Vector:
+    """Return zeros that begin at a line of the cache, as reading a table across lines takes half as long again."""
+    whole = np.zeros(count + LINE - 1)
+    start = -whole.ctypes.data // whole.itemsize % LINE
+    return whole[start : start + count]
 
 
 def _vectors(builder: Any, width: int) -> tuple[Any, Any, Callable[[Any], Any]]:
@@ -77,6 +97,7 @@ def _generate_tile(context: Any, builder: Any, signature: Any, given: Any, heigh
         context.make_array(signature.args[k])(context, builder, given[k]).data for k in (2, 5, 9, 10)
     )
     at, pitch, first, skip, count, tile, column = (given[k] for k in (3, 4, 6, 7, 8, 11, 12))
+    zeros, apart = ir.Constant(vector, [0.0] * width if width > 1 else 0.0), builder.trunc(given[13], ir.IntType(1))
 
     def entry(array: Any, index: Any, offset: int = 0) -> Any:
         return builder.gep(array, [builder.add(index, whole(offset))])
@@ -87,7 +108,7 @@ def _generate_tile(context: Any, builder: Any, signature: Any, given: Any, heigh
     targets = [as_vector(entry(total, builder.add(column, builder.load(entry(rows, tile, i))))) for i in range(height)]
     sums = [cgutils.alloca_once(builder, vector) for _ in range(height)]
     for target, one in zip(targets, sums, strict=True):
-        builder.store(builder.load(target, align=8), one)
+        builder.store(builder.select(apart, zeros, builder.load(target, align=8)), one)
     with cgutils.for_range(builder, count) as terms:
         here = builder.add(at, builder.mul(terms.index, pitch))
         there = builder.add(first, builder.mul(terms.index, skip))
@@ -96,7 +117,8 @@ def _generate_tile(context: Any, builder: Any, signature: Any, given: Any, heigh
             weight = repeated(builder.load(entry(left, here, i)))
             builder.store(builder.call(add, [weight, columns, builder.load(one)]), one)
     for target, one in zip(targets, sums, strict=True):
-        builder.store(builder.load(one), target, align=8)
+        whole_sum = builder.fadd(builder.load(target, align=8), builder.load(one))
+        builder.store(builder.select(apart, whole_sum, builder.load(one)), target, align=8)
 
 
 @instruction
@@ -115,6 +137,7 @@ def _generated_tiles(
     rows: Any,
     tile: Any,
     column: Any,
+    apart: Any,
 ) -> Any:
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         for h in HEIGHTS:
@@ -125,7 +148,7 @@ def _generated_tiles(
         return context.get_dummy_value()
 
     whole = types.int64
-    return types.void(whole, whole, left, whole, whole, right, *[whole] * 3, total, rows, *[whole] * 2), generate
+    return types.void(whole, whole, left, whole, whole, right, *[whole] * 3, total, rows, *[whole] * 3), generate
 
 
 @kernel
@@ -143,9 +166,13 @@ def _add_tile(
     rows: Integers,
     tile: int,
     column: int,
+    apart: int,
 ) -> None:
-    """Add left[at + t·pitch + i] · right[first + t·skip + j] to total[rows[tile + i] + column + j], t after t."""
-    _generated_tiles(height, width, left, at, pitch, right, first, skip, count, total, rows, tile, column)
+    """Add left[at + t·pitch + i] · right[first + t·skip + j] to total[rows[tile + i] + column + j], t after t.
+
+    If `apart` is 1, the products are added to each other first, and only their sum to the total.
+    """
+    _generated_tiles(height, width, left, at, pitch, right, first, skip, count, total, rows, tile, column, apart)
 
 
 @inlined
@@ -168,13 +195,21 @@ def add_packed(
     total: Vector,
     rows: Integers,
     column: int,
+    apart: int,
 ) -> None:
-    """Add packed[at + t·pitch + i] times a few columns, as wide as a tile, to total[rows[i] + column:]."""
+    """Add packed[at + t·pitch + i] times a few columns, as wide as a tile, to total[rows[i] + column:].
+
+    `apart` is as in `_add_tile`; if it is 0, the total may be large, and is fetched ahead.
+    """
     tile = 0
     while tile < height:
         left = height - tile
         taken = HEIGHT if left >= HEIGHT else 4 if left >= 4 else 2 if left >= 2 else 1
-        _add_tile(taken, width, packed, at + tile, pitch, right, first, skip, count, total, rows, tile, column)
+        if apart == 0:
+            for i in range(tile, tile + taken):  # the next tile of these rows, which the processor does not foresee
+                for k in range(width, 2 * width, LINE):
+                    prefetch(total, rows[i] + column + k)
+        _add_tile(taken, width, packed, at + tile, pitch, right, first, skip, count, total, rows, tile, column, apart)
         tile += taken
 
 
@@ -237,7 +272,7 @@ def add_product(
                 source = part(right, first + t * skip + j, first + t * skip + j + taken)
                 for k in range(taken):
                     columns[t * taken + k] = source[k]
-            add_packed(work.numbers, 0, used, used, columns, 0, taken, count, taken, total, work.rows, j)
+            add_packed(work.numbers, 0, used, used, columns, 0, taken, count, taken, total, work.rows, j, 0)
             j += taken
 
 
@@ -321,11 +356,12 @@ def contract(weights: Vector, table: Vector, result: Vector, listed: Vector) -> 
 
 
 @inlined
-def sum_of_parts(parts: Vector, at: int, step: int) -> float:
-    """Return the sum of parts[at + k·step]."""
-    a, b, c, d = parts[at], parts[at + step], parts[at + 2 * step], parts[at + 3 * step]
-    e, f, g, h = parts[at + 4 * step], parts[at + 5 * step], parts[at + 6 * step], parts[at + 7 * step]
-    return float(((a + e) + (b + f)) + ((c + g) + (d + h)))
+def _sum_of_parts(parts: Vector, at: int, step: int) -> float:
+    """Return the sum of parts[at + k·step], in the order of k."""
+    total = parts[at]
+    for k in range(1, PARTS):
+        total += parts[at + k * step]
+    return total
 
 
 @kernel
@@ -341,7 +377,7 @@ def contract_in_parts(weights: Vector, table: Vector, result: Vector, listed: Ve
             used += weights[row] != 0.0
         _add_listed(weights, table, one, listed, used)
     for i in range(length):
-        result[i] = sum_of_parts(parts, i, length)
+        result[i] = _sum_of_parts(parts, i, length)
 
 
 def _generate_strip(context: Any, builder: Any, signature: Any, given: Any, height: int) -> None:
@@ -409,5 +445,5 @@ def multiply_both_sides(
             for j in range(whole, length):
                 below[j] = multiply_add(left[i], table[i * length + j], below[j])
                 parts[at + j - whole] = multiply_add(right[j], table[i * length + j], parts[at + j - whole])
-            beside[i] = 0.0 - sum_of_parts(parts, at, 1)
+            beside[i] = 0.0 - _sum_of_parts(parts, at, 1)
         row += taken

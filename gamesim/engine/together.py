@@ -28,20 +28,19 @@ from gamesim.engine.loop import (
     watch,
 )
 from gamesim.engine.matrices import (
+    LINE,
     PARTS,
-    WIDTH,
     Work,
     add_packed,
+    aligned,
     contract_in_parts,
     contract_listed,
     count_nonzero,
     pack,
-    sum_of_parts,
     tile_width,
 )
 
 GROUP = 24  # replicas, at most, a multiple of the height of a tile
-TERMS = 128  # added at once, so that what a tile reads stays in the cache
 FEWEST_REPLICAS, FEWEST_ACTIONS = 4, 128  # below, the products do not dominate
 LARGEST_STATE = 2**15  # numbers of all replicas in a group, so that they stay in the cache between rounds
 
@@ -54,15 +53,18 @@ class Group(NamedTuple):
     panels: Vector
     opposite: bool  # whether the players' losses are opposite, so that those of the first are added up in parts
     work: Work
-    parts: Vector  # of the losses of the first player: all parts of a few columns, or of one replica
-    rows: Integers  # where the replicas begin in each part of a few columns
+    products: Vector  # the losses of one player in all replicas,
+    rows: Integers  # and where those of each replica begin
+    parts: Vector  # of the losses of one replica
 
     @classmethod
     def of(cls, first: int, tracks: Track, panels: Vector, opposite: bool, sizes: Sequence[int]) -> "Group":
         """Return the group of these replicas, with arrays to work with."""
         count = len(tracks.state)
-        parts = np.zeros(PARTS * max(count * WIDTH, *sizes))
-        return cls(first, tracks, panels, opposite, Work.allocated(max(sizes), count), parts, np.arange(count) * WIDTH)
+        work, parts = Work.allocated(max(sizes), count), np.zeros(PARTS * sizes[0])
+        pitch = max(sizes) + LINE  # not a power of two
+        products, rows = aligned(count * pitch), np.arange(count) * pitch
+        return cls(first, tracks, panels, opposite, work, products, rows, parts)
 
 
 def fits(setup: Setup) -> bool:
@@ -95,7 +97,7 @@ def in_panels(tables: Sequence[NDArray[np.float64]], opposite: bool) -> Vector:
             width = tile_width(table.shape[1] - first)
             panels.append(table[:, first : first + width].ravel())
             first += width
-    return np.concatenate(panels)
+    return np.concatenate(panels, out=aligned(sum(one.size for one in panels)))
 
 
 @inlined
@@ -113,7 +115,7 @@ def _list_dense(setup: Setup, tracks: Track, player: int, round: int, in_parts: 
             part(flat(tracks.strategies), source, source + count),
             part(flat(tracks.losses), target, target + size),
         )
-        if 2 * count_nonzero(strategy) < count:
+        if 4 * count_nonzero(strategy) < count:
             if in_parts:
                 contract_in_parts(strategy, table, result, work.numbers, parts)
             else:
@@ -121,45 +123,40 @@ def _list_dense(setup: Setup, tracks: Track, player: int, round: int, in_parts: 
             continue
         work.sources[dense], work.rows[dense] = source, target
         dense += 1
-        for j in range(size):
-            result[j] = 0.0
     return dense
 
 
 @inlined
-def _add_products(panels: Vector, at: int, count: int, size: int, dense: int, losses: Vector, work: Work) -> None:
-    """Add the packed strategies times the table of a player, from panels[at] on, to the losses of all replicas."""
-    for before in range(0, count, TERMS):
-        terms, j = min(TERMS, count - before), 0
-        while j < size:
-            width = tile_width(size - j)
-            panel = at + j * count + before * width
-            add_packed(
-                work.numbers, before * dense, dense, dense, panels, panel, width, terms, width, losses, work.rows, j
-            )
-            j += width
-
-
-@inlined
-def _add_products_in_parts(
-    panels: Vector, count: int, size: int, dense: int, losses: Vector, work: Work, parts: Vector, rows: Integers
+def _write_products(
+    panels: Vector,
+    at: int,
+    count: int,
+    size: int,
+    dense: int,
+    many: int,
+    losses: Vector,
+    work: Work,
+    products: Vector,
+    rows: Integers,
 ) -> None:
-    """Write the packed strategies times the table of the first player, added up in parts, to the losses."""
-    j, length = 0, parts.size // PARTS
+    """Write the packed strategies times the table that begins at panels[at], added up in this many parts, 1 or `PARTS`.
+
+    The losses of different replicas would evict each other from the cache, so `products` are copied there at the end.
+    """
+    for i in range(products.size):
+        products[i] = 0.0
+    j = 0
     while j < size:
-        width, panel = tile_width(size - j), j * count
-        for i in range(PARTS * length):
-            parts[i] = 0.0
-        for k in range(PARTS):
-            terms = (count - k + PARTS - 1) // PARTS
-            one = part(parts, k * length, (k + 1) * length)
-            pitch = PARTS * dense
-            add_packed(work.numbers, k * dense, pitch, dense, panels, panel, width, terms, width, one, rows, 0)
+        width, panel = tile_width(size - j), at + j * count
+        for k in range(many):
+            terms, pitch = (count - k + many - 1) // many, many * dense
+            add_packed(work.numbers, k * dense, pitch, dense, panels, panel, width, terms, width, products, rows, j, 1)
             panel += terms * width
-        for i in range(dense):
-            for column in range(width):
-                losses[work.rows[i] + j + column] = sum_of_parts(parts, rows[i] + column, length)
         j += width
+    for i in range(dense):
+        result, source = part(losses, work.rows[i], work.rows[i] + size), part(products, rows[i], rows[i] + size)
+        for k in range(size):
+            result[k] = source[k]
 
 
 @inlined
@@ -171,8 +168,9 @@ def _answer(
     panels: Vector,
     in_parts: bool,
     work: Work,
-    parts: Vector,
+    products: Vector,
     rows: Integers,
+    parts: Vector,
 ) -> None:
     """Write the losses of one of two players in all replicas."""
     plan = setup.plan
@@ -180,10 +178,8 @@ def _answer(
     count = plan[1 - player, ACTIONS_END] - plan[1 - player, ACTIONS]
     dense, losses = _list_dense(setup, tracks, player, round, in_parts, work, parts), flat(tracks.losses)
     pack(flat(tracks.strategies), 1, count, dense, work)
-    if in_parts:
-        _add_products_in_parts(panels, count, size, dense, losses, work, parts, rows)
-    else:
-        _add_products(panels, player * size * count, count, size, dense, losses, work)
+    many = PARTS if in_parts else 1
+    _write_products(panels, player * size * count, count, size, dense, many, losses, work, products, rows)
 
 
 @kernel
@@ -195,8 +191,9 @@ def advance(
     panels: Vector,
     opposite: bool,
     work: Work,
-    parts: Vector,
+    products: Vector,
     rows: Integers,
+    parts: Vector,
 ) -> None:
     """Run `rounds` rounds from round `first` on, of replicas that lie along the first axis of each array.
 
@@ -211,7 +208,7 @@ def advance(
             play(setup, track, round)
             start(setup, track, round)
         for player in range(2):
-            _answer(setup, tracks, player, round, panels, opposite and player == 0, work, parts, rows)
+            _answer(setup, tracks, player, round, panels, opposite and player == 0, work, products, rows, parts)
         for replica in range(tracks.losses.shape[0]):
             track = row_of_each(tracks, replica)
             if perceive(setup, track, round, noise):

@@ -47,6 +47,7 @@ Learners: TypeAlias = Sequence[Any] | str | Learner | Factory  # one per player,
 
 NO_UNIFORMS, NO_NOISE = np.zeros((1, 1)), np.zeros((1, 0))  # what the loop gets if it needs none
 PIECE = 0.05  # target time, in seconds, between two calls of `progress`
+FIRST_PIECE = 2**12  # strategies of all rounds of the first piece, which must be short even if rounds are long
 
 # Besides its sums, the parts of a track needed to resume; the rest is scratch, or already in the record.
 OLD_BLOCK = 8  # rows of strategies in records of earlier versions, which had no row for the round before a block
@@ -383,7 +384,7 @@ class Simulation(Generic[Number]):
         most_rounds = validation.MOST_ROUNDS - self.rounds
         end = self.rounds + validation.whole_number("rounds", rounds, least=1, most=most_rounds)
         self._trajectories.refuse_beyond_limit(end)
-        pace, most = 1, self._most_rounds()
+        pace, most = max(1, FIRST_PIECE // (self.replicas * sum(self.game.sizes))), self._most_rounds()
         most_threads = 1 if any(self._python) else min(self._shares, _processors())
         if threads is None:
             threads = most_threads
@@ -509,7 +510,13 @@ class Simulation(Generic[Number]):
             sums, row = kept[k]
             return sums.row(row)
 
-        return Moments(self.game, rounds, sums_at, totals=totals)
+        def stacked(name: str) -> NDArray[np.float64]:
+            rows = [getattr(sums[replica], name) for _, sums in self._kept]
+            if len(earlier) < len(kept):  # the last checkpoint is now
+                rows[-1] = rows[-1][:-1]
+            return np.concatenate([*rows, getattr(now, name)[np.newaxis]])
+
+        return Moments(self.game, rounds, sums_at, stacked, totals)
 
     @property
     def checkpoint_rounds(self) -> NDArray[np.int64]:

@@ -14,7 +14,14 @@ from numpy.typing import ArrayLike, NDArray
 from gamesim.deprecated import Renamed
 from gamesim.engine.compiled import Integers, Vector, kernel, part
 from gamesim.engine.layout import IntegerLayout
-from gamesim.engine.matrices import contract
+from gamesim.engine.matrices import (
+    PARTS,
+    aligned,
+    contract,
+    contract_in_parts,
+    count_nonzero,
+    multiply_both_sides,
+)
 from gamesim.errors import InputError
 from gamesim.formatting import amount, memory, number, one_line
 from gamesim.notebook import ROWS, Rows, card, some
@@ -25,6 +32,7 @@ __all__ = ["Game", "Table"]
 MOST_PAYOFF_BYTES = 2**33  # for all payoffs of one game
 MOST_TABLE_PLAYERS = 63  # NumPy arrays have at most 64 axes, and one is the player whose payoff it is
 FEW_PLAYERS = 4  # players that a summary of a game names
+FEWEST_OPPOSITE = 16  # actions of each player from which one pass over the table for both is faster
 LARGEST_PAYOFF = 1e150  # in absolute value, so that products and squares of payoffs stay finite
 
 Arrays = Mapping[str, np.ndarray[Any, Any]]  # the arrays that define a game, by name
@@ -170,8 +178,8 @@ class Game:
         Examples
         --------
         >>> integers, numbers, scratch = Table.from_payoffs([[[0, 2, 4]], [[1, 3, 9]]]).kernel_arrays()
-        >>> integers.tolist(), numbers.tolist(), scratch  # players and sizes; losses, a player's action varies fastest
-        ([2, 1, 3], [1.0, 0.0, -1.0, 1.0, 0.5, -1.0], 3)
+        >>> integers.tolist(), numbers.tolist(), scratch  # players, 0, sizes; losses, a player's action varies fastest
+        ([2, 0, 1, 3], [1.0, 0.0, -1.0, 1.0, 0.5, -1.0], 3)
         """
         raise NotImplementedError
 
@@ -281,17 +289,36 @@ class Game:
 
 class _Sizes(NamedTuple):
     players: int
+    opposite: int  # 1 if there are two players, whose losses are opposite, see `Table.opposite`
     sizes: Integers
 
 
-_SIZES = IntegerLayout(_Sizes, "", players="int", sizes="players")
+_SIZES = IntegerLayout(_Sizes, "", players="int", opposite="int", sizes="players")
 _sizes_view = _SIZES.view
+
+
+@kernel
+def _opposite_losses(sizes: Integers, data: Vector, scratch: Vector, profile: Vector, losses: Vector) -> None:
+    """Multiply the second player's table with both strategies in one pass, unless many actions have no weight."""
+    rows, columns = sizes[0], sizes[1]
+    left, right = part(profile, 0, rows), part(profile, rows, rows + columns)
+    beside, below = part(losses, 0, rows), part(losses, rows, rows + columns)
+    first, second = part(data, 0, rows * columns), part(data, rows * columns, 2 * rows * columns)
+    parts = part(scratch, 0, PARTS * rows)
+    if 8 * (count_nonzero(left) * columns + count_nonzero(right) * rows) >= 7 * rows * columns:
+        multiply_both_sides(left, second, right, beside, below, parts)
+    else:
+        contract_in_parts(right, first, beside, part(scratch, scratch.size - columns, scratch.size), parts)
+        contract(left, second, below, part(scratch, scratch.size - rows, scratch.size))
 
 
 @kernel
 def _table_losses(integers: Integers, data: Vector, scratch: Vector, profile: Vector, losses: Vector) -> None:
     """Contract each player's table with the others' strategies; the player's axis is last and remains."""
-    players, sizes = _sizes_view(integers)
+    players, opposite, sizes = _sizes_view(integers)
+    if opposite == 1:
+        _opposite_losses(sizes, data, scratch, profile, losses)
+        return
     cells = 1
     for player in range(players):
         cells *= sizes[player]
@@ -451,6 +478,24 @@ class Table(Game):
         """
         return as_losses(self.payoffs, self.middle, self.scale)
 
+    @cached_property
+    def opposite(self) -> bool:
+        """Return whether two players of many actions have opposite losses.
+
+        Their losses in [-1, 1] then add up to exactly 0 in every action profile, and the kernel multiplies one table
+        with both strategies. It takes 16 actions each for this to be faster.
+
+        Examples
+        --------
+        >>> from gamesim import games
+        >>> games.make("zero-sum", actions=100).opposite, games.make("uniform", actions=100).opposite
+        (True, False)
+        """
+        if len(self.sizes) != 2 or min(self.sizes) < FEWEST_OPPOSITE:
+            return False
+        first, second = as_losses(self.payoffs, self.middle, self.scale)
+        return bool((first == -second).all())
+
     def own_last(self) -> list[NDArray[np.float64]]:
         """Return each player's table of losses, with the player's own axis last.
 
@@ -471,7 +516,7 @@ class Table(Game):
 
     @cached_property
     def _kernel_arrays(self) -> tuple[Integers, Vector, int]:
-        return table_kernel_arrays(as_losses(self.payoffs, self.middle, self.scale))
+        return table_kernel_arrays(as_losses(self.payoffs, self.middle, self.scale), self.opposite)
 
 
 def as_losses(payoffs: NDArray[np.float64], middle: Vector, scale: Vector) -> NDArray[np.float64]:
@@ -491,15 +536,12 @@ def _own_last(losses: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     return [np.moveaxis(table, player, -1) for player, table in enumerate(losses)]
 
 
-def table_kernel_arrays(losses: NDArray[np.float64]) -> tuple[Integers, Vector, int]:
+def table_kernel_arrays(losses: NDArray[np.float64], opposite: bool) -> tuple[Integers, Vector, int]:
     """Return the arrays that the kernel of a `Table` reads, given one table of losses per player."""
     sizes = losses.shape[1:]
-    scratch = max(sizes) + (0 if len(sizes) <= 2 else losses[0].size // min(sizes))
-    return (
-        _SIZES.pack(players=len(sizes), sizes=sizes),
-        np.concatenate([table.ravel() for table in _own_last(losses)]),
-        scratch,
-    )
+    scratch = max(sizes) + (PARTS * sizes[0] if opposite else 0 if len(sizes) <= 2 else losses[0].size // min(sizes))
+    numbers = np.concatenate([table.ravel() for table in _own_last(losses)], out=aligned(losses.size))
+    return _SIZES.pack(players=len(sizes), opposite=int(opposite), sizes=sizes), numbers, scratch
 
 
 def _as_tensors(payoffs: Any) -> list[NDArray[np.float64]]:

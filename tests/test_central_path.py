@@ -66,7 +66,7 @@ def test_distances_and_welfare_are_those_of_highs(
     for seed in range(3):
         game, joint = random_game(sizes, seed), random_joint(sizes, seed)
         incentives = Incentives(game, kind)
-        found = total_variation.central(incentives, joint, monotonic() + 60)
+        found = total_variation.central(Constraints(incentives), joint, monotonic() + 60)
         assert found.solved
         assert found.distance == pytest.approx(total_variation.direct(incentives, joint).distance, abs=1e-8)
         assert found.nearest is not None and incentives.gains(found.nearest).max() <= 1e-9
@@ -88,7 +88,7 @@ def test_bounds_hold_whenever_time_runs_out() -> None:
     game, joint = random_game((6, 5), 2), random_joint((6, 5), 2)
     incentives = Incentives(game, "ce")
     expected = total_variation.direct(incentives, joint).distance
-    found = total_variation.central(incentives, joint, monotonic() - 1)
+    found = total_variation.central(Constraints(incentives), joint, monotonic() - 1)
     assert found.lower <= expected <= found.upper and not found.solved
     program, lower = Program(Constraints(incentives), np.zeros(int(incentives.live.sum())), joint.ravel()), 0.0
     for _ in range(8):
@@ -97,3 +97,21 @@ def test_bounds_hold_whenever_time_runs_out() -> None:
         assert bound <= expected + 1e-12
         lower = max(lower, bound)
     assert lower > 0.9 * expected
+
+
+@pytest.mark.parametrize("kind", EQUILIBRIUM_KINDS)
+def test_a_path_that_starts_inside_stays_there(kind: EquilibriumKind) -> None:
+    game, joint = random_game((7, 5), 3), random_joint((7, 5), 3)
+    incentives = Incentives(game, kind)
+    constraints = Constraints(incentives)
+    assert constraints.inside is not None and constraints.gains(constraints.inside).max() < 0
+    expected = total_variation.direct(incentives, joint).distance
+    live = incentives.live
+    program = Program(constraints, np.zeros(int(live.sum())), joint.ravel()[live], constraints.inside)
+    for _ in range(12):
+        assert program.step(1e-6)
+        q = np.zeros(joint.size)
+        q[live] = program.q
+        assert incentives.gains(q.reshape(joint.shape)).max() <= 1e-12
+        assert np.abs(q - joint.ravel()).sum() / 2 >= expected - 1e-9
+    assert np.abs(q - joint.ravel()).sum() / 2 == pytest.approx(expected, abs=1e-3)

@@ -22,7 +22,8 @@ from time import monotonic
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
+from scipy.linalg import LinAlgError, cholesky
+from scipy.linalg.blas import dtrsv
 
 from gamesim.engine.compiled import Integers, Vector
 from gamesim.measure.elimination import own_first
@@ -32,12 +33,13 @@ Matrix = NDArray[np.float64]
 Solver = Callable[[Vector], Vector]
 MOST_STEPS = 100  # about 25 are usual
 PATIENCE = 12  # steps without better bounds, after which only rounding errors are left
-STRONG = 1.0  # ratio of the two parts of a diagonal entry from which a constraint joins the factored system
-MOST_FACTORED = 6000  # unknowns of the largest system that is factored
+STRONG = 10.0  # ratio of the two parts of a diagonal entry from which a constraint joins the factored system
+MOST_FACTORED = 4500  # unknowns of the largest system that is factored
 MOST_PRODUCTS = 100  # conjugate gradient steps
 WORSE = 100.0  # ratio of two sizes of the error from which it is only rounding
 SHARES = (1e-15, 1e-13, 1e-11, 1e-9, 1e-7)  # of a matrix's diagonal that are added until it can be factored
-PREDICTOR, CORRECTOR, LAST = 1e-3, 1e-6, 1e-9  # relative errors of the solutions of Newton's equations
+PREDICTOR, CORRECTOR, LAST = 1e-2, 1e-3, 1e-6  # relative errors of the solutions of Newton's equations
+CENTRING = 4  # steps in which an equilibrium is looked for at which no constraint is tight; two are usual
 NEAR = 1e-4  # difference of the bounds from which the last accuracy is needed
 TINY = 1e-15  # probability that counts as 0
 SHORTER = 0.995  # share of the step to the boundary that is taken
@@ -67,6 +69,17 @@ class Constraints:
         player = np.searchsorted(starts, self.rows, side="right") - 1
         recommended, to = np.divmod(self.rows - starts[player], sizes[player])
         return player, recommended, to
+
+    @cached_property
+    def inside(self) -> Vector | None:
+        """Return an equilibrium at which no constraint is tight, near the centre of the set; None if none is found."""
+        program = Program(self, np.zeros(self.cells.size))
+        for _ in range(CENTRING):
+            if not program.step(CORRECTOR):
+                return None
+            if self.gains(program.q).max(initial=-np.inf) < 0:
+                return program.q
+        return None
 
     def over_game(self, q: Vector) -> Matrix:
         """Return numbers per live profile as an array of the game's shape."""
@@ -181,14 +194,17 @@ class Program:
     The amounts are kept on `holding`, which have the upper bounds `held`, and added on all live profiles.
     """
 
-    def __init__(self, constraints: Constraints, cost: Vector, held: Vector | None = None) -> None:
+    def __init__(
+        self, constraints: Constraints, cost: Vector, held: Vector | None = None, start: Vector | None = None
+    ) -> None:
+        """Start from an equilibrium at which no constraint is tight, if there is one, and stay inside from then on."""
         self.constraints = constraints
         count = constraints.cells.size
         self.holding = np.zeros(0, dtype=np.int64) if held is None else np.flatnonzero(held > TINY)
         self.cells = np.concatenate([self.holding, np.arange(count)])
         self.cost = np.concatenate([np.full(self.holding.size, -1.0), cost])
         self.upper = np.zeros(0) if held is None else held[self.holding]
-        self.at = self._start()
+        self.at = self._start() if start is None else self._inside(start)
 
     def _start(self) -> Point:
         """Return a point at which all products of a bound's distance and its multiplier are equal."""
@@ -200,6 +216,15 @@ class Program:
         typical = np.sqrt(share * self.constraints.squares(np.full(count, 1 / count)))
         slacks = np.maximum(-self.constraints.gains(self.total(amounts)), np.maximum(typical / 2, TINY))
         return Point(amounts, kept, 1 / count / amounts, 1 / count / kept, slacks, 1 / count / slacks, 0.0)
+
+    def _inside(self, q: Vector) -> Point:
+        """Return a point whose amounts sum to an equilibrium at which no constraint is tight."""
+        own = q[self.holding]
+        kept = own * self.upper / (own + self.upper)
+        amounts = np.concatenate([kept, q])
+        amounts[self.upper.size + self.holding] -= kept
+        each, slacks, room = 1 / q.size, -self.constraints.gains(q), self.upper - kept
+        return Point(amounts, room, each / amounts, each / room, slacks, each / slacks, 0.0)
 
     def total(self, amounts: Vector) -> Vector:
         """Return the sum of the amounts per live profile."""
@@ -219,8 +244,20 @@ class Program:
         products = at.amounts @ at.low + at.room @ at.high + at.slacks @ at.y
         return float(products / (at.amounts.size + at.room.size + at.y.size))
 
-    def step(self, accuracy: float, deadline: float = np.inf) -> None:
-        """Move to the next point: a step towards products of 0 shows how far they can fall, then comes the real one."""
+    def step(self, accuracy: float, deadline: float = np.inf) -> bool:
+        """Move to the next point and return whether there is one, or only rounding errors are left."""
+        with np.errstate(all="ignore"):
+            try:
+                at = self._next(accuracy, deadline)
+            except ArithmeticError:
+                return False
+        if not np.isfinite(at.amounts).all() or not np.isfinite(at.y).all():
+            return False
+        self.at = at
+        return True
+
+    def _next(self, accuracy: float, deadline: float) -> Point:
+        """Return the next point: a step towards products of 0 shows how far they can fall, then comes the real one."""
         at, most = self.at, self.upper.size
         inverse = at.low / at.amounts
         inverse[:most] += at.high / at.room
@@ -257,7 +294,7 @@ class Program:
         target = (after / (before * (at.amounts.size + most + at.y.size))) ** 3 * before
         d, dl, dh, ds, dy, level = direction(accuracy, target - d * dl, target + d[:most] * dh, target - ds * dy)
         primal, dual = (min(1.0, SHORTER * length) for length in self._longest(d, dl, dh, ds, dy))
-        self.at = Point(
+        return Point(
             at.amounts + primal * d,
             at.room - primal * d[:most],
             at.low + dual * dl,
@@ -279,9 +316,7 @@ class Program:
             least = min(least, upper - lower)
             if upper - lower <= enough or since == PATIENCE or monotonic() > deadline:
                 return
-            with np.errstate(all="ignore"):
-                self.step(CORRECTOR if upper - lower > NEAR else LAST, deadline)
-            if not np.isfinite(self.at.amounts).all() or not np.isfinite(self.at.y).all():
+            if not self.step(CORRECTOR if upper - lower > NEAR else LAST, deadline):
                 return
 
     def _longest(self, d: Vector, dl: Vector, dh: Vector, ds: Vector, dy: Vector) -> tuple[float, float]:
@@ -482,8 +517,8 @@ def factored(matrix: Matrix) -> Solver:
     for share in SHARES:
         matrix[np.diag_indices_from(matrix)] = 1 + share
         try:
-            factor = cho_factor(matrix, lower=True, check_finite=False)
+            root = cholesky(matrix, lower=True, check_finite=False)
         except LinAlgError:
             continue
-        return lambda right: scale * cho_solve(factor, scale * right, check_finite=False)
+        return lambda right: scale * dtrsv(root, dtrsv(root, scale * right, lower=1), lower=1, trans=1)
     raise ArithmeticError("the Newton equations are singular: the program was not solved")

@@ -164,6 +164,11 @@ class Polytope:
         """
         return self.incentives.system()
 
+    @cached_property
+    def _constraints(self) -> Constraints:
+        """Return products with the constraints, which both ends of a range share."""
+        return Constraints(self.incentives)
+
     def contains(self, joint: ArrayLike, tolerance: float = INSIDE) -> Membership:
         """Test whether a joint distribution is an equilibrium.
 
@@ -352,7 +357,7 @@ class Polytope:
     def _central_optimum(self, value: Vector) -> Vector:
         """Maximise value · q with a proof: the value is at most max(value - Gᵀy) for any multipliers y ≥ 0."""
         incentives, live = self.incentives, self.incentives.live
-        program = Program(Constraints(incentives), -value)
+        program = Program(self._constraints, -value, start=self._constraints.inside)
         best, lower, upper = np.zeros(value.size), -np.inf, np.inf
 
         def prove(q: Vector, y: Vector) -> tuple[float, float]:

@@ -240,10 +240,11 @@ def direct(
     return replace(found, upper=1.0)
 
 
-def central(incentives: Incentives, joint: NDArray[np.float64], deadline: float) -> DistanceBounds:
+def central(constraints: Constraints, joint: NDArray[np.float64], deadline: float) -> DistanceBounds:
     """Follow the central path of the whole linear program; return the bounds at the end, also if time runs out."""
+    incentives = constraints.incentives
     live, flat = incentives.live, joint.ravel()
-    program = Program(Constraints(incentives), np.zeros(int(live.sum())), flat[live])
+    program = Program(constraints, np.zeros(constraints.cells.size), flat[live], constraints.inside)
     best = NOTHING_KNOWN
 
     def prove(q: Vector, y: Vector) -> tuple[float, float]:
@@ -253,7 +254,7 @@ def central(incentives: Incentives, joint: NDArray[np.float64], deadline: float)
         target = np.zeros(flat.size)
         target[live] = q
         away = float(np.abs(target - flat).sum() / 2)
-        fits = away >= lower - SAME and program.constraints.gains(q).max(initial=0.0) <= VIOLATED
+        fits = away >= lower - SAME and constraints.gains(q).max(initial=0.0) <= VIOLATED
         if upper == 1 or (fits and away < upper):
             best = DistanceBounds(lower, away if fits else 1.0, target.reshape(joint.shape))
         else:
@@ -313,6 +314,7 @@ class Search:
 
     def __init__(self, incentives: Incentives) -> None:
         self.incentives = incentives
+        self._constraints = Constraints(incentives)
         self._failed = False
         self._forget()
 
@@ -339,7 +341,7 @@ class Search:
             pass
         self._failed = True
         self._forget()
-        found = central(self.incentives, joint, deadline)
+        found = central(self._constraints, joint, deadline)
         return found if found.solved else replace(found, lower=min(max(found.lower, best.lower), found.upper))
 
     def _steps(self, joint: NDArray[np.float64], deadline: float) -> Iterator[DistanceBounds]:
@@ -454,6 +456,8 @@ def _equilibria_at_hand(
         yield pure.reshape(joint.shape)
     if target is not None:
         yield target
+        if incentives.gains(target).max() <= VIOLATED:
+            return
     try:
         interior = incentives.interior(deadline)
     except ArithmeticError:

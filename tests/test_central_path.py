@@ -10,6 +10,7 @@ from gamesim import equilibrium
 from gamesim.measure import central_path, polytope, total_variation
 from gamesim.measure.central_path import Constraints, Equations, Program
 from gamesim.measure.incentives import EQUILIBRIUM_KINDS, EquilibriumKind, Incentives
+from gamesim.measure.linear_programs import SIMPLEX
 from tests.test_equilibrium import random_game, random_joint
 
 SIZES = [(4, 7), (9, 4), (3, 4, 2), (2, 3, 2, 3)]
@@ -68,7 +69,7 @@ def test_distances_and_welfare_are_those_of_highs(
         incentives = Incentives(game, kind)
         found = total_variation.central(Constraints(incentives), joint, monotonic() + 60)
         assert found.solved
-        assert found.distance == pytest.approx(total_variation.direct(incentives, joint).distance, abs=1e-8)
+        assert found.distance == pytest.approx(total_variation.direct(incentives, joint, SIMPLEX).distance, abs=1e-8)
         assert found.nearest is not None and incentives.gains(found.nearest).max() <= 1e-9
         assert np.abs(found.nearest - joint).sum() / 2 == pytest.approx(found.distance, abs=1e-12)
         assert found.lower <= found.upper
@@ -87,7 +88,7 @@ def test_distances_and_welfare_are_those_of_highs(
 def test_bounds_hold_whenever_time_runs_out() -> None:
     game, joint = random_game((6, 5), 2), random_joint((6, 5), 2)
     incentives = Incentives(game, "ce")
-    expected = total_variation.direct(incentives, joint).distance
+    expected = total_variation.direct(incentives, joint, SIMPLEX).distance
     found = total_variation.central(Constraints(incentives), joint, monotonic() - 1)
     assert found.lower <= expected <= found.upper and not found.solved
     program, lower = Program(Constraints(incentives), np.zeros(int(incentives.live.sum())), joint.ravel()), 0.0
@@ -105,7 +106,7 @@ def test_a_path_that_starts_inside_stays_there(kind: EquilibriumKind) -> None:
     incentives = Incentives(game, kind)
     constraints = Constraints(incentives)
     assert constraints.inside is not None and constraints.gains(constraints.inside).max() < 0
-    expected = total_variation.direct(incentives, joint).distance
+    expected = total_variation.direct(incentives, joint, SIMPLEX).distance
     live = incentives.live
     program = Program(constraints, np.zeros(int(live.sum())), joint.ravel()[live], constraints.inside)
     for _ in range(12):

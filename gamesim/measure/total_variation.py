@@ -11,6 +11,7 @@ equilibrium is an upper bound. They coincide if the program was solved, and brac
 """
 
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import lcm
@@ -25,8 +26,9 @@ from gamesim.formatting import number
 from gamesim.measure import rational
 from gamesim.measure.central_path import Constraints, Program
 from gamesim.measure.incentives import VIOLATED, Incentives, incentives_of, pure_nash
-from gamesim.measure.linear_programs import INTERIOR, SECONDS, SIMPLEX, minimise
+from gamesim.measure.linear_programs import INTERIOR, SECONDS, SIMPLEX, dual_simplex, minimise
 
+SMALL = 40  # live profiles up to which a dense tableau is faster than HiGHS, by far (measured)
 INTERIOR_FROM = 1000  # cells from which interior point beats simplex for CE (measured; d = 32)
 KEPT = 512  # solutions of a small program: a report needs the distances along a run, and then the nearest equilibria
 SEARCH_FROM = {"ce": 2**15, "cce": 2**14}  # entries from which the search is faster (measured)
@@ -205,20 +207,44 @@ def faster_method(incentives: Incentives) -> str:
     return INTERIOR if incentives.kind == "ce" and incentives.game.cells >= INTERIOR_FROM else SIMPLEX
 
 
+def small(incentives: Incentives, joint: NDArray[np.float64]) -> DistanceBounds:
+    """Solve the whole linear program with a dense tableau.
+
+    The sum of the target may fall below 1: a multiple of it is as near. The mass of profiles that carry none in any
+    equilibrium moves in any case.
+    """
+    flat, cells = joint.ravel(), np.flatnonzero(incentives.live)
+    kept, size = np.where(incentives.live, flat, 0.0), cells.size
+    outside, system = flat - kept, incentives.dense[:, cells]
+    ones, identity = np.ones(size), np.eye(size)
+    rows = np.block([[-system, system], [-ones, ones], [identity, np.zeros((size, size))]])
+    limits = np.concatenate([-(system @ kept[cells]), [outside.sum()], flat[cells]])
+    solution = dual_simplex(np.repeat([1.0, 0.0], size), rows, limits)
+    taken, added, multipliers = outside.copy(), np.zeros(flat.size), np.zeros(incentives.starts[-1])
+    taken[cells], added[cells] = solution.point[:size], solution.point[size:]
+    multipliers[incentives.proper] = solution.multipliers[: incentives.proper.size]
+    return _Move(taken, added, 0.0, min(1.0, float(taken.sum())), multipliers).bounds(incentives, joint)
+
+
 def direct(
     incentives: Incentives, joint: NDArray[np.float64], method: str | None = None, deadline: float | None = None
 ) -> DistanceBounds:
-    """Solve the whole linear program at once, by simplex or interior point, or in rational arithmetic.
+    """Solve the whole linear program at once: with a dense tableau, by HiGHS, or in rational arithmetic.
 
     If this fails, return a lower bound and a target that may violate constraints.
     """
-    method = method or faster_method(incentives)
     deadline = monotonic() + SECONDS if deadline is None else deadline
     incentives.refuse_beyond_memory()
     flat, live = joint.ravel(), incentives.live
     if incentives.exact:
         return exact(incentives, joint, deadline)
     found = NOTHING_KNOWN
+    if method is None and live.sum() <= SMALL:
+        with suppress(ArithmeticError):  # HiGHS is slower, but gives up later
+            found = small(incentives, joint)
+        if found.solved:
+            return found
+    method = method or faster_method(incentives)
     for presolve in (True, False):
         try:
             move = _Move.cheapest(

@@ -22,8 +22,6 @@ from time import monotonic
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cholesky
-from scipy.linalg.blas import dtrsv
 
 from gamesim.engine.compiled import Integers, Vector
 from gamesim.measure.elimination import own_first
@@ -511,6 +509,9 @@ def factored(matrix: Matrix) -> Solver:
     """Factor a matrix that is positive definite up to rounding, and return a function that solves its equations."""
     if not matrix.size:
         return lambda right: right
+    from scipy.linalg import LinAlgError, cholesky  # not every command solves large programs
+    from scipy.linalg.blas import dtrsv
+
     scale = 1 / np.sqrt(np.diag(matrix))
     matrix *= scale
     matrix *= scale[:, None]

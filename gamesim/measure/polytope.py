@@ -10,7 +10,6 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import block_array, csr_array, eye_array
-from scipy.spatial import ConvexHull, HalfspaceIntersection
 
 from gamesim.deprecated import Renamed
 from gamesim.engine.compiled import Vector
@@ -541,6 +540,8 @@ class Polytope:
             return 1.0
         if self.dimension == 1:
             return float(np.ptp(corners))
+        from scipy.spatial import ConvexHull  # slow to import, and few commands need it
+
         return float(
             ConvexHull(corners, qhull_options="QJ").volume
         )  # joggled by about 1e-11, as vertices may be degenerate
@@ -601,6 +602,8 @@ class Polytope:
         lengths = np.linalg.norm(normals, axis=1)
         normals, rooms = normals / lengths[:, None], rooms / lengths
         cone = np.column_stack([normals, -rooms])
+        from scipy.spatial import HalfspaceIntersection
+
         found = HalfspaceIntersection(cone, np.zeros(dimension), qhull_options="QJ").intersections
         corners = []
         for point in found:

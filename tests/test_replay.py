@@ -17,6 +17,7 @@ from gamesim.formatting import number
 from gamesim.report import replay
 from gamesim.report import summary as report
 from gamesim.report.html import report_html
+from gamesim.user_learners import UserLearner
 from gamesim.views import equilibria, frames
 from tests.chromium import PROGRAM, Page, wait
 
@@ -62,6 +63,19 @@ FAULTS = """(view) => new Promise((done) => {
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
 SIZES = [(390, 844), (1366, 768), (1920, 1080)]
 in_browser = pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed")
+
+
+class Alternating:
+    """A learner that plays its two actions in turn."""
+
+    def __init__(self, actions: int, first: int) -> None:
+        self.strategy = np.eye(actions)[first]
+
+    def play(self) -> Any:
+        return self.strategy
+
+    def observe(self, loss: Any) -> None:
+        self.strategy = self.strategy[::-1].copy()
 
 
 def report_of(record: Record, title: str = "") -> str:
@@ -158,6 +172,14 @@ def test_replicas_are_replayed_as_a_cloud() -> None:
     assert len(cloud["strategies"]) == 8 and sum(cloud["endings"][-1].values()) == 8
     assert cloud["endings"][-1] == record.endings()
     assert "the first of 8 runs" in html
+
+
+def test_learners_in_python_are_replayed_without_a_portrait() -> None:
+    record = gamesim.simulate("chicken", [UserLearner(Alternating, {"first": 1}), "hedge"], rounds=20)
+    (shape, *_), found = contents(report_of(record))
+    assert shape["lacks"] == ["portrait", "cloud"]
+    assert shape["runs"][0]["learners"] == ["Alternating(first=1)", "hedge"]
+    assert len(found) == len(frames.of_record(record, 1))
 
 
 def test_the_same_record_gives_the_same_bytes_and_no_markup() -> None:

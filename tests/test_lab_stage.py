@@ -439,12 +439,14 @@ def test_the_whole_course_fits_on_the_screen(page: Page, lab: Lab) -> None:
         assert 0 <= left < right <= size[0] and bottom <= size[1]
         page.key("Escape")
         assert page.run("document.querySelector('#course').hidden")
-    page.resize(1366, 768)
     page.run("WebSocket.prototype.send = () => {}")  # the lessons are read, not run
     names = [lesson.scenario for group in course() for lesson in group.lesson]
-    bottoms = page.run(f"({BOTTOMS})({names!r})")
-    assert len(bottoms) == 5 * len(names)
-    assert [one for one in bottoms if not 0 < one[2] <= 768] == []  # no step of any lesson is cut off
+    for width in (1366, 1024):
+        page.resize(width, 768)
+        bottoms = page.run(f"({BOTTOMS})({names!r})")
+        assert len(bottoms) == 5 * len(names)
+        assert [one for one in bottoms if not 0 < one[2] <= 768] == []  # no step is cut off
+        page.key("p")  # large letters, and back
 
 
 def test_technical_words_open_the_glossary(page: Page, lab: Lab) -> None:

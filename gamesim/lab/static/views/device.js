@@ -267,7 +267,7 @@ function tetrahedron(context, place, feed, joint, obeyed) {
     const below = y > place.y ? 1 : -1;
     const half = Math.min(context.measureText(words).width, place.width) / 2;
     const inside = Math.max(half + 2, Math.min(place.width - half - 2, x));
-    text(context, words, inside, y + below * theme().size * 0.8, { align: "center", most: place.width, colour: theme().text });
+    text(context, words, inside, y + below * theme().size * 0.8, { align: "center", most: place.width, colour: theme().text, halo: true });
   });
   font(context);
   dot(context, at(inSpace(joint)), 9, { fill: obeyed ? theme().ce : BROKEN, stroke: theme().text });

@@ -120,7 +120,7 @@ def sequences(width: int, rounds: int, random: np.random.Generator) -> list[Arra
 @pytest.mark.parametrize("scale", SCALES)
 @pytest.mark.parametrize("clock", [BLOCKS, CONTINUOUS])
 def test_regret_stays_within_the_lemma_for_every_comparator(clock: int, scale: float) -> None:
-    row = Row(clock, 300, scale)
+    row = Row(clock, 150, scale)
     for t, gradient in enumerate(sequences(150, 600, np.random.default_rng(2))):
         row.observe(gradient)
         if t % 100 == 99 or t < 10:

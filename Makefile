@@ -39,7 +39,7 @@ test: $(VENV)/test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 coverage: $(VENV)/test
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" --cov --cov-fail-under 71
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" --cov --cov-fail-under 72
 
 exact: $(VENV)/test
 	GAMESIM_EXACT=all OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 tests/test_exactness.py

@@ -240,7 +240,8 @@ def test_every_round_can_be_shown_again(page: Page, lab: Lab) -> None:
     picture = "document.querySelector('#view-strategies canvas[role=img]').toDataURL()"
     play_out(page)
     end = text(page, "#gap_ce-0")
-    for place in (40, 900, 60):
+    for size, place in zip(SIZES, (40, 900, 60), strict=True):
+        page.resize(*size)
         scrub_to(page, place, 2000)
         page.until(f"{WORD} === 'Play' && {near(place)}")
         there = rounds(page)
@@ -500,7 +501,7 @@ def _are_saved(folder: Path, pattern: str) -> bool:
     return len(list(folder.glob(pattern))) == len(ALL)
 
 
-@pytest.mark.parametrize("size", SIZES[:2])
+@pytest.mark.parametrize("size", SIZES)
 def test_every_picture_can_be_saved(page: Page, lab: Lab, tmp_path: Path, size: tuple[int, int]) -> None:
     page.resize(*size)
     page.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))

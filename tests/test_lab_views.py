@@ -1,4 +1,4 @@
-"""The lab's phase portrait, cloud of runs and correlating device, in Chromium, against Python."""
+"""The lab's phase portrait, cloud of runs and correlating device, in Chromium at three sizes, against Python."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from gamesim.lab.limits import simulated
 from gamesim.scenario import Scenario
 from tests import lab_browser
 from tests.chromium import PROGRAM, Page
-from tests.lab_browser import play_out, scenario_in_address, visit
+from tests.lab_browser import SETTLED, play_out, scenario_in_address, visit
 from tests.lab_server import Lab
 
 lab, browser, page = lab_browser.lab, lab_browser.browser, lab_browser.page  # fixtures
@@ -21,7 +21,7 @@ pytestmark = [
     pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed"),
 ]
 
-SIZES = [(390, 844), (1366, 768)]
+SIZES = [(390, 844), (1366, 768), (1920, 1080)]
 BATTLE = {
     "rounds": 2000,
     "game": {"name": "battle-of-the-sexes"},
@@ -50,6 +50,21 @@ def inks(page: Page, view: str) -> int:
             " return new Set(new Uint32Array(data.buffer)).size; })()"
         )
     )
+
+
+def is_drawn_at_all_sizes(page: Page, view: str) -> bool:
+    """Return whether a view is drawn, and nothing is wider than the screen, at each size."""
+    for size in SIZES:
+        page.resize(*size)
+        page.run(SETTLED)
+        wide = page.run("document.scrollingElement.scrollWidth")
+        left, right = page.run(
+            f"(({{ left, right }}) => [left, right])"
+            f"(document.querySelector('#view-{view} canvas').getBoundingClientRect())"
+        )
+        if wide > size[0] or not 0 <= left < right <= size[0] or inks(page, view) <= 20:
+            return False
+    return True
 
 
 @pytest.mark.parametrize("size", SIZES, ids=str)
@@ -86,7 +101,7 @@ def test_many_runs_are_counted_at_the_round_shown(page: Page, lab: Lab) -> None:
     for shows in ("payoffs", "gaps", "strategies"):
         page.choose("#view-cloud select", shows)
         page.until(f'decodeURIComponent(location.hash).includes(\'"shows":"{shows}"\')')
-        assert inks(page, "cloud") > 20
+        assert is_drawn_at_all_sizes(page, "cloud")
 
 
 def test_the_device_reports_the_same_gains_as_python(page: Page, lab: Lab) -> None:
@@ -108,6 +123,7 @@ def test_the_device_reports_the_same_gains_as_python(page: Page, lab: Lab) -> No
     assert f"{worst.player} gains" in said and f"playing {worst.to} when {worst.recommended} is recommended" in said
     printed = float(said.split(" gains ")[1].split(" by ")[0])
     assert printed == pytest.approx(worst.gain, abs=2e-3) and float(number(printed)) == printed
+    assert is_drawn_at_all_sizes(page, "device")
 
 
 def test_dragging_the_point_moves_the_device(page: Page, lab: Lab) -> None:

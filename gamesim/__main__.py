@@ -1,5 +1,6 @@
 """The command `gamesim`, also as `python -m gamesim`: Ctrl-C ends it without a traceback, at whatever moment."""
 
+import gc
 import os
 import signal
 import sys
@@ -10,6 +11,8 @@ from gamesim.cli.exit_codes import INTERRUPTED
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
+RARELY = (100_000, 50, 50)  # imports and figures make many objects and few cycles: collect them less often than usual
+
 
 def start() -> int:
     """Run the command line and return its exit code."""
@@ -17,6 +20,7 @@ def start() -> int:
     if handled:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # a KeyboardInterrupt during an import prints a traceback
     sys.unraisablehook = _end_if_interrupted
+    gc.set_threshold(*RARELY)
     from gamesim.cli.main import main
 
     if handled:
@@ -24,6 +28,7 @@ def start() -> int:
     code = main()
     if handled:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # all is written; the interpreter takes a moment to exit
+    gc.freeze()  # the interpreter looks for cycles once more before it exits
     return code
 
 

@@ -1,16 +1,16 @@
 """Test linear programs over equilibria against HiGHS, and products of constraints against matrices."""
 
 from time import monotonic
-from typing import Any
 
 import numpy as np
 import pytest
 from scipy.optimize import linprog
 
 from gamesim import equilibrium
-from gamesim.measure import polytope, total_variation
-from gamesim.measure.central_path import ByCells, ByConstraints, Constraints, Program
+from gamesim.measure import central_path, polytope, total_variation
+from gamesim.measure.central_path import Constraints, Equations, Program
 from gamesim.measure.incentives import EQUILIBRIUM_KINDS, EquilibriumKind, Incentives
+from gamesim.measure.linear_programs import SIMPLEX
 from tests.test_equilibrium import random_game, random_joint
 
 SIZES = [(4, 7), (9, 4), (3, 4, 2), (2, 3, 2, 3)]
@@ -29,24 +29,33 @@ def test_products_are_those_of_the_sparse_system(sizes: tuple[int, ...], kind: E
     assert constraints.squares(weights) == pytest.approx(np.diag(whole))
     chosen = np.flatnonzero(random.random(y.size) < 0.6)
     assert constraints.products(weights, chosen) == pytest.approx(whole[np.ix_(chosen, chosen)])
-    if kind == "ce" and len(sizes) == 2:
-        assert constraints.cell_products(y) == pytest.approx((system.T * y) @ system)
+    assert constraints.columns(y) == pytest.approx(np.diag((system.T * y) @ system))
 
 
-@pytest.mark.parametrize("sizes", [(4, 7), (9, 4)])
-def test_both_forms_of_the_newton_equations_have_one_solution(sizes: tuple[int, ...]) -> None:
-    constraints = Constraints(Incentives(random_game(sizes, 1), "ce"))
+@pytest.mark.parametrize("kind", EQUILIBRIUM_KINDS)
+@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize(("strong", "most"), [(0.0, 6000), (1.0, 6000), (0.1, 3), (1e9, 6000)])
+def test_newton_equations_are_solved_whatever_is_factored(
+    sizes: tuple[int, ...], kind: EquilibriumKind, strong: float, most: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(central_path, "STRONG", strong)
+    monkeypatch.setattr(central_path, "MOST_FACTORED", most)
+    constraints = Constraints(Incentives(random_game(sizes, 1), kind))
     cells, rows, random = constraints.cells.size, constraints.rows.size, np.random.default_rng(2)
-    weights, ratio, alone, ahead = (random.random(count) + 0.1 for count in (cells, rows, cells, rows))
-    forms: list[Any] = [
-        ByCells(constraints, weights, ratio),
-        ByConstraints(constraints, weights, ratio, np.arange(0, rows, 2)),
-    ]
-    (dy, slope, level), (other, steeper, higher) = (form.solve(alone, ahead, 0.3, 1e-12, np.inf) for form in forms)
-    assert dy == pytest.approx(other, abs=1e-8)
-    assert slope == pytest.approx(steeper, abs=1e-8)
-    assert level == pytest.approx(higher, abs=1e-8)
-    assert -(alone + weights * slope).sum() == pytest.approx(0.3)
+    weights, ratio, alone, ahead = (10 ** random.uniform(-2, 1, count) for count in (cells, rows, cells, rows))
+    system, ones = constraints.incentives.rows(constraints.rows).toarray()[:, constraints.cells], np.ones((1, cells))
+    matrix = np.block(
+        [
+            [np.diag(1 / weights), system.T, ones.T],
+            [system, -np.diag(ratio), np.zeros((rows, 1))],
+            [ones, np.zeros((1, rows + 1))],
+        ]
+    )
+    expected = np.linalg.solve(matrix, np.concatenate([-alone / weights, -ahead, [0.3]]))
+    dy, slope, level = Equations(constraints, weights, ratio).solve(alone, ahead, 0.3, 1e-12, np.inf)
+    assert -(alone + weights * slope) == pytest.approx(expected[:cells], abs=1e-8)
+    assert dy == pytest.approx(expected[cells:-1], abs=1e-8)
+    assert level == pytest.approx(expected[-1], abs=1e-8)
 
 
 @pytest.mark.parametrize("kind", EQUILIBRIUM_KINDS)
@@ -58,9 +67,9 @@ def test_distances_and_welfare_are_those_of_highs(
     for seed in range(3):
         game, joint = random_game(sizes, seed), random_joint(sizes, seed)
         incentives = Incentives(game, kind)
-        found = total_variation.central(incentives, joint, monotonic() + 60)
+        found = total_variation.central(Constraints(incentives), joint, monotonic() + 60)
         assert found.solved
-        assert found.distance == pytest.approx(total_variation.direct(incentives, joint).distance, abs=1e-8)
+        assert found.distance == pytest.approx(total_variation.direct(incentives, joint, SIMPLEX).distance, abs=1e-8)
         assert found.nearest is not None and incentives.gains(found.nearest).max() <= 1e-9
         assert np.abs(found.nearest - joint).sum() / 2 == pytest.approx(found.distance, abs=1e-12)
         assert found.lower <= found.upper
@@ -79,8 +88,8 @@ def test_distances_and_welfare_are_those_of_highs(
 def test_bounds_hold_whenever_time_runs_out() -> None:
     game, joint = random_game((6, 5), 2), random_joint((6, 5), 2)
     incentives = Incentives(game, "ce")
-    expected = total_variation.direct(incentives, joint).distance
-    found = total_variation.central(incentives, joint, monotonic() - 1)
+    expected = total_variation.direct(incentives, joint, SIMPLEX).distance
+    found = total_variation.central(Constraints(incentives), joint, monotonic() - 1)
     assert found.lower <= expected <= found.upper and not found.solved
     program, lower = Program(Constraints(incentives), np.zeros(int(incentives.live.sum())), joint.ravel()), 0.0
     for _ in range(8):
@@ -89,3 +98,21 @@ def test_bounds_hold_whenever_time_runs_out() -> None:
         assert bound <= expected + 1e-12
         lower = max(lower, bound)
     assert lower > 0.9 * expected
+
+
+@pytest.mark.parametrize("kind", EQUILIBRIUM_KINDS)
+def test_a_path_that_starts_inside_stays_there(kind: EquilibriumKind) -> None:
+    game, joint = random_game((7, 5), 3), random_joint((7, 5), 3)
+    incentives = Incentives(game, kind)
+    constraints = Constraints(incentives)
+    assert constraints.inside is not None and constraints.gains(constraints.inside).max() < 0
+    expected = total_variation.direct(incentives, joint, SIMPLEX).distance
+    live = incentives.live
+    program = Program(constraints, np.zeros(int(live.sum())), joint.ravel()[live], constraints.inside)
+    for _ in range(12):
+        assert program.step(1e-6)
+        q = np.zeros(joint.size)
+        q[live] = program.q
+        assert incentives.gains(q.reshape(joint.shape)).max() <= 1e-12
+        assert np.abs(q - joint.ravel()).sum() / 2 >= expected - 1e-9
+    assert np.abs(q - joint.ravel()).sum() / 2 == pytest.approx(expected, abs=1e-3)

@@ -11,7 +11,8 @@ from gamesim import equilibrium
 from gamesim.game import Table
 from gamesim.measure import total_variation
 from gamesim.measure.incentives import EquilibriumKind, Incentives
-from gamesim.measure.linear_programs import INTERIOR, SIMPLEX
+from gamesim.measure.linear_programs import INTERIOR, SIMPLEX, dual_simplex
+from tests.seeds import seeds
 from tests.test_equilibrium import random_game, random_joint
 
 pytestmark = pytest.mark.slow
@@ -86,7 +87,7 @@ def test_the_distance_is_that_of_the_literal_program(sizes: tuple[int, ...], see
 @pytest.mark.parametrize("kind", ["ce", "cce"])
 @pytest.mark.parametrize("sizes", [(5, 7), (9, 4), (3, 4, 2), (4, 3, 5), (2, 3, 2, 3)])
 def test_the_search_agrees_with_the_whole_program(sizes: tuple[int, ...], kind: EquilibriumKind) -> None:
-    for seed in range(30):
+    for seed in seeds(10, 30):
         game = random_game(sizes, seed)
         incentives, joint = Incentives(game, kind), random_joint(sizes, seed)
         whole = total_variation.direct(incentives, joint)
@@ -130,7 +131,9 @@ def test_the_checkpoints_of_a_run_have_the_distances_of_each_alone() -> None:
 def test_simplex_and_interior_point_agree() -> None:
     game, joint = random_game((6, 5), 3), random_joint((6, 5), 4)
     for kind in ("ce", "cce"):
-        ways = [total_variation.direct(Incentives(game, kind), joint, way).distance for way in (SIMPLEX, INTERIOR)]
+        ways = [
+            total_variation.direct(Incentives(game, kind), joint, way).distance for way in (SIMPLEX, INTERIOR, None)
+        ]
         assert ways[0] == pytest.approx(ways[1], abs=1e-8)
         assert ways[0] > 0.01
 
@@ -161,3 +164,20 @@ def test_a_distance_to_a_convex_set(sizes: tuple[int, ...], seed: int, kind: Equ
     nearest = equilibrium.polytope(game, kind).nearest(joint)
     assert equilibrium.distance(game, nearest, kind) < 1e-7
     assert equilibrium.distance(game, joint, "cce") <= equilibrium.distance(game, joint, "ce") + 1e-8
+
+
+@pytest.mark.parametrize("kind", ["ce", "cce"])
+@pytest.mark.parametrize("sizes", [(2, 3), (4, 3), (6, 6), (3, 2, 4), (2, 2, 2, 3)])
+def test_a_dense_tableau_gives_the_literal_distance(sizes: tuple[int, ...], kind: EquilibriumKind) -> None:
+    random = np.random.default_rng(3)
+    ties = Table.from_payoffs(random.integers(0, 3, (len(sizes), *sizes)))  # degenerate
+    for game in (random_game(sizes, 2), ties):
+        joint = random_joint(sizes, 5)
+        found = total_variation.small(Incentives(game, kind), joint)
+        assert found.solved
+        assert found.distance == pytest.approx(literal_distance(game, joint, kind), abs=1e-8)
+
+
+def test_a_tableau_without_solution_raises() -> None:
+    with pytest.raises(ArithmeticError):
+        dual_simplex(np.ones(2), np.array([[1.0, 2.0]]), np.array([-1.0]))

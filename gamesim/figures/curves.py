@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.axis import Axis
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullLocator
+from matplotlib.ticker import Formatter, LogLocator, MaxNLocator, NullLocator
 from numpy.typing import NDArray
 from scipy.special import stdtrit
 
@@ -138,15 +138,23 @@ def log_ticks(axis: Axis, most: int = 6) -> None:
         if sum(low <= place <= high for place in ticks.tick_values(low, high)) > 2:
             break
     axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(FuncFormatter(lambda value, _: tick(value, plain=_all_plain(axis))))
+    axis.set_major_formatter(LogFigure())
 
 
-def _all_plain(axis: Axis) -> bool:
-    """Whether numbers can be written out on every logarithmic axis of the figure."""
-    figure = axis.get_figure(root=True)
-    every = [one for panel in figure.axes for one in (panel.xaxis, panel.yaxis)] if figure is not None else [axis]
-    ends = [end for one in every if one.get_scale() == "log" for end in one.get_view_interval()]
-    return min(ends) > PLAIN[0] and max(ends) < PLAIN[1]
+class LogFigure(Formatter):
+    """Write numbers out if this is possible on every logarithmic axis of the figure, and as powers of ten otherwise."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        """Return the label of one tick."""
+        return self.format_ticks([x])[0]
+
+    def format_ticks(self, values: Sequence[float]) -> list[str]:
+        """Return the labels of all ticks; the axes are looked at once."""
+        figure = self.axis.get_figure(root=True)
+        every = [one for panel in figure.axes for one in (panel.xaxis, panel.yaxis)] if figure else [self.axis]
+        ends = [end for one in every if one.get_scale() == "log" for end in one.get_view_interval()]
+        plain = min(ends) > PLAIN[0] and max(ends) < PLAIN[1]
+        return [tick(value, plain=plain) for value in values]
 
 
 def least_of(values: Mapping[str, float], zero: float) -> str:

@@ -14,7 +14,7 @@ from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull
+from scipy.spatial import ConvexHull, Delaunay
 
 from gamesim.errors import InputError
 from gamesim.figures.style import COLOURS, DARK, WIDTH, number, short, styled
@@ -232,8 +232,6 @@ def shading(shown: Portrait, places: Sequence[int], count: int) -> tuple[NDArray
     A pixel has the number of the place in `places` where runs end, counted from 1, or 0; and its strength, by speed,
     which is NaN outside the triangle.
     """
-    from scipy.ndimage import gaussian_filter
-
     dynamics = shown.dynamics
     top = 1.0 if dynamics.shape == "square" else float(CORNERS[2, 1])
     x, y = np.meshgrid((np.arange(count) + 0.5) / count, top * (np.arange(count) + 0.5) / count)
@@ -243,6 +241,8 @@ def shading(shown: Portrait, places: Sequence[int], count: int) -> tuple[NDArray
     strengths = FAINT + (FULL - FAINT) * np.sqrt(share)
     kinds = np.zeros(len(pixels), dtype=np.int64)
     if places:
+        from scipy.ndimage import gaussian_filter  # slow to import, and the phase space of a run has no places
+
         shares = _spread(project(dynamics, shown.lines[:, 0]), shown.ends[:, None] == np.array([-1, *places]), pixels)
         smooth = SMOOTH * count / np.sqrt(len(shown.lines))  # about the distance between two starting points
         shares = gaussian_filter(shares.reshape(count, count, -1), (smooth, smooth, 0)).reshape(len(pixels), -1)
@@ -255,13 +255,17 @@ def shading(shown: Portrait, places: Sequence[int], count: int) -> tuple[NDArray
 
 def _spread(points: Points, values: Points, pixels: Points) -> Points:
     """Return values at points, interpolated over pixels; outside the points' hull, those on its border."""
-    from scipy.interpolate import LinearNDInterpolator  # slow to import, and few runs have such a portrait
-
     middle = points.mean(axis=0)
     hull = ConvexHull(points)
     beyond = (pixels - middle) @ hull.equations[:, :2].T / -(hull.equations[:, :2] @ middle + hull.equations[:, 2])
     within = middle + (pixels - middle) / np.maximum(1.0 + 1e-9, beyond.max(axis=1, keepdims=True) * (1 + 1e-9))
-    return np.asarray(LinearNDInterpolator(points, values.astype(float))(within))
+    pieces = Delaunay(points)
+    piece = pieces.find_simplex(within)
+    to_weights = pieces.transform[piece]
+    first = np.einsum("pij,pj->pi", to_weights[:, :2], within - to_weights[:, 2])
+    weights = np.concatenate([first, 1 - first.sum(axis=1, keepdims=True)], axis=1)
+    spread: Points = np.einsum("pk,pkv->pv", weights, values.astype(float)[pieces.simplices[piece]])
+    return spread
 
 
 def _speeds(shown: Portrait) -> Points:

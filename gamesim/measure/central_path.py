@@ -4,13 +4,15 @@ The program minimises cost · added - Σ kept over joint distributions q = kept 
 G q ≤ 0, where kept ≤ `held`. Without `held` it is the optimum of a linear function over the equilibria; with cost 0 and
 a joint distribution as `held`, the minimum is the distance from it in total variation, less 1.
 
-Newton's equations reduce to one symmetric system with one unknown per incentive constraint,
+Newton's equations have one unknown per action profile and one per constraint,
 
-    (G D Gᵀ + S/Y) dy = r,    D = diag(q / w) up to the condition Σ q = 1
+    dq/D + Gᵀ dy + level = a,    G dq - (S/Y) dy = b,    Σ dq = c
 
-Multiplying by it takes a few products of matrices as large as the payoff tables, so conjugate gradients solve it. They
-are preconditioned by the part that matters: near the solution few constraints bind. If many do, the equivalent
-system with one unknown per action profile is factored instead.
+with D = diag(q / w). Constraints that hardly matter (D and Y/S are small there) are eliminated, and approximated by a
+diagonal. The system that remains is factored by one unknown per constraint that matters, G D Gᵀ + S/Y. For the CE of
+two players, whose constraints fall into one block per recommended action, those of one player are eliminated block by
+block, so that only the other one's are left. Projected conjugate gradients (Gould, Hribar and Nocedal 2001) correct the
+approximation; a step of theirs takes a few products of matrices as large as the payoff tables.
 """
 
 from collections.abc import Callable
@@ -20,7 +22,6 @@ from time import monotonic
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from gamesim.engine.compiled import Integers, Vector
 from gamesim.measure.elimination import own_first
@@ -32,10 +33,11 @@ MOST_STEPS = 100  # about 25 are usual
 PATIENCE = 12  # steps without better bounds, after which only rounding errors are left
 STRONG = 10.0  # ratio of the two parts of a diagonal entry from which a constraint joins the factored system
 MOST_FACTORED = 4500  # unknowns of the largest system that is factored
-CELLS_PER_CONSTRAINT = 3  # cells per strong constraint up to which the system of cells is faster (measured)
-BLOCK_ENTRIES = 2**26  # entries of all blocks up to which they precondition the weak constraints
-MOST_PRODUCTS = 400  # conjugate gradient steps
-PREDICTOR, CORRECTOR, LAST = 1e-3, 1e-6, 1e-9  # relative errors of the solutions of Newton's equations
+MOST_PRODUCTS = 100  # conjugate gradient steps
+WORSE = 100.0  # ratio of two sizes of the error from which it is only rounding
+SHARES = (1e-15, 1e-13, 1e-11, 1e-9, 1e-7)  # of a matrix's diagonal that are added until it can be factored
+PREDICTOR, CORRECTOR, LAST = 1e-2, 1e-3, 1e-6  # relative errors of the solutions of Newton's equations
+CENTRING = 4  # steps in which an equilibrium is looked for at which no constraint is tight; two are usual
 NEAR = 1e-4  # difference of the bounds from which the last accuracy is needed
 TINY = 1e-15  # probability that counts as 0
 SHORTER = 0.995  # share of the step to the boundary that is taken
@@ -65,6 +67,17 @@ class Constraints:
         player = np.searchsorted(starts, self.rows, side="right") - 1
         recommended, to = np.divmod(self.rows - starts[player], sizes[player])
         return player, recommended, to
+
+    @cached_property
+    def inside(self) -> Vector | None:
+        """Return an equilibrium at which no constraint is tight, near the centre of the set; None if none is found."""
+        program = Program(self, np.zeros(self.cells.size))
+        for _ in range(CENTRING):
+            if not program.step(CORRECTOR):
+                return None
+            if self.gains(program.q).max(initial=-np.inf) < 0:
+                return program.q
+        return None
 
     def over_game(self, q: Vector) -> Matrix:
         """Return numbers per live profile as an array of the game's shape."""
@@ -99,6 +112,17 @@ class Constraints:
             parts.append(found.ravel() if self.incentives.kind == "ce" else found.sum(axis=0))
         found_all: Vector = np.maximum(np.concatenate(parts), 0.0)
         return found_all
+
+    def columns(self, y: Vector) -> Vector:
+        """Return the diagonal of Gᵀ Y G for a diagonal matrix Y, up to rounding."""
+        total, sizes = np.zeros(self.incentives.game.sizes), self.incentives.game.sizes
+        parts = np.split(self.over_all(y), self.incentives.starts[1:-1])
+        for i, (table, part) in enumerate(zip(self.incentives.tables, parts, strict=True)):
+            weights, squared = part.reshape(-1, len(table)), table * table
+            found = weights @ squared - 2 * (weights @ table) * table + weights.sum(axis=1)[:, None] * squared
+            total += np.moveaxis(found.reshape(sizes[i], *sizes[:i], *sizes[i + 1 :]), 0, i)
+        columns: Vector = np.maximum(total.ravel()[self.cells], 0.0)
+        return columns
 
     def products(self, weights: Vector, chosen: Integers) -> Matrix:
         """Return G D Gᵀ for some constraints, given the diagonal of D."""
@@ -148,43 +172,6 @@ class Constraints:
                         matrix[place, other], matrix[other, place] = block, block.T
         return matrix
 
-    def cell_products(self, weights: Vector) -> Matrix:
-        """Return Gᵀ W G for the CE of two players, given the diagonal of W."""
-        first, second = self.incentives.game.sizes
-        matrix = np.zeros((first, second, first, second))
-        for i, (table, w) in enumerate(
-            zip(self.incentives.tables, np.split(self.over_all(weights), self.incentives.starts[1:-1]), strict=True)
-        ):
-            for action, share in enumerate(w.reshape(len(table), -1)):
-                rows = table - table[action]
-                part = (rows * share[:, None]).T @ rows
-                place = matrix[action, :, action, :] if i == 0 else matrix[:, action, :, action]
-                place += part
-        square = matrix.reshape(first * second, -1)
-        return square if self.cells.size == len(square) else square[np.ix_(self.cells, self.cells)]
-
-    def blocks(self, weights: Vector, added: Vector, left: NDArray[np.bool_]) -> list[Matrix]:
-        """Return the inverses of the blocks of G D Gᵀ + diag(added) with one recommended action, without others."""
-        starts, inverses = self.incentives.starts, list[Matrix]()
-        keep, diagonal = self.over_all(left.astype(np.float64)), self.over_all(np.where(left, added, 1.0), 1.0)
-        for i, table in enumerate(self.incentives.tables):
-            own, size = own_first(self.over_game(weights), i), len(table)
-            part = slice(starts[i], starts[i + 1])
-            block = np.empty((size, size, size))
-            for action, kept in enumerate(keep[part].reshape(size, size)):
-                rows = (table - table[action]) * kept[:, None]
-                block[action] = (rows * own[action]) @ rows.T
-            block[:, np.arange(size), np.arange(size)] += diagonal[part].reshape(size, size)
-            inverses.append(np.asarray(np.linalg.inv(block), dtype=np.float64))
-        return inverses
-
-    def times(self, blocks: list[Matrix], y: Vector) -> Vector:
-        """Return the product of the block-diagonal matrix and a vector."""
-        parts = np.split(self.over_all(y), self.incentives.starts[1:-1])
-        return np.concatenate([(m @ v.reshape(len(m), -1, 1)).ravel() for m, v in zip(blocks, parts, strict=True)])[
-            self.rows
-        ]
-
 
 @dataclass(frozen=True, eq=False)
 class Point:
@@ -205,14 +192,17 @@ class Program:
     The amounts are kept on `holding`, which have the upper bounds `held`, and added on all live profiles.
     """
 
-    def __init__(self, constraints: Constraints, cost: Vector, held: Vector | None = None) -> None:
+    def __init__(
+        self, constraints: Constraints, cost: Vector, held: Vector | None = None, start: Vector | None = None
+    ) -> None:
+        """Start from an equilibrium at which no constraint is tight, if there is one, and stay inside from then on."""
         self.constraints = constraints
         count = constraints.cells.size
         self.holding = np.zeros(0, dtype=np.int64) if held is None else np.flatnonzero(held > TINY)
         self.cells = np.concatenate([self.holding, np.arange(count)])
         self.cost = np.concatenate([np.full(self.holding.size, -1.0), cost])
         self.upper = np.zeros(0) if held is None else held[self.holding]
-        self.at = self._start()
+        self.at = self._start() if start is None else self._inside(start)
 
     def _start(self) -> Point:
         """Return a point at which all products of a bound's distance and its multiplier are equal."""
@@ -224,6 +214,15 @@ class Program:
         typical = np.sqrt(share * self.constraints.squares(np.full(count, 1 / count)))
         slacks = np.maximum(-self.constraints.gains(self.total(amounts)), np.maximum(typical / 2, TINY))
         return Point(amounts, kept, 1 / count / amounts, 1 / count / kept, slacks, 1 / count / slacks, 0.0)
+
+    def _inside(self, q: Vector) -> Point:
+        """Return a point whose amounts sum to an equilibrium at which no constraint is tight."""
+        own = q[self.holding]
+        kept = own * self.upper / (own + self.upper)
+        amounts = np.concatenate([kept, q])
+        amounts[self.upper.size + self.holding] -= kept
+        each, slacks, room = 1 / q.size, -self.constraints.gains(q), self.upper - kept
+        return Point(amounts, room, each / amounts, each / room, slacks, each / slacks, 0.0)
 
     def total(self, amounts: Vector) -> Vector:
         """Return the sum of the amounts per live profile."""
@@ -243,8 +242,20 @@ class Program:
         products = at.amounts @ at.low + at.room @ at.high + at.slacks @ at.y
         return float(products / (at.amounts.size + at.room.size + at.y.size))
 
-    def step(self, accuracy: float, deadline: float = np.inf) -> None:
-        """Move to the next point: a step towards products of 0 shows how far they can fall, then comes the real one."""
+    def step(self, accuracy: float, deadline: float = np.inf) -> bool:
+        """Move to the next point and return whether there is one, or only rounding errors are left."""
+        with np.errstate(all="ignore"):
+            try:
+                at = self._next(accuracy, deadline)
+            except ArithmeticError:
+                return False
+        if not np.isfinite(at.amounts).all() or not np.isfinite(at.y).all():
+            return False
+        self.at = at
+        return True
+
+    def _next(self, accuracy: float, deadline: float) -> Point:
+        """Return the next point: a step towards products of 0 shows how far they can fall, then comes the real one."""
         at, most = self.at, self.upper.size
         inverse = at.low / at.amounts
         inverse[:most] += at.high / at.room
@@ -252,7 +263,7 @@ class Program:
         weights, q = self.total(each), self.total(at.amounts)
         missed, missing = self.constraints.gains(q) + at.slacks, 1 - float(q.sum())
         pressure = self.constraints.pressure(at.y) + at.level
-        equations = self._equations(weights, at.slacks / at.y)
+        equations = Equations(self.constraints, weights, at.slacks / at.y)
 
         def direction(
             error: float, low: Vector, high: Vector, slack: Vector
@@ -281,7 +292,7 @@ class Program:
         target = (after / (before * (at.amounts.size + most + at.y.size))) ** 3 * before
         d, dl, dh, ds, dy, level = direction(accuracy, target - d * dl, target + d[:most] * dh, target - ds * dy)
         primal, dual = (min(1.0, SHORTER * length) for length in self._longest(d, dl, dh, ds, dy))
-        self.at = Point(
+        return Point(
             at.amounts + primal * d,
             at.room - primal * d[:most],
             at.low + dual * dl,
@@ -303,9 +314,7 @@ class Program:
             least = min(least, upper - lower)
             if upper - lower <= enough or since == PATIENCE or monotonic() > deadline:
                 return
-            with np.errstate(all="ignore"):
-                self.step(CORRECTOR if upper - lower > NEAR else LAST, deadline)
-            if not np.isfinite(self.at.amounts).all() or not np.isfinite(self.at.y).all():
+            if not self.step(CORRECTOR if upper - lower > NEAR else LAST, deadline):
                 return
 
     def _longest(self, d: Vector, dl: Vector, dh: Vector, ds: Vector, dy: Vector) -> tuple[float, float]:
@@ -314,101 +323,180 @@ class Program:
         primal = _longest((at.amounts, d), (at.room, -d[:most]), (at.slacks, ds))
         return primal, _longest((at.low, dl), (at.high, dh), (at.y, dy))
 
-    def _equations(self, weights: Vector, ratio: Vector) -> "ByCells | ByConstraints":
-        """Return Newton's equations in the form that is faster to solve."""
-        constraints = self.constraints
-        strength = constraints.squares(weights) / ratio
-        coarse, players = constraints.incentives.kind == "cce", len(constraints.incentives.game.sizes)
-        strong = np.flatnonzero(strength > (0.0 if coarse else STRONG))
-        few_cells = weights.size <= MOST_FACTORED and players == 2 and not coarse
-        if few_cells and strong.size * CELLS_PER_CONSTRAINT > weights.size:
-            return ByCells(constraints, weights, ratio)
-        if strong.size > MOST_FACTORED:
-            strong = np.sort(np.argpartition(-strength, MOST_FACTORED)[:MOST_FACTORED])
-        return ByConstraints(constraints, weights, ratio, strong)
 
+class Equations:
+    """Solve Newton's equations, given the diagonals of D and S/Y.
 
-class ByCells:
-    """Solve Newton's equations for the change of q: dq/D + Gᵀ (Y/S) (ahead + G dq) + level = -alone/D."""
+    All vectors hold the change of q, then that of the multipliers of strong constraints, then that of the level.
+    """
 
     def __init__(self, constraints: Constraints, weights: Vector, ratio: Vector) -> None:
+        """Choose the strong constraints and factor their equations, with the others as a diagonal."""
         self.constraints, self.weights, self.ratio = constraints, weights, ratio
-        matrix = constraints.cell_products(1 / ratio)
-        matrix[np.diag_indices_from(matrix)] += 1 / weights
-        matrix += np.median(np.diag(matrix))  # does not matter if the sum is 0, and makes other sums expensive
-        self._solve = factored(matrix)
-        even = self._solve(np.ones(weights.size))
-        self._even = even / even.sum()
+        incentives, player = constraints.incentives, constraints.places[0]
+        strength = constraints.squares(weights) / ratio
+        strong = strength > (0.0 if incentives.kind == "cce" else STRONG)
+        first = None
+        if incentives.kind == "ce" and len(incentives.game.sizes) == 2:
+            first = int(2 * player[strong].sum() > strong.sum())  # the player with more strong constraints
+        listed = strong if first is None else strong & (player != first)
+        if listed.sum() > MOST_FACTORED:
+            strong &= strength >= np.partition(strength[listed], -MOST_FACTORED)[-MOST_FACTORED]
+        if first is not None:
+            strong |= player == first
+        self._strong = strong
+        self._reduced = 1 / (1 / weights + constraints.columns(np.where(strong, 0.0, 1 / ratio)))
+        self._solve = (
+            together(constraints, self._reduced, ratio, strong)
+            if first is None
+            else ByBlocks(constraints, self._reduced, ratio, strong, first).solve
+        )
+        self._ends = np.where(strong, constraints.gains(self._reduced), 0.0)
+        self._even = self._solve(self._ends)
+        self._room = float(self._reduced.sum() - self._ends @ self._even)
 
-    def _product(self, dq: Vector) -> Vector:
-        return dq / self.weights + self.constraints.pressure(self.constraints.gains(dq) / self.ratio)
+    def _project(self, right: Vector) -> Vector:
+        """Solve the equations with the weak constraints as a diagonal."""
+        a, b, c = self._parts(right)
+        alone = self._reduced * a
+        y = self._solve(np.where(self._strong, self.constraints.gains(alone) - b, 0.0))
+        level = (alone.sum() - c - self._ends @ y) / self._room
+        y = y - level * self._even
+        return np.concatenate([self._reduced * (a - self.constraints.pressure(y) - level), y, [level]])
 
-    def _centred(self, dq: Vector) -> Vector:
-        """Multiply, and leave out what only changes the level."""
-        found = self._product(dq)
-        centred: Vector = found - found.mean()
-        return centred
+    def _product(self, move: Vector) -> Vector:
+        """Multiply by the matrix of the equations, after the elimination of weak constraints."""
+        dq, y, level = self._parts(move)
+        gains = self.constraints.gains(dq)
+        slope = self.constraints.pressure(np.where(self._strong, y, gains / self.ratio))
+        ahead = np.where(self._strong, gains - self.ratio * y, 0.0)
+        return np.concatenate([dq / self.weights + slope + level, ahead, [dq.sum()]])
 
-    def _balanced(self, right: Vector) -> Vector:
-        """Solve with the sum 0."""
-        t = self._solve(right)
-        balanced: Vector = t - t.sum() * self._even
-        return balanced
+    def _parts(self, vector: Vector) -> tuple[Vector, Vector, float]:
+        cells = self.weights.size
+        return vector[:cells], vector[cells:-1], float(vector[-1])
+
+    def _size(self, move: Vector) -> float:
+        """Return the square of the norm of a move in which its errors are measured."""
+        dq, y, _ = self._parts(move)
+        return float(dq @ (dq / self._reduced) + y @ (self.ratio * y))
 
     def solve(
         self, alone: Vector, ahead: Vector, missing: float, error: float, deadline: float
     ) -> tuple[Vector, Vector, float]:
-        """Return the changes of the multipliers, of the slope of every cell, and of the level."""
-        start = missing * self._even
-        right = -alone / self.weights - self.constraints.pressure(ahead / self.ratio) - self._product(start)
-        dq = conjugate_gradients(self._centred, self._balanced, right - right.mean(), error, deadline)
-        level = float((right - self._product(dq)).mean())
-        dq += start
-        return (ahead + self.constraints.gains(dq)) / self.ratio, -(dq + alone) / self.weights, level
+        """Return the changes of the multipliers, of the slope of every cell, and of the level, up to a relative error.
+
+        Every direction is a solution with the diagonal, so that its multipliers fit its change of q, also after
+        rounding.
+        """
+        a = -alone / self.weights - self.constraints.pressure(np.where(self._strong, 0.0, ahead / self.ratio))
+        right = np.concatenate([a, np.where(self._strong, -ahead, 0.0), [missing]])
+        whole = best = self._project(right)
+        least = before = np.inf
+        enough, direction = error**2 * self._size(whole), np.zeros(right.size)
+        left = right - self._product(whole)
+        for _ in range(MOST_PRODUCTS):
+            better = self._project(left)
+            size = self._size(better)
+            if size < least:
+                best, least = whole, size
+            if not enough < size < WORSE * least or monotonic() > deadline:
+                break
+            direction = better + size / before * direction
+            image = self._product(direction)
+            length = size / float(direction[: a.size] @ image[: a.size])
+            whole, left, before = whole + length * direction, left - length * image, size
+        dq, dy, level = self._parts(best)
+        weak = (ahead + self.constraints.gains(dq)) / self.ratio
+        return np.where(self._strong, dy, weak), -(dq + alone) / self.weights, level
 
 
-class ByConstraints:
-    """Solve Newton's equations for dy: (G D Gᵀ + S/Y) dy = ahead - G alone, up to the condition on Σ q."""
+def together(constraints: Constraints, weights: Vector, ratio: Vector, strong: NDArray[np.bool_]) -> Solver:
+    """Return a function that solves (G D Gᵀ + S/Y) y = r for the strong constraints at once."""
+    chosen = np.flatnonzero(strong)
+    matrix = constraints.products(weights, chosen)
+    matrix[np.diag_indices_from(matrix)] += ratio[chosen]
+    solve = factored(matrix)
 
-    def __init__(self, constraints: Constraints, weights: Vector, ratio: Vector, strong: Integers) -> None:
-        """Factor the equations of the strong constraints, and blocks of the others with one recommended action."""
-        self.constraints, self.weights, self.ratio, self.strong = constraints, weights, ratio, strong
-        matrix = constraints.products(weights, strong)
-        ends = constraints.gains(weights)[strong]
-        matrix -= np.outer(ends, ends / weights.sum())
-        matrix[np.diag_indices_from(matrix)] += ratio[strong]
-        self._solve = factored(matrix)
-        self._weak = np.ones(ratio.size, dtype=bool)
-        self._weak[strong] = False
-        self._diagonal = constraints.squares(weights) + ratio
-        self._blocks = None
-        if self._weak.any() and sum(size**3 for size in constraints.incentives.game.sizes) <= BLOCK_ENTRIES:
-            self._blocks = constraints.blocks(weights, ratio, self._weak)
-
-    def _product(self, dy: Vector) -> Vector:
-        slope = self.constraints.pressure(dy)
-        even = self.weights @ slope / self.weights.sum()
-        return self.ratio * dy + self.constraints.gains(self.weights * (slope - even))
-
-    def _precondition(self, right: Vector) -> Vector:
-        if self._blocks is None:
-            y = right / self._diagonal
-        else:
-            y = self.constraints.times(self._blocks, np.where(self._weak, right, 0.0))
-        y[self.strong] = self._solve(right[self.strong])
+    def solve_strong(right: Vector) -> Vector:
+        y = np.zeros(right.size)
+        y[chosen] = solve(right[chosen])
         return y
 
-    def solve(
-        self, alone: Vector, ahead: Vector, missing: float, error: float, deadline: float
-    ) -> tuple[Vector, Vector, float]:
-        """Return the changes of the multipliers, of the slope of every cell, and of the level."""
-        whole = self.weights.sum()
-        shift = (missing + alone.sum()) / whole
-        right = ahead + self.constraints.gains(shift * self.weights - alone)
-        dy = conjugate_gradients(self._product, self._precondition, right, error, deadline)
-        moved = self.constraints.pressure(dy)
-        level = -shift - float(self.weights @ moved / whole)
-        return dy, moved + level, level
+    return solve_strong
+
+
+class ByBlocks:
+    """Solve (G D Gᵀ + S/Y) y = r for all constraints of one player of two, and the strong ones of the other.
+
+    The equations of the first one fall into one block per recommended action; what they leave of D for the other one,
+    D - D Gᵀ (G D Gᵀ + S/Y)⁻¹ G D, has a block of cells for each.
+    """
+
+    def __init__(
+        self, constraints: Constraints, weights: Vector, ratio: Vector, strong: NDArray[np.bool_], first: int
+    ) -> None:
+        incentives, self.constraints, self.first = constraints.incentives, constraints, first
+        self.weights, self.own = weights, constraints.places[0] == first
+        own, other = incentives.tables[first], incentives.tables[1 - first]
+        each, actions = own_first(constraints.over_game(weights), first), np.arange(len(own))
+        present = self._blocks(constraints.over_all(np.ones(ratio.size)))
+        rows = (own - own[:, None]) * present[:, :, None]
+        weighted = rows * each[:, None]
+        blocks = weighted @ rows.transpose(0, 2, 1)
+        blocks[:, actions, actions] += self._blocks(constraints.over_all(ratio, 1.0))
+        self._roots = inverse_roots(blocks)
+        roots = self._roots @ weighted
+        kept = -(roots.transpose(0, 2, 1) @ roots)
+        kept[:, np.arange(len(other)), np.arange(len(other))] += each
+        between = np.ascontiguousarray(kept.transpose(1, 2, 0))
+        self._chosen = np.flatnonzero(strong & ~self.own)
+        recommended, to = (place[self._chosen] for place in constraints.places[1:])
+        gains, matrix = other[to] - other[recommended], np.empty((to.size, to.size))
+        starts = np.flatnonzero(np.diff(recommended, prepend=-1))
+        for start, end in zip(starts, [*starts, to.size][1:], strict=True):
+            theirs = between[recommended[start]][recommended[:end]] * gains[:end]
+            matrix[start:end, :end] = gains[start:end] @ theirs.T
+        matrix[np.diag_indices_from(matrix)] += ratio[self._chosen]
+        self._solve_other = factored(matrix)
+
+    def _blocks(self, y: Vector) -> Matrix:
+        """Return numbers per constraint of the first player, of all, by recommended action."""
+        starts, size = self.constraints.incentives.starts, self.constraints.incentives.game.sizes[self.first]
+        return y[starts[self.first] : starts[self.first + 1]].reshape(size, size)
+
+    def _solve_own(self, right: Vector) -> Vector:
+        full = self.constraints.over_all(np.where(self.own, right, 0.0))
+        block = self._blocks(full)
+        block[:] = (self._roots.transpose(0, 2, 1) @ (self._roots @ block[:, :, None]))[:, :, 0]
+        return full[self.constraints.rows]
+
+    def _across(self, y: Vector) -> Vector:
+        """Return G D Gᵀ y."""
+        return self.constraints.gains(self.weights * self.constraints.pressure(y))
+
+    def solve(self, right: Vector) -> Vector:
+        """Return y, which is 0 for weak constraints."""
+        alone = self._solve_own(right)
+        y = np.zeros(right.size)
+        y[self._chosen] = self._solve_other((right - self._across(alone))[self._chosen])
+        return y + alone - self._solve_own(self._across(y))
+
+
+def inverse_roots(blocks: Matrix) -> Matrix:
+    """Return a matrix R with Rᵀ R = B⁻¹ for each of some matrices B that are positive definite up to rounding."""
+    diagonal = np.arange(blocks.shape[1])
+    scale = 1 / np.sqrt(blocks[:, diagonal, diagonal])
+    blocks = blocks * scale[:, :, None] * scale[:, None, :]
+    for share in SHARES:
+        blocks[:, diagonal, diagonal] = 1 + share
+        try:
+            roots = np.linalg.cholesky(blocks)
+        except np.linalg.LinAlgError:
+            continue
+        inverse: Matrix = np.linalg.inv(roots.transpose(0, 2, 1)).transpose(0, 2, 1) * scale[:, None, :]
+        return inverse
+    raise ArithmeticError("the Newton equations are singular: the program was not solved")
 
 
 def _longest(*moves: tuple[Vector, Vector]) -> float:
@@ -417,38 +505,21 @@ def _longest(*moves: tuple[Vector, Vector]) -> float:
     return float(min(falls))
 
 
-def conjugate_gradients(product: Solver, precondition: Solver, right: Vector, error: float, deadline: float) -> Vector:
-    """Solve a symmetric positive definite system up to a relative error, in the norm of the preconditioner."""
-    found, left = np.zeros(right.size), right
-    ahead = better = precondition(left)
-    size = first = float(left @ better)
-    for _ in range(MOST_PRODUCTS):
-        image = product(ahead)
-        curvature = float(ahead @ image)
-        if not curvature > 0:
-            break
-        found = found + size / curvature * ahead
-        left = left - size / curvature * image
-        better = precondition(left)
-        size, before = float(left @ better), size
-        if not size > error**2 * first or monotonic() > deadline:
-            break
-        ahead = better + size / before * ahead
-    return found
-
-
 def factored(matrix: Matrix) -> Solver:
     """Factor a matrix that is positive definite up to rounding, and return a function that solves its equations."""
     if not matrix.size:
         return lambda right: right
+    from scipy.linalg import LinAlgError, cholesky  # not every command solves large programs
+    from scipy.linalg.blas import dtrsv
+
     scale = 1 / np.sqrt(np.diag(matrix))
     matrix *= scale
     matrix *= scale[:, None]
-    for share in (1e-15, 1e-13, 1e-11, 1e-9, 1e-7):
+    for share in SHARES:
         matrix[np.diag_indices_from(matrix)] = 1 + share
         try:
-            factor = cho_factor(matrix, lower=True, check_finite=False)
+            root = cholesky(matrix, lower=True, check_finite=False)
         except LinAlgError:
             continue
-        return lambda right: scale * cho_solve(factor, scale * right, check_finite=False)
+        return lambda right: scale * dtrsv(root, dtrsv(root, scale * right, lower=1), lower=1, trans=1)
     raise ArithmeticError("the Newton equations are singular: the program was not solved")

@@ -368,6 +368,12 @@ class Incentives:
             total += np.moveaxis(pressure.reshape(size, *others), 0, i)
         return total
 
+    @cached_property
+    def dense(self) -> NDArray[np.float64]:
+        """Return the constraints that are not empty as a dense matrix, for small games."""
+        cells = np.eye(self.game.cells).reshape(-1, *self.game.sizes)
+        return np.stack([self.gains(cell)[self.proper] for cell in cells], axis=1)
+
     def rows(self, chosen: Integers) -> csr_array:
         """Return these constraints, in this order, as a sparse matrix with one column per action profile."""
         cells = np.arange(self.game.cells).reshape(self.game.sizes)

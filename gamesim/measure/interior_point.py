@@ -17,7 +17,6 @@ from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import LinAlgError, cho_factor, cho_solve, qr
 
 from gamesim.engine.compiled import Vector
 from gamesim.measure.incentives import VIOLATED, Incentives
@@ -138,6 +137,8 @@ def minimise_sum(incentives: Incentives, total: Sum) -> Minimum:
 def _equations(rows: NDArray[np.float64], rank: int) -> NDArray[np.float64]:
     """Return independent equations among these, and Σ q = 1 as the last one."""
     if rank > 1:
+        from scipy.linalg import qr
+
         rows = rows[qr(rows.T, mode="r", pivoting=True)[-1][: rank - 1]]
     return np.vstack([rows[: rank - 1], np.ones(rows.shape[1])])
 
@@ -265,6 +266,8 @@ class _Iterate:
 
 def _solver(matrix: NDArray[np.float64]) -> Callable[[Vector], Vector]:
     """Factor a matrix that is positive definite up to rounding, and return a function that solves its equations."""
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
     scale = 1 / np.sqrt(np.diag(matrix))
     scaled = matrix * scale * scale[:, None]
     for share in (1e-15, 1e-13, 1e-11, 1e-9):

@@ -1,4 +1,4 @@
-"""Linear programs, solved by HiGHS (Huangfu and Hall 2018) through SciPy."""
+"""Linear programs, solved by HiGHS (Huangfu and Hall 2018) through SciPy, small ones with a dense tableau."""
 
 from dataclasses import dataclass
 from itertools import islice
@@ -6,6 +6,7 @@ from time import monotonic
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array, diags_array
 
 from gamesim.engine.compiled import Vector
@@ -13,6 +14,8 @@ from gamesim.engine.compiled import Vector
 SIMPLEX, INTERIOR = "highs-ds", "highs-ipm"
 FEASIBILITY = 1e-9  # tolerance of the constraints, in units of their largest coefficient
 SECONDS = 60.0  # limit of one program, over all attempts
+PIVOT = 1e-12  # below which entries of a tableau count as 0
+MOST_PIVOTS = 1000  # of a small program, which usually takes a few per cell
 TOO_SLOW = "its time limit was reached"
 
 
@@ -23,6 +26,38 @@ class Solution:
     point: Vector
     value: float
     multipliers: Vector
+
+
+def dual_simplex(cost: Vector, rows: NDArray[np.float64], limits: Vector) -> Solution:
+    """Minimise cost · x subject to rows x ≤ limits and x ≥ 0, where cost ≥ 0, with a dense tableau (Lemke 1954).
+
+    It starts at x = 0, so it takes few pivots if few limits are negative. Small programs are solved in less time than
+    HiGHS needs to read them.
+    """
+    count, size = rows.shape
+    tableau = np.zeros((count + 1, size + 1))
+    tableau[:-1, :-1], tableau[:-1, -1], tableau[-1, :-1] = rows, limits, cost
+    basic, other = np.arange(size, size + count), np.arange(size)  # x, then the slacks
+    for _ in range(MOST_PIVOTS):
+        values, row = tableau[:-1, -1], int(tableau[:-1, -1].argmin())
+        if values[row] >= -PIVOT:
+            solution, prices = np.zeros(size + count), np.zeros(size + count)
+            solution[basic], prices[other] = np.maximum(values, 0), np.maximum(tableau[-1, :-1], 0)
+            return Solution(solution[:size], -float(tableau[-1, -1]), prices[size:])
+        entries = tableau[row, :-1]
+        ratios = np.full(size, np.inf)
+        np.divide(tableau[-1, :-1], -entries, out=ratios, where=entries < -PIVOT)
+        ties = np.flatnonzero(ratios <= ratios.min() + PIVOT)
+        column = int(ties[entries[ties].argmin()])  # the largest pivot
+        pivot = tableau[row, column]
+        if not pivot < -PIVOT:
+            raise ArithmeticError("a linear program has no solution up to rounding")
+        across, down = tableau[row] / pivot, tableau[:, column].copy()
+        tableau -= down[:, None] * across
+        tableau[row], tableau[:, column] = across, -down / pivot
+        tableau[row, column] = 1 / pivot
+        basic[row], other[column] = other[column], basic[row]
+    raise ArithmeticError(f"a linear program was not solved in {MOST_PIVOTS} pivots")
 
 
 def minimise(

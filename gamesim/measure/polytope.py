@@ -10,7 +10,6 @@ from typing import Literal, TypeAlias, get_args
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import block_array, csr_array, eye_array
-from scipy.spatial import ConvexHull, HalfspaceIntersection
 
 from gamesim.deprecated import Renamed
 from gamesim.engine.compiled import Vector
@@ -163,6 +162,11 @@ class Polytope:
         (5, 6)
         """
         return self.incentives.system()
+
+    @cached_property
+    def _constraints(self) -> Constraints:
+        """Return products with the constraints, which both ends of a range share."""
+        return Constraints(self.incentives)
 
     def contains(self, joint: ArrayLike, tolerance: float = INSIDE) -> Membership:
         """Test whether a joint distribution is an equilibrium.
@@ -352,7 +356,7 @@ class Polytope:
     def _central_optimum(self, value: Vector) -> Vector:
         """Maximise value · q with a proof: the value is at most max(value - Gᵀy) for any multipliers y ≥ 0."""
         incentives, live = self.incentives, self.incentives.live
-        program = Program(Constraints(incentives), -value)
+        program = Program(self._constraints, -value, start=self._constraints.inside)
         best, lower, upper = np.zeros(value.size), -np.inf, np.inf
 
         def prove(q: Vector, y: Vector) -> tuple[float, float]:
@@ -536,6 +540,8 @@ class Polytope:
             return 1.0
         if self.dimension == 1:
             return float(np.ptp(corners))
+        from scipy.spatial import ConvexHull  # slow to import, and few commands need it
+
         return float(
             ConvexHull(corners, qhull_options="QJ").volume
         )  # joggled by about 1e-11, as vertices may be degenerate
@@ -596,6 +602,8 @@ class Polytope:
         lengths = np.linalg.norm(normals, axis=1)
         normals, rooms = normals / lengths[:, None], rooms / lengths
         cone = np.column_stack([normals, -rooms])
+        from scipy.spatial import HalfspaceIntersection
+
         found = HalfspaceIntersection(cone, np.zeros(dimension), qhull_options="QJ").intersections
         corners = []
         for point in found:

@@ -161,6 +161,18 @@ class Game:
         low, high = self.range
         return (high + low) / 2
 
+    @property
+    def own_kernel(self) -> Callable[[Integers, Vector, Vector, Vector, Vector], None]:
+        """Return the kernel for this game: that of the class, or a faster one.
+
+        Examples
+        --------
+        >>> from gamesim import games
+        >>> [games.make("zero-sum", actions=size).own_kernel is Table.kernel for size in (2, 100)]
+        [True, False]
+        """
+        return type(self).kernel
+
     def kernel_arrays(self) -> tuple[Integers, Vector, int]:
         """Return the arrays that the kernel reads.
 
@@ -178,8 +190,8 @@ class Game:
         Examples
         --------
         >>> integers, numbers, scratch = Table.from_payoffs([[[0, 2, 4]], [[1, 3, 9]]]).kernel_arrays()
-        >>> integers.tolist(), numbers.tolist(), scratch  # players, 0, sizes; losses, a player's action varies fastest
-        ([2, 0, 1, 3], [1.0, 0.0, -1.0, 1.0, 0.5, -1.0], 3)
+        >>> integers.tolist(), numbers.tolist(), scratch  # players and sizes; losses, a player's action varies fastest
+        ([2, 1, 3], [1.0, 0.0, -1.0, 1.0, 0.5, -1.0], 3)
         """
         raise NotImplementedError
 
@@ -208,7 +220,7 @@ class Game:
         """
         integers, data, scratch = self.kernel_arrays()
         losses = np.zeros(sum(self.sizes))
-        type(self).kernel(integers, data, np.zeros(scratch), np.ascontiguousarray(profile, dtype=np.float64), losses)
+        self.own_kernel(integers, data, np.zeros(scratch), np.ascontiguousarray(profile, dtype=np.float64), losses)
         return losses
 
     @classmethod
@@ -289,17 +301,17 @@ class Game:
 
 class _Sizes(NamedTuple):
     players: int
-    opposite: int  # 1 if there are two players, whose losses are opposite, see `Table.opposite`
     sizes: Integers
 
 
-_SIZES = IntegerLayout(_Sizes, "", players="int", opposite="int", sizes="players")
+_SIZES = IntegerLayout(_Sizes, "", players="int", sizes="players")
 _sizes_view = _SIZES.view
 
 
 @kernel
-def _opposite_losses(sizes: Integers, data: Vector, scratch: Vector, profile: Vector, losses: Vector) -> None:
+def _opposite_losses(integers: Integers, data: Vector, scratch: Vector, profile: Vector, losses: Vector) -> None:
     """Multiply the second player's table with both strategies in one pass, unless many actions have no weight."""
+    sizes = _sizes_view(integers).sizes
     rows, columns = sizes[0], sizes[1]
     left, right = part(profile, 0, rows), part(profile, rows, rows + columns)
     beside, below = part(losses, 0, rows), part(losses, rows, rows + columns)
@@ -315,10 +327,7 @@ def _opposite_losses(sizes: Integers, data: Vector, scratch: Vector, profile: Ve
 @kernel
 def _table_losses(integers: Integers, data: Vector, scratch: Vector, profile: Vector, losses: Vector) -> None:
     """Contract each player's table with the others' strategies; the player's axis is last and remains."""
-    players, opposite, sizes = _sizes_view(integers)
-    if opposite == 1:
-        _opposite_losses(sizes, data, scratch, profile, losses)
-        return
+    players, sizes = _sizes_view(integers)
     cells = 1
     for player in range(players):
         cells *= sizes[player]
@@ -496,6 +505,10 @@ class Table(Game):
         first, second = as_losses(self.payoffs, self.middle, self.scale)
         return bool((first == -second).all())
 
+    @property
+    def own_kernel(self) -> Callable[[Integers, Vector, Vector, Vector, Vector], None]:  # noqa: D102
+        return _opposite_losses if self.opposite else type(self).kernel
+
     def own_last(self) -> list[NDArray[np.float64]]:
         """Return each player's table of losses, with the player's own axis last.
 
@@ -541,7 +554,7 @@ def table_kernel_arrays(losses: NDArray[np.float64], opposite: bool) -> tuple[In
     sizes = losses.shape[1:]
     scratch = max(sizes) + (PARTS * sizes[0] if opposite else 0 if len(sizes) <= 2 else losses[0].size // min(sizes))
     numbers = np.concatenate([table.ravel() for table in _own_last(losses)], out=aligned(losses.size))
-    return _SIZES.pack(players=len(sizes), opposite=int(opposite), sizes=sizes), numbers, scratch
+    return _SIZES.pack(players=len(sizes), sizes=sizes), numbers, scratch
 
 
 def _as_tensors(payoffs: Any) -> list[NDArray[np.float64]]:

@@ -33,6 +33,7 @@ EquilibriumKind: TypeAlias = Literal["ce", "cce"]  # correlated, or coarse corre
 EQUILIBRIUM_KINDS: tuple[EquilibriumKind, ...] = get_args(EquilibriumKind)
 ENTRIES = 2**27  # of the largest linear system that is built
 EXACT_PROFILES = 24  # live profiles up to which rational arithmetic takes seconds
+TINY = 4  # live profiles up to which rational arithmetic is faster than floating point (measured)
 FLOATING_SPREAD = 1e6  # ratio of coefficients in one constraint up to which floating point is trusted
 VIOLATED = 1e-9  # share of a player's payoff range beyond which a constraint counts as violated
 JOINT_TOLERANCE = 1e-8  # how far the sum may be from 1, and entries below 0
@@ -298,7 +299,7 @@ class Incentives:
         if not self._interior:
             self.refuse_beyond_memory()
             cells = np.flatnonzero(self.live)
-            if self.exact:
+            if self.exact or cells.size <= TINY:
                 found = in_integers(self.exact_rows, cells.size, deadline)
             else:
                 rows = csr_array(self.rows(self.proper).tocsc()[:, cells])

@@ -411,15 +411,10 @@ def campaign(*given: str) -> str:
     return done.stdout
 
 
-KILLS = os.environ.get("GAMESIM_KILLS", "1")
-
-
 def test_commands_survive_kills() -> None:
-    printed = campaign("run", "compare", "study", "--kills", KILLS)
-    assert printed.count("nothing lost, duplicated or left behind") == 3
+    printed = campaign("--kills", os.environ.get("GAMESIM_KILLS", "1"))
+    assert printed.count("nothing lost, duplicated or left behind") == 4
 
 
-def test_a_sweep_survives_kills_and_ctrl_c_which_prints_no_traceback() -> None:
-    kills = str(max(2, int(KILLS)))
-    printed = campaign("sweep", "--signals", "SIGKILL,SIGINT,SIGTERM", "--kills", kills)
-    assert f"{kills} kills" in printed and "| sweep | SIGINT |" in printed
+def test_ctrl_c_of_a_sweep_prints_no_traceback() -> None:
+    assert "1 kills" in campaign("sweep", "--signals", "SIGINT", "--kills", "1")

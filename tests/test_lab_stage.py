@@ -365,7 +365,7 @@ def test_equilibria_are_not_shown_before_the_prediction(page: Page, lab: Lab) ->
     page.until(f"{picture} === {before!r}")
 
 
-@pytest.mark.parametrize("size", SIZES[:2])
+@pytest.mark.parametrize("size", SIZES)
 def test_a_step_of_a_lesson_opens_the_views_it_talks_about(page: Page, lab: Lab, size: tuple[int, int]) -> None:
     page.resize(*size)
     open_lesson(page, lab, "battle-of-the-sexes")

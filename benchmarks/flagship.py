@@ -223,7 +223,7 @@ def main() -> None:
     parser.add_argument("sizes", type=int, nargs="*", default=list(ROUNDS), help="numbers of actions")
     parser.add_argument("--store", action="store_true", help="append the ratios to benchmarks/results/flagship.jsonl")
     given = parser.parse_args()
-    worst, ratios = {}, {}
+    worst, ratios = {}, dict[str, Ratio]()
     for size in given.sizes:
         worst[size], found = report(size)
         ratios |= found

@@ -361,7 +361,7 @@ def _sum_of_parts(parts: Vector, at: int, step: int) -> float:
     total = parts[at]
     for k in range(1, PARTS):
         total += parts[at + k * step]
-    return total
+    return float(total)
 
 
 @kernel

@@ -1,7 +1,7 @@
 """Regrets, gaps and distances over the rounds, on logarithmic axes, with fitted slopes."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -150,8 +150,9 @@ class LogFigure(Formatter):
 
     def format_ticks(self, values: Sequence[float]) -> list[str]:
         """Return the labels of all ticks; the axes are looked at once."""
-        figure = self.axis.get_figure(root=True)
-        every = [one for panel in figure.axes for one in (panel.xaxis, panel.yaxis)] if figure else [self.axis]
+        axis = cast(Axis, self.axis)
+        figure = axis.get_figure(root=True)
+        every = [one for panel in figure.axes for one in (panel.xaxis, panel.yaxis)] if figure else [axis]
         ends = [end for one in every if one.get_scale() == "log" for end in one.get_view_interval()]
         plain = min(ends) > PLAIN[0] and max(ends) < PLAIN[1]
         return [tick(value, plain=plain) for value in values]

@@ -922,8 +922,8 @@ class Simulation(Generic[Number]):
 
     def _advance_together(self, group: together.Group, rounds: int) -> None:
         began = thread_time()
-        tracks, *arrays = group[1:]
-        together.advance(self._setup, tracks, self.rounds, rounds, *arrays)
+        arrays: tuple[Any, ...] = group[2:]
+        together.advance(self._setup, group.tracks, self.rounds, rounds, *arrays)
         replicas = range(group.first, group.first + len(group.tracks.state))
         for replica in replicas:
             self._spent[replica] += (thread_time() - began) / len(replicas)

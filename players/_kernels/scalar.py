@@ -110,9 +110,9 @@ def predict(scale: float, time: float, total: float) -> float:
     up, down = (total + 1) ** 2 / (2 * later), (total - 1) ** 2 / (2 * later)
     root, larger = 1 / np.sqrt(later), max(up, down)
     if larger <= SHORT:
-        return scale * root * _half_difference(total, root, SHORT_COEFFICIENTS)
+        return float(scale * root * _half_difference(total, root, SHORT_COEFFICIENTS))
     if larger <= SERIES:
-        return scale * root * _half_difference(total, root, COEFFICIENTS)
+        return float(scale * root * _half_difference(total, root, COEFFICIENTS))
     if larger <= LARGEST:
         difference = potential(up) - potential(down)
     else:
@@ -305,7 +305,7 @@ def _predict_row_hinted(
 @inlined
 def _bits(x: float) -> int:
     """Return the bits of a number: vectorised, they take fewer operations than counts of comparisons."""
-    return np.float64(x).view(np.int64)
+    return int(np.float64(x).view(np.int64))
 
 
 def regret_bound(

@@ -380,7 +380,8 @@ def learn(settings: Vector, own: Vector, strategy: Vector, default: Vector, size
 @inlined
 def _merge_pending(pending: Vector, size: int, left: int, right: int, filled: int) -> Vector:
     """Replace two pending rows, 0 unless filled, by their sum and their difference; return the difference."""
-    first, second = part(pending, left * size, (left + 1) * size), part(pending, right * size, (right + 1) * size)
+    first: Vector = part(pending, left * size, (left + 1) * size)
+    second: Vector = part(pending, right * size, (right + 1) * size)
     if not (filled >> left) & 1:
         fill(first, 0.0)
     if not (filled >> right) & 1:

@@ -39,16 +39,18 @@ test: $(VENV)/test
 	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 coverage: $(VENV)/test
-	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" --cov --cov-fail-under 71
+	OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" --cov --cov-fail-under 72
 
 exact: $(VENV)/test
 	GAMESIM_EXACT=all OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 tests/test_exactness.py
 
 thorough: $(VENV)/test
 	GAMESIM_SIZES=all GAMESIM_FLIPS=1000 GAMESIM_KILLS=20 GAMESIM_ROUNDS=2000 GAMESIM_SENTENCES=all \
-	    OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 tests/test_sizes.py tests/test_damage.py \
-	    tests/test_kernel_cache.py tests/test_classroom_server.py tests/test_faults.py tests/test_transcriptions.py \
-	    tests/test_wavelet.py tests/test_sentences.py
+	    GAMESIM_LONG=1000000 GAMESIM_SEEDS=all OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 tests/test_sizes.py \
+	    tests/test_damage.py tests/test_kernel_cache.py tests/test_classroom_server.py tests/test_faults.py \
+	    tests/test_transcriptions.py tests/test_wavelet.py tests/test_wavelet_optimistic.py tests/test_sentences.py \
+	    tests/test_learners.py tests/test_equilibrium.py tests/test_distance.py tests/test_polytope.py \
+	    tests/test_interior_point.py
 
 docs: $(VENV)/test
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going -q -b html docs docs/_build

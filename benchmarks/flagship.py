@@ -1,6 +1,6 @@
 """Time per round of the wavelet learners, compared with the linear solve that the paper names as the bottleneck.
 
-    python benchmarks/flagship.py [sizes]   # 4, 16, 64, 256 and 1024 actions by default
+    python benchmarks/flagship.py [sizes] [--store]   # 4, 16, 64, 256 and 1024 actions by default
 
 For each number of actions d and each family of losses it prints the processor time of a complete player-round relative
 to numpy.linalg.solve of a D × D system, in one process with one BLAS thread. The families are
@@ -20,7 +20,7 @@ import os
 
 os.environ["OPENBLAS_NUM_THREADS"] = "1"  # before NumPy is imported
 
-import sys
+from argparse import ArgumentParser
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
@@ -32,13 +32,13 @@ import numba.extending
 import numpy as np
 from numba import njit, types
 from numpy.typing import NDArray
-from results import Ratio
+from results import Ratio, store
 
 from gamesim import players
 from gamesim.engine.compiled import LEARNER_KERNEL, Vector, address, call_learner
 from gamesim.game import Table
 from gamesim.players._kernels.reduction import reduction, settle
-from gamesim.players._kernels.wavelet import learn, load, project, restore_improper, settings_view
+from gamesim.players._kernels.wavelet import learn, load, restore_improper, settings_view
 from gamesim.simulation import Simulation
 from gamesim.study.statistics import Mean, mean
 
@@ -51,7 +51,7 @@ PAPER, CONTINUOUS, OPTIMISTIC = LEARNERS = ("wavelet", "wavelet-continuous", "wa
 NO_SLOWER = 1.3  # wavelet-optimistic relative to wavelet-continuous
 FAMILIES = ("general-sum", "zero-sum", "adversarial")
 Run = Callable[[int], object]
-STAGES = ("gradients and scalar learners", "inverse transform", "projection", "fixed point")
+STAGES = ("gradients and scalar learners", "inverse transform and projection", "fixed point")
 
 ir: Any = import_module("llvmlite.ir")  # untyped
 instruction: Callable[[Callable[..., Any]], Callable[..., Any]] = numba.extending.intrinsic
@@ -91,16 +91,12 @@ def staged(settings: Vector, states: Any, tables: Any, rounds: int, spent: Any) 
             after = cycles()
             spent[0] += after - at
             if moved:
-                at, moved = after, restore_improper(own, size)
+                at, moved = after, restore_improper(own, default, parts.matrix, size)
                 after = cycles()
                 spent[1] += after - at
             if moved:
-                at = after
-                project(own, default, parts.matrix, size)
-                after = cycles()
-                spent[2] += after - at
                 settle(state, size)
-                spent[3] += cycles() - after
+                spent[2] += cycles() - after
 
 
 def payoffs_of(size: int, family: str) -> NDArray[np.float64]:
@@ -184,13 +180,15 @@ def plain_hedge(payoffs: NDArray[np.float64], rounds: int = 20_000) -> float:
     return (process_time() - start) / rounds
 
 
-def report(size: int) -> dict[str, Vector]:
-    """Print the times of all learners at one size; return those of the worst family."""
+def report(size: int) -> tuple[dict[str, Vector], dict[str, Ratio]]:
+    """Print the times of all learners at one size; return those of the worst family, and the ratios."""
     times, solves = measured(size)
+    found: dict[str, Ratio] = {}
     print(f"d = {size}: solve {median(solves) * 1e6:.1f} µs")
     worst: dict[str, Vector] = {}
     for learner in LEARNERS:
         ratios = {family: Ratio.of(times[learner, family].tolist(), solves.tolist()) for family in FAMILIES}
+        found |= {f"{learner}, {family}, d = {size}": ratio for family, ratio in ratios.items()}
         slowest = max(ratios, key=lambda family: ratios[family].median)
         worst[learner] = times[learner, slowest]
         line = ", ".join(f"{family} {ratios[family]}" for family in FAMILIES)
@@ -204,14 +202,14 @@ def report(size: int) -> dict[str, Vector]:
     slower = {
         family: Ratio.of(times[OPTIMISTIC, family].tolist(), times[CONTINUOUS, family].tolist()) for family in FAMILIES
     }
-    line = ", ".join(f"{family} {found}" for family, found in slower.items())
-    met = max(found.median for found in slower.values()) <= NO_SLOWER
+    line = ", ".join(f"{family} {ratio}" for family, ratio in slower.items())
+    met = max(ratio.median for ratio in slower.values()) <= NO_SLOWER
     print(f"  {OPTIMISTIC} to {CONTINUOUS}: {line}; at most {NO_SLOWER}: {'met' if met else 'MISSED'}")
     if size == 4:
         hedge = plain_hedge(payoffs_of(size, "general-sum"))
         ours = 2e6 * median(times[PAPER, "general-sum"])
         print(f"  two Hedge learners in plain NumPy {hedge * 1e6:.1f} µs, two of {PAPER} {ours:.2f} µs")
-    return worst
+    return worst, found
 
 
 def exponent(sizes: list[int], times: list[Vector]) -> Mean | None:
@@ -220,12 +218,21 @@ def exponent(sizes: list[int], times: list[Vector]) -> Mean | None:
 
 
 def main() -> None:
-    sizes = [int(word) for word in sys.argv[1:]] or list(ROUNDS)
-    worst = {size: report(size) for size in sizes}
-    fitted = [size for size in sizes if size >= FITTED]
+    """Print all ratios, and store them with --store."""
+    parser = ArgumentParser(description="Time the wavelet learners.")
+    parser.add_argument("sizes", type=int, nargs="*", default=list(ROUNDS), help="numbers of actions")
+    parser.add_argument("--store", action="store_true", help="append the ratios to benchmarks/results/flagship.jsonl")
+    given = parser.parse_args()
+    worst, ratios = {}, {}
+    for size in given.sizes:
+        worst[size], found = report(size)
+        ratios |= found
+    fitted = [size for size in given.sizes if size >= FITTED]
     if len(fitted) > 1:
         for learner in LEARNERS:
             print(f"{learner:18} exponent {exponent(fitted, [worst[size][learner] for size in fitted])}")
+    if given.store:
+        store("flagship", ratios)
 
 
 if __name__ == "__main__":

@@ -4,14 +4,15 @@ Losses imitate a game that does not converge: random walks in [-1, 1], the same 
 all losses except that of a sampled action are NaN. Rounds are timed in short pieces; for each piece the minimum thread
 time over several repetitions is used, as the machine may be busy.
 
-    python benchmarks/learners.py [rounds at 16 actions]
+    python benchmarks/learners.py [--rounds AT_16_ACTIONS] [--store]
 """
 
-import sys
+import argparse
 from time import thread_time
 
 import numpy as np
 from numpy.typing import NDArray
+from results import Ratio, store
 
 from gamesim import players
 from gamesim.engine.compiled import LEARNER_KERNEL, Vector, address, call_learner, kernel, part
@@ -55,7 +56,11 @@ def walk(rounds: int, actions: int) -> NDArray[np.float64]:
 
 
 def main() -> None:
-    at_16 = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=20_000, help="with 16 actions; a tenth with 64")
+    parser.add_argument("--store", action="store_true", help="append the ratios to benchmarks/results/learners.jsonl")
+    given = parser.parse_args()
+    at_16 = given.rounds
     learners = [*players.available(), *(f"blum-mansour {rows}" for rows in ("adahedge", "regret-matching", "hedge"))]
     times: dict[str, list[float]] = {name: [] for name in learners}
     for actions, rounds in ((16, at_16), (64, max(at_16 // 10, 10))):
@@ -71,6 +76,14 @@ def main() -> None:
             for k, time in enumerate(measured)
         )
         print(f"{learner:32}{cells}")
+    if given.store:
+        of_hedge = times["hedge"]
+        cases = {
+            f"{learner}, d = {d}, hedge": Ratio.of([measured[k]], [of_hedge[k]])
+            for learner, measured in times.items()
+            for k, d in enumerate((16, 64))
+        }
+        store("learners", cases)
 
 
 if __name__ == "__main__":

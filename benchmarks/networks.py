@@ -1,12 +1,12 @@
 """Scaling of network games: Hedge on polymatrix games over random 4-regular graphs, including the gaps.
 
-Run `python benchmarks/networks.py` on an idle machine. For 1000 to 100 000 players with 4 actions and 1000 rounds, it
-prints the wall-clock and processor time per player-round on one and two threads, and the peak memory. The same random
-game is played on all edges, so that 100 000 players can be built. Kernels are compiled before timing; times are of the
-rounds only, without set-up and record, and the best of several runs. The benchmark checks that two threads give the
-same bytes, that they are at least 1.7 times as fast as one with 10 000 players (wall-clock, on an idle machine with two
-cores), and that a player-round with 100 000 players costs at most 1.3 times one with 1000 (processor time, which
-depends less on the load).
+Run `python benchmarks/networks.py [--store]` on an idle machine. For 1000 to 100 000 players with 4 actions and 1000
+rounds (200 with 100 000 players), it prints the wall-clock and processor time per player-round on one and two threads,
+and the peak memory. The same random game is played on all edges, so that 100 000 players can be built. Kernels are
+compiled before timing; times are of the rounds only, without set-up and record, and the best of several runs. The
+benchmark checks that two threads give the same bytes, that they are at least 1.7 times as fast as one with 10 000
+players (wall-clock, on an idle machine with two cores), and that a player-round with 100 000 players costs at most 1.3
+times one with 1000 (processor time, which depends less on the load).
 """
 
 import argparse
@@ -15,6 +15,8 @@ import sys
 import time
 from dataclasses import dataclass
 
+from results import Ratio, store
+
 from gamesim import games
 from gamesim.game import Game
 from gamesim.record import Record
@@ -22,6 +24,7 @@ from gamesim.simulation import Simulation
 
 FEW, MANY, MOST = 1000, 10_000, 100_000  # players
 SPEED_UP, FLAT = 1.7, 1.3
+STEPS = 20_000_000  # player-rounds, at most
 
 
 @dataclass
@@ -57,24 +60,32 @@ def main() -> int:
     parser.add_argument("--players", type=int, nargs="+", default=[FEW, MANY, MOST])
     parser.add_argument("--rounds", type=int, default=1000)
     parser.add_argument("--repeats", type=int, default=3, help="interleaved runs per size; the best is reported")
+    parser.add_argument("--store", action="store_true", help="append the ratios to benchmarks/results/networks.jsonl")
     chosen = parser.parse_args()
     columns = ("players", 8), ("threads", 8), ("set-up s", 9), ("run s", 8), ("µs clock", 9), ("µs cpu", 8), ("MiB", 6)
     print(*(f"{name:>{width}}" for name, width in (*columns, ("CCE gap", 8), ("CE gap", 8))))
     costs: dict[int, float] = {}
+    cases: dict[str, Ratio] = {}
     verdicts = {}
     for players in sorted(chosen.players):
         game = game_of(players)
-        steps = players * chosen.rounds
+        rounds = min(chosen.rounds, STEPS // players)
+        steps = players * rounds
         start = time.process_time()
         Simulation(game, "hedge", perturb=0.1, trajectory="none")
         setup = time.process_time() - start
-        best: dict[int, Took] = {}
+        all_runs: dict[int, list[Took]] = {1: [], 2: []}
         records = {}
         for _ in range(chosen.repeats):
             for threads in (1, 2):
-                took, records[threads] = timed(game, chosen.rounds, threads)
-                known = best.setdefault(threads, took)
-                best[threads] = Took(min(known.clock, took.clock), min(known.cpu, took.cpu))
+                took, records[threads] = timed(game, rounds, threads)
+                all_runs[threads].append(took)
+        best = {
+            threads: Took(min(one.clock for one in runs), min(one.cpu for one in runs))
+            for threads, runs in all_runs.items()
+        }
+        one, two = ([run.clock for run in runs] for runs in all_runs.values())
+        cases[f"{players} players, clock on one thread / two"] = Ratio.of(one, two)
         held = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10
         for threads, took in best.items():
             gaps = records[threads].gap("cce"), records[threads].gap("ce")
@@ -93,6 +104,9 @@ def main() -> int:
     growth = costs[many] / costs[few]
     claim = f"a player-round with {many} players costs {growth:.2f} times one with {few} (at most {FLAT})"
     verdicts[claim] = growth <= FLAT
+    cases[f"{many} players / {few}, CPU per player-round"] = Ratio.of([costs[many]], [costs[few]])
+    if chosen.store:
+        store("networks", cases)
     for claim, holds in verdicts.items():
         print(f"{'holds' if holds else 'FAILS'}: {claim}")
     return 0 if all(verdicts.values()) else 1

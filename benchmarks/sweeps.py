@@ -1,12 +1,12 @@
 """Speed and memory of sweeps: many short points, processes and threads, one and two workers.
 
-Run: python benchmarks/sweeps.py [POINTS]
+Run: python benchmarks/sweeps.py [--points POINTS] [--store]
 CPU seconds are summed over all processes; on a busy machine they are more reliable than wall-clock time.
 """
 
+import argparse
 import multiprocessing
 import os
-import sys
 import tempfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -14,6 +14,7 @@ from pathlib import Path
 from time import perf_counter, process_time
 from typing import Any
 
+from results import Ratio, store
 from rich.console import Console
 from rich.table import Table as Printed
 
@@ -97,7 +98,11 @@ def threads(workers: int) -> Open:
 
 def main() -> None:
     """Print the table."""
-    points = int(sys.argv[1]) if len(sys.argv) > 1 else 10_000
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--points", type=int, default=10_000)
+    parser.add_argument("--store", action="store_true", help="append the ratios to benchmarks/results/sweeps.jsonl")
+    given = parser.parse_args()
+    points = given.points
     many_games = {"base": BASE, "grid": {"game.settings.seed": {"first": 0, "count": points}}}
     many_seeds = {"base": BASE, "seeds": points}
     one_game = {**BASE, "game": {"name": "uniform", "settings": {"actions": 8}}, "rounds": 400_000}
@@ -112,16 +117,24 @@ def main() -> None:
         ("40 games, 8×8, 400,000 rounds", "2 processes", 40, long_points, local(2)),
         ("40 games, 8×8, 400,000 rounds", "2 threads", 40, long_points, threads(2)),
     ]
-    clocks = {}
+    clocks, seconds = {}, {}
     for what, by, count, study, open_pool in cases:
         took = timed(study, open_pool)
-        clocks[what, by] = took.clock
+        clocks[what, by], seconds[what, by] = took.clock, took.cpu
         row = f"{took.clock:.1f}", f"{took.cpu:.1f}", f"{count / took.clock:,.0f}", f"{took.memory:,.0f}"
         table.add_row(what, by, *row)
     console = Console(width=120)
     console.print(table)
     what = cases[-1][0]
     console.print(f"speed-up of two workers over one: {clocks[what, '1 process'] / clocks[what, '2 processes']:.2f}×")
+    if given.store:
+        small = cases[1][0]
+        cpu = seconds[small, "2 processes"], seconds[what, "2 processes"]
+        ratios = {
+            "two workers / one, speed": Ratio.of([clocks[what, "1 process"]], [clocks[what, "2 processes"]]),
+            "CPU of a point of 1000 rounds / of 400,000": Ratio.of([cpu[0] / points], [cpu[1] / 40]),
+        }
+        store("sweeps", ratios)
     console.print(f"load average: {os.getloadavg()[0]:.1f}")
 
 

@@ -162,7 +162,7 @@ class Varying(Game):
     def kernel_arrays(self) -> tuple[Integers, Vector, int]:  # noqa: D102
         losses = as_losses(np.moveaxis(self.payoffs, 1, 0), self.middle, self.scale)  # for each player, all tables
         tables = losses.shape[1]
-        integers, _, scratch = table_kernel_arrays(losses[:, 0])
+        integers, _, scratch = table_kernel_arrays(losses[:, 0], opposite=False)
         numbers = np.hstack([np.moveaxis(one, 1 + i, -1).reshape(tables, -1) for i, one in enumerate(losses)])
         packed = SIZES.pack(
             tables=tables,

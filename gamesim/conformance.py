@@ -153,6 +153,8 @@ OBLIVIOUS = ("random", "drifting", "gap", "a constant favourite")
 
 def suffer(learner: Any, actions: int, rounds: int, adversary: str) -> Vector:
     """Run a learner against an adversary and return its counterfactual losses Σ p ⊗ l."""
+    if adversary in OBLIVIOUS and isinstance(learner, Learner):
+        return _suffer_on_average(learner, actions, rounds, adversary, replicas=1)
     choose = adversaries(actions, rounds)[adversary]
     driver = Driver(tuned(learner, rounds), actions)
     strategies, losses = np.zeros((rounds, actions)), np.zeros((rounds, actions))
@@ -317,12 +319,12 @@ def _promises(learner: Any) -> Iterator[tuple[int, str, Guarantee, float]]:
             yield actions, adversary, promise, getattr(regrets, promise.regret)(matrix)
 
 
-def _suffer_on_average(learner: Learner, actions: int, rounds: int, adversary: str) -> Vector:
+def _suffer_on_average(learner: Learner, actions: int, rounds: int, adversary: str, replicas: int = COPIES) -> Vector:
     """Return the mean of Σ p ⊗ l over runs against an oblivious adversary, whose losses are known in advance."""
     choose, unseen = adversaries(actions, rounds)[adversary], np.zeros(actions)
     losses = [choose(t, unseen, unseen) for t in range(rounds)]
-    record = face(tuned(learner, rounds), losses, feedback=feedback(learner), replicas=COPIES)
-    return np.asarray(np.mean([record.moments(r)[-1].matrices_of("strategies")[0] for r in range(COPIES)], axis=0))
+    record = face(tuned(learner, rounds), losses, feedback=feedback(learner), replicas=replicas)
+    return np.asarray(np.mean([record.moments(r)[-1].matrices_of("strategies")[0] for r in range(replicas)], axis=0))
 
 
 def _losses(rounds: int, actions: int) -> Vector:

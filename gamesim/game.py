@@ -14,7 +14,14 @@ from numpy.typing import ArrayLike, NDArray
 from gamesim.deprecated import Renamed
 from gamesim.engine.compiled import Integers, Vector, kernel, part
 from gamesim.engine.layout import IntegerLayout
-from gamesim.engine.matrices import contract
+from gamesim.engine.matrices import (
+    PARTS,
+    aligned,
+    contract,
+    contract_in_parts,
+    count_nonzero,
+    multiply_both_sides,
+)
 from gamesim.errors import InputError
 from gamesim.formatting import amount, memory, number, one_line
 from gamesim.notebook import ROWS, Rows, card, some
@@ -25,6 +32,7 @@ __all__ = ["Game", "Table"]
 MOST_PAYOFF_BYTES = 2**33  # for all payoffs of one game
 MOST_TABLE_PLAYERS = 63  # NumPy arrays have at most 64 axes, and one is the player whose payoff it is
 FEW_PLAYERS = 4  # players that a summary of a game names
+FEWEST_OPPOSITE = 16  # actions of each player from which one pass over the table for both is faster
 LARGEST_PAYOFF = 1e150  # in absolute value, so that products and squares of payoffs stay finite
 
 Arrays = Mapping[str, np.ndarray[Any, Any]]  # the arrays that define a game, by name
@@ -153,6 +161,18 @@ class Game:
         low, high = self.range
         return (high + low) / 2
 
+    @property
+    def own_kernel(self) -> Callable[[Integers, Vector, Vector, Vector, Vector], None]:
+        """Return the kernel for this game: that of the class, or a faster one.
+
+        Examples
+        --------
+        >>> from gamesim import games
+        >>> [games.make("zero-sum", actions=size).own_kernel is Table.kernel for size in (2, 100)]
+        [True, False]
+        """
+        return type(self).kernel
+
     def kernel_arrays(self) -> tuple[Integers, Vector, int]:
         """Return the arrays that the kernel reads.
 
@@ -200,7 +220,7 @@ class Game:
         """
         integers, data, scratch = self.kernel_arrays()
         losses = np.zeros(sum(self.sizes))
-        type(self).kernel(integers, data, np.zeros(scratch), np.ascontiguousarray(profile, dtype=np.float64), losses)
+        self.own_kernel(integers, data, np.zeros(scratch), np.ascontiguousarray(profile, dtype=np.float64), losses)
         return losses
 
     @classmethod
@@ -286,6 +306,22 @@ class _Sizes(NamedTuple):
 
 _SIZES = IntegerLayout(_Sizes, "", players="int", sizes="players")
 _sizes_view = _SIZES.view
+
+
+@kernel
+def _opposite_losses(integers: Integers, data: Vector, scratch: Vector, profile: Vector, losses: Vector) -> None:
+    """Multiply the second player's table with both strategies in one pass, unless many actions have no weight."""
+    sizes = _sizes_view(integers).sizes
+    rows, columns = sizes[0], sizes[1]
+    left, right = part(profile, 0, rows), part(profile, rows, rows + columns)
+    beside, below = part(losses, 0, rows), part(losses, rows, rows + columns)
+    first, second = part(data, 0, rows * columns), part(data, rows * columns, 2 * rows * columns)
+    parts = part(scratch, 0, PARTS * rows)
+    if 8 * (count_nonzero(left) * columns + count_nonzero(right) * rows) >= 7 * rows * columns:
+        multiply_both_sides(left, second, right, beside, below, parts)
+    else:
+        contract_in_parts(right, first, beside, part(scratch, scratch.size - columns, scratch.size), parts)
+        contract(left, second, below, part(scratch, scratch.size - rows, scratch.size))
 
 
 @kernel
@@ -451,6 +487,28 @@ class Table(Game):
         """
         return as_losses(self.payoffs, self.middle, self.scale)
 
+    @cached_property
+    def opposite(self) -> bool:
+        """Return whether two players of many actions have opposite losses.
+
+        Their losses in [-1, 1] then add up to exactly 0 in every action profile, and the kernel multiplies one table
+        with both strategies. It takes 16 actions each for this to be faster.
+
+        Examples
+        --------
+        >>> from gamesim import games
+        >>> games.make("zero-sum", actions=100).opposite, games.make("uniform", actions=100).opposite
+        (True, False)
+        """
+        if len(self.sizes) != 2 or min(self.sizes) < FEWEST_OPPOSITE:
+            return False
+        first, second = as_losses(self.payoffs, self.middle, self.scale)
+        return bool((first == -second).all())
+
+    @property
+    def own_kernel(self) -> Callable[[Integers, Vector, Vector, Vector, Vector], None]:  # noqa: D102
+        return _opposite_losses if self.opposite else type(self).kernel
+
     def own_last(self) -> list[NDArray[np.float64]]:
         """Return each player's table of losses, with the player's own axis last.
 
@@ -471,7 +529,7 @@ class Table(Game):
 
     @cached_property
     def _kernel_arrays(self) -> tuple[Integers, Vector, int]:
-        return table_kernel_arrays(as_losses(self.payoffs, self.middle, self.scale))
+        return table_kernel_arrays(as_losses(self.payoffs, self.middle, self.scale), self.opposite)
 
 
 def as_losses(payoffs: NDArray[np.float64], middle: Vector, scale: Vector) -> NDArray[np.float64]:
@@ -491,15 +549,12 @@ def _own_last(losses: NDArray[np.float64]) -> list[NDArray[np.float64]]:
     return [np.moveaxis(table, player, -1) for player, table in enumerate(losses)]
 
 
-def table_kernel_arrays(losses: NDArray[np.float64]) -> tuple[Integers, Vector, int]:
+def table_kernel_arrays(losses: NDArray[np.float64], opposite: bool) -> tuple[Integers, Vector, int]:
     """Return the arrays that the kernel of a `Table` reads, given one table of losses per player."""
     sizes = losses.shape[1:]
-    scratch = max(sizes) + (0 if len(sizes) <= 2 else losses[0].size // min(sizes))
-    return (
-        _SIZES.pack(players=len(sizes), sizes=sizes),
-        np.concatenate([table.ravel() for table in _own_last(losses)]),
-        scratch,
-    )
+    scratch = max(sizes) + (PARTS * sizes[0] if opposite else 0 if len(sizes) <= 2 else losses[0].size // min(sizes))
+    numbers = np.concatenate([table.ravel() for table in _own_last(losses)], out=aligned(losses.size))
+    return _SIZES.pack(players=len(sizes), sizes=sizes), numbers, scratch
 
 
 def _as_tensors(payoffs: Any) -> list[NDArray[np.float64]]:

@@ -26,7 +26,7 @@ class UserLearner:
     """A user-defined class and its settings; calling it with a number of actions returns a running learner."""
 
     learner_class: type[Any]
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: Mapping[str, Any] = field(default_factory=dict, hash=False)
 
     def __call__(self, actions: int, **given: Any) -> RunningLearner:  # noqa: D102
         running: RunningLearner = self.learner_class(actions=actions, **given, **self.settings)
@@ -41,7 +41,7 @@ class StoredLearner:
     """A learner in a record that was read, which needs a user-defined class: a reference and the settings."""
 
     reference: str
-    settings: Mapping[str, Any]
+    settings: Mapping[str, Any] = field(hash=False)
     in_python: bool
 
     def __repr__(self) -> str:

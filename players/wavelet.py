@@ -17,13 +17,13 @@ from gamesim.players._kernels.scalar import BLOCKS, CONTINUOUS, FULL, LIPSCHITZ,
 from gamesim.players._kernels.wavelet import (
     OPEN,
     OWN,
-    SETTINGS,
     Own,
     hints_of,
     more_state,
     observe,
     play,
     rows_together,
+    settings_of,
 )
 from gamesim.validation import positive
 
@@ -134,11 +134,9 @@ class Wavelet(Learner):
             owners(len(self.order), self.order)
 
     def kernel_settings(self, actions: int) -> Vector:  # noqa: D102
-        owner = self._owners(actions)
-        rows, (code, guard) = rows_together(owner.size), self._clock()
-        columns = np.tile(scales_of(self.scale, actions, owner).columns, rows)
-        chosen = {"scale": self.scale, "guard": guard, "rows": rows, "columns": columns}
-        return SETTINGS.pack(clock=code, size=owner.size, **chosen, owners=owner)
+        owner, (code, guard) = self._owners(actions), self._clock()
+        scales = scales_of(self.scale, actions, owner)
+        return settings_of(code, owner, self.scale, scales.columns, scales.constant, guard)
 
     def first_state(self, actions: int) -> Vector:  # noqa: D102
         owner = self._owners(actions)

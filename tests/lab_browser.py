@@ -13,6 +13,8 @@ from tests.lab_server import Lab, running_lab
 
 CHICKEN = {"rounds": 10_000, "game": {"name": "chicken"}, "players": [{"learner": "hedge"}, {"learner": "wavelet"}]}
 SHAPLEY = {"rounds": 10**9, "game": {"name": "shapley"}, "players": [{"learner": "hedge", "perturb": 0.2}] * 2}
+# The page is laid out and drawn.
+SETTLED = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => done(true))))"
 ALL = ["strategies", "tetrahedron", "regrets", "joint", "payoffs", "profile"]
 
 

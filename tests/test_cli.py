@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -411,7 +412,7 @@ def test_without_arguments_help_is_printed(run: Run) -> None:
     assert run() == run("--help")
     code, out, err = run()
     assert code == 0 and err == ""
-    assert out.startswith("usage: gamesim") and "run       simulate a scenario" in out
+    assert out.startswith("usage: gamesim") and re.search(r"^ +run +simulate a scenario", out, re.M)
 
 
 def test_list_without_an_argument_names_the_lists(run: Run) -> None:
@@ -635,7 +636,7 @@ def in_a_process(*arguments: str, **options: Any) -> subprocess.Popen[str]:
 def test_ctrl_c_keeps_what_there_is() -> None:
     with in_a_process("run", "jordan", "--rounds", "1e12", "--json", "--no-figures") as process:
         assert process.stderr is not None
-        assert "running jordan" in process.stderr.readline()
+        assert any("running jordan" in line for line in process.stderr)  # after a line on compiling, if kernels are new
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=120)
     assert process.returncode == 130, err

@@ -131,7 +131,10 @@ def test_the_numbers_of_the_lessons_are_those_of_the_runs() -> None:
     assert hider.regret("external")[0] < 0 < hider.regret("swap")[0]
     with_hedge = scenario("uneven-shapley").model_dump(exclude_defaults=True) | {"everyone": {"learner": "hedge"}}
     hedge = Scenario.from_dict({**with_hedge, "everyone": {"learner": "hedge", "perturb": 0.2}}).simulation()
-    assert hedge.run(100_000).gap("ce") > 0.1
+    found = hedge.run(100_000)
+    assert found.gap("ce") > 0.1 and float(f"{found.gap('cce'):.1g}") == 0.0003
+    assert "to 0.0003 after" in LESSONS["uneven-shapley"].solution
+    assert [one.guarantee() is not None for one in _learners(LESSONS["random-game"])] == [True, True, False]
 
 
 def test_the_exercises_are_solved() -> None:

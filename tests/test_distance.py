@@ -12,6 +12,7 @@ from gamesim.game import Table
 from gamesim.measure import total_variation
 from gamesim.measure.incentives import EquilibriumKind, Incentives
 from gamesim.measure.linear_programs import INTERIOR, SIMPLEX, dual_simplex
+from tests.seeds import seeds
 from tests.test_equilibrium import random_game, random_joint
 
 pytestmark = pytest.mark.slow
@@ -86,7 +87,7 @@ def test_the_distance_is_that_of_the_literal_program(sizes: tuple[int, ...], see
 @pytest.mark.parametrize("kind", ["ce", "cce"])
 @pytest.mark.parametrize("sizes", [(5, 7), (9, 4), (3, 4, 2), (4, 3, 5), (2, 3, 2, 3)])
 def test_the_search_agrees_with_the_whole_program(sizes: tuple[int, ...], kind: EquilibriumKind) -> None:
-    for seed in range(30):
+    for seed in seeds(10, 30):
         game = random_game(sizes, seed)
         incentives, joint = Incentives(game, kind), random_joint(sizes, seed)
         whole = total_variation.direct(incentives, joint)

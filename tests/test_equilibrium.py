@@ -13,6 +13,7 @@ from gamesim import equilibrium
 from gamesim.errors import InputError
 from gamesim.game import Game, Table
 from gamesim.measure.incentives import EquilibriumKind
+from tests.seeds import seeds
 
 pytestmark = pytest.mark.slow
 
@@ -110,7 +111,7 @@ def test_welfare_does_not_depend_on_the_units_of_a_player() -> None:
 @pytest.mark.parametrize("sizes", [(2, 3), (4, 3), (5, 2), (2, 3, 2), (3, 1, 4), (2, 2, 3, 2)])
 def test_correlated_equilibria_are_coarse_ones_and_not_the_other_way_round(sizes: tuple[int, ...]) -> None:
     coarser = 0
-    for seed in range(40):
+    for seed in seeds(12, 40):
         game, random = random_game(sizes, seed), np.random.default_rng(seed)
         fine, coarse = equilibrium.polytope(game, "ce"), equilibrium.polytope(game, "cce")
         weights = random.normal(size=len(sizes))
@@ -124,7 +125,7 @@ def test_correlated_equilibria_are_coarse_ones_and_not_the_other_way_round(sizes
 
 @pytest.mark.parametrize("sizes", [(2, 3), (4, 3), (2, 3, 4), (3, 2, 2), (2, 3, 2, 2)])
 def test_a_mixed_nash_equilibrium_is_a_correlated_one(sizes: tuple[int, ...]) -> None:
-    for seed in range(40):
+    for seed in seeds(12, 40):
         game, nash = with_mixed_nash(sizes, seed)
         for kind in ("ce", "cce"):
             assert equilibrium.polytope(game, kind).contains(nash)
@@ -134,17 +135,17 @@ def test_a_mixed_nash_equilibrium_is_a_correlated_one(sizes: tuple[int, ...]) ->
 
 def test_every_nash_equilibrium_that_nashpy_finds_is_a_correlated_one() -> None:
     found = 0
-    for seed in range(25):
+    for seed in seeds(10, 25):
         game = random_game((3, 4), seed)
         for row, column in nashpy.Game(*game.payoffs).vertex_enumeration():
             found += 1
             assert equilibrium.polytope(game, "ce").contains(np.outer(row, column), tolerance=1e-8)
-    assert found >= 25
+    assert found >= 12
 
 
 def test_pure_nash_equilibria_of_many_players_are_correlated_ones() -> None:
     found = 0
-    for seed in range(100):
+    for seed in seeds(40, 100):
         game = random_game((2, 3, 2, 3), seed)
         best = [np.isclose(payoffs, payoffs.max(axis=i, keepdims=True)) for i, payoffs in enumerate(game.payoffs)]
         for profile in np.argwhere(np.all(best, axis=0)):
@@ -152,7 +153,7 @@ def test_pure_nash_equilibria_of_many_players_are_correlated_ones() -> None:
             pure = np.zeros(game.sizes)
             pure[tuple(profile)] = 1
             assert equilibrium.distance(game, pure, "ce") == 0
-    assert found >= 50
+    assert found >= 20
 
 
 @pytest.mark.parametrize(

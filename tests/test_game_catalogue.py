@@ -62,8 +62,8 @@ def fresh(code: str, *given: str) -> str:
 def test_networkx_is_imported_only_for_games_on_graphs(tmp_path: Path) -> None:
     unseen = "assert 'networkx' not in sys.modules"
     command = ["run", "chicken", "--rounds", "10", "--no-figures", "--quiet", "--out", str(tmp_path / "run")]
-    fresh(f"import sys; from gamesim.cli.main import main; assert main({command}) == 0; {unseen}")
-    listed = fresh(f"import sys; from gamesim import games; print(*games.available()); {unseen}")
+    list_all = "from gamesim import games; print(*games.available())"
+    listed = fresh(f"import sys; from gamesim.cli.main import main; assert main({command}) == 0; {list_all}; {unseen}")
     assert {"chicken", "routing", "polymatrix"} <= set(listed.split())
 
 

@@ -21,7 +21,7 @@ pytestmark = [
 ]
 
 SCENARIO = """
-rounds = 2000000
+rounds = 1000000
 feedback = "sampled"
 game = { name = "uniform", settings = { actions = [3, 4] } }
 everyone = { learner = "hedge", perturb = 0.5 }
@@ -36,7 +36,7 @@ def command(*arguments: str) -> subprocess.Popen[bytes]:
 def test_a_stopped_run_is_resumed_and_a_finished_one_extended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     quiet = ("--quiet", "--no-figures")
-    Path("mine.toml").write_text(SCENARIO.replace("2000000", "30000").replace("hedge", "coin-betting"))
+    Path("mine.toml").write_text(SCENARIO.replace("1000000", "30000").replace("hedge", "coin-betting"))
     for call in (("run", "mine.toml"), ("run", "mine.toml", "--rounds", "50000")):
         assert main([*call, "--out", "mine", *quiet]) == 0
     # The learners stay tuned to 30,000 rounds; the scenario states that horizon and repeats the whole run.
@@ -63,7 +63,7 @@ def test_a_run_resumed_after_ctrl_c_gives_the_same_record(tmp_path: Path, monkey
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=120)
     stopped = gamesim.load("mine/record").rounds
-    assert (process.returncode == 130) == (stopped < 2000000)
+    assert (process.returncode == 130) == (stopped < 1000000)
     assert main(["resume", "mine", "--quiet", "--no-figures"]) == 0
     scenario = read("mine.toml")
     expected, record = scenario.simulation().run(scenario.rounds), gamesim.load("mine/record")
@@ -76,7 +76,7 @@ def test_a_run_killed_between_its_last_round_and_its_folder_is_finished(
     again: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("mine.toml").write_text(SCENARIO.replace("2000000", "3000"))
+    Path("mine.toml").write_text(SCENARIO.replace("1000000", "3000"))
     quiet = ("--quiet", "--no-figures")
 
     class KilledError(BaseException):

@@ -14,7 +14,7 @@ from gamesim.formatting import number
 from gamesim.scenario import Scenario
 from tests import lab_browser
 from tests.chromium import PROGRAM, Page, wait
-from tests.lab_browser import ALL, CHICKEN, SHAPLEY, click, play_out, scenario_in_address, text, visit
+from tests.lab_browser import ALL, CHICKEN, SETTLED, SHAPLEY, click, play_out, scenario_in_address, text, visit
 from tests.lab_server import Lab
 
 lab, browser, page = lab_browser.lab, lab_browser.browser, lab_browser.page  # fixtures
@@ -185,23 +185,18 @@ def test_payoffs_are_edited_and_invalid_numbers_reported(page: Page, lab: Lab, t
         assert text(page, f"#gap_{kind}-0") == number(expected["gap"][kind])
 
 
-@pytest.mark.parametrize(
-    ("field", "typed", "expected"),
-    [
+def test_a_number_out_of_range_is_reported_with_the_range(page: Page, lab: Lab) -> None:
+    visit(page, lab, scenario=CHICKEN, speed=61, views=[])
+    for field, typed, expected in (
         ("rounds", "99999999999999999999", "an integer from 1 to 1,000,000,000"),
         ("rounds", "1e400", "an integer from 1 to 1,000,000,000"),
         ("rounds", "0", "an integer from 1 to 1,000,000,000"),
         ("rounds", "1.5", "an integer"),
         ("seed", "99999999999999999999", "an integer from 0 to 9,007,199,254,740,991"),
         ("perturb", "-0.1", "a number from 0 to 1"),
-    ],
-)
-def test_a_number_out_of_range_is_reported_with_the_range(
-    page: Page, lab: Lab, field: str, typed: str, expected: str
-) -> None:
-    visit(page, lab, scenario=CHICKEN, speed=61, views=[])
-    page.type(f"#scenario-{field}", typed)
-    assert text(page, f"#scenario-{field}-mistake") == f"expected {expected}, got ‘{typed}’"
+    ):
+        page.type(f"#scenario-{field}", typed)
+        assert text(page, f"#scenario-{field}-mistake") == f"expected {expected}, got ‘{typed}’"
 
 
 def test_stationary_play_can_be_perturbed(page: Page, lab: Lab) -> None:
@@ -304,43 +299,45 @@ def written(page: Page, view: str) -> list[Any]:
     return found
 
 
-@pytest.mark.parametrize("width", [390, 800, 1280])
 @pytest.mark.parametrize("game", ["matching-pennies", "chicken"])
-def test_texts_of_a_drawing_overlap_neither_each_other_nor_edges(noted: Page, lab: Lab, width: int, game: str) -> None:
-    noted.resize(width, 844)
+def test_texts_of_a_drawing_overlap_neither_each_other_nor_edges(noted: Page, lab: Lab, game: str) -> None:
     visit(noted, lab, scenario={**CHICKEN, "game": {"name": game}}, speed=61, views=ALL)
     play_out(noted)
     noted.until("document.querySelector('#ce-0').textContent !== '–'")
-    for view in ALL:
-        words = written(noted, view)
-        assert words, view
-        for k, (one, left, up, right, down) in enumerate(words):
-            for other, *box in words[:k]:
-                apart = max(left - box[2], box[0] - right, up - box[3], box[1] - down)
-                assert apart >= 2, (view, one, other)
-    ticks = [words for words, *_ in written(noted, "regrets") if words.startswith("1")]
-    assert len(ticks) > 5 and all(words.startswith("10") and words[2:] for words in ticks)
-    assert {"10⁰", "10¹"} <= set(ticks) and "10" not in ticks
-    edges = noted.run("document.querySelector('#view-tetrahedron canvas[role=img]').lines.slice(0, 6)")
-    corners = [words for words in written(noted, "tetrahedron") if ", " in words[0]]
-    assert len(corners) == 4
-    for name, left, up, right, down in corners:
-        for start, end in edges:
-            points = [[a + (b - a) * k / 500 for a, b in zip(start, end, strict=True)] for k in range(501)]
-            assert not [1 for x, y in points if left <= x <= right and up <= y <= down], name
+    for width in (390, 800, 1280):
+        noted.resize(width, 844)
+        noted.run(SETTLED)
+        for view in ALL:
+            words = written(noted, view)
+            assert words, view
+            for k, (one, left, up, right, down) in enumerate(words):
+                for other, *box in words[:k]:
+                    apart = max(left - box[2], box[0] - right, up - box[3], box[1] - down)
+                    assert apart >= 2, (width, view, one, other)
+        ticks = [words for words, *_ in written(noted, "regrets") if words.startswith("1")]
+        assert len(ticks) > 5 and all(words.startswith("10") and words[2:] for words in ticks)
+        assert {"10⁰", "10¹"} <= set(ticks) and "10" not in ticks
+        edges = noted.run("document.querySelector('#view-tetrahedron canvas[role=img]').lines.slice(0, 6)")
+        corners = [words for words in written(noted, "tetrahedron") if ", " in words[0]]
+        assert len(corners) == 4
+        for name, left, up, right, down in corners:
+            for start, end in edges:
+                points = [[a + (b - a) * k / 500 for a, b in zip(start, end, strict=True)] for k in range(501)]
+                assert not [1 for x, y in points if left <= x <= right and up <= y <= down], name
 
 
-@pytest.mark.parametrize("width", [390, 1280])
-def test_a_legend_of_three_players_leaves_room_for_its_lines(noted: Page, lab: Lab, width: int) -> None:
-    noted.resize(width, 844)
+def test_a_legend_of_three_players_leaves_room_for_its_lines(noted: Page, lab: Lab) -> None:
     three = {**CHICKEN, "game": {"name": "jordan"}, "players": [{"learner": "hedge"}] * 3}
     visit(noted, lab, scenario=three, speed=61, views=["regrets"])
     noted.until("document.querySelector('#view-regrets canvas[role=img]').words?.length > 3")
-    key = [one for one in written(noted, "regrets") if one[0].startswith(("First", "Second", "Third"))]
-    assert len(key) == 3
-    for (_, _, _, right, _), (name, left, *_) in itertools.pairwise(key):
-        assert left - right > 21, name
-    assert key[-1][3] <= noted.run("document.querySelector('#view-regrets canvas[role=img]').clientWidth")
+    for width in (390, 1280):
+        noted.resize(width, 844)
+        noted.run(SETTLED)
+        key = [one for one in written(noted, "regrets") if one[0].startswith(("First", "Second", "Third"))]
+        assert len(key) == 3
+        for (_, _, _, right, _), (name, left, *_) in itertools.pairwise(key):
+            assert left - right > 21, name
+        assert key[-1][3] <= noted.run("document.querySelector('#view-regrets canvas[role=img]').clientWidth")
 
 
 def test_the_legend_of_a_large_game_lists_only_what_is_drawn(noted: Page, lab: Lab) -> None:

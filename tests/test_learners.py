@@ -1,6 +1,10 @@
-"""External-regret learners against independent solutions: literal formulas, quadrature, root finding, solvers."""
+"""External-regret learners against independent solutions: literal formulas, quadrature, root finding, solvers.
+
+GAMESIM_LONG sets the number of rounds of long runs.
+"""
 
 import math
+import os
 import re
 from collections.abc import Callable
 from itertools import pairwise
@@ -26,6 +30,7 @@ from gamesim.players.squint import erfcx, evidence
 
 pytestmark = pytest.mark.slow
 
+LONG = int(os.environ.get("GAMESIM_LONG", "200000"))
 Array = NDArray[np.float64]
 
 
@@ -467,7 +472,7 @@ def test_a_long_run_stays_finite(name: str) -> None:
         pytest.skip("this test needs full feedback; the wavelet learners have separate long runs")
     solves = ("aggregate", "blum-mansour", "blum-mansour-log-barrier", "comparator-adaptive-bm", "prior-hedge",
               "stoltz-lugosi", "subsequence-regret")  # fmt: skip
-    rounds = 10**5 if name in solves else 10**6
+    rounds = LONG // 10 if name in solves else LONG
     player = player.with_horizon(rounds)
     play, observe = (address(function, LEARNER_KERNEL) for function in player.kernels)
     for kind in range(3):

@@ -5,7 +5,18 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from gamesim.engine.matrices import Work, add_packed, add_product, contract, pack
+from gamesim.engine.matrices import (
+    PARTS,
+    STRIP,
+    Work,
+    add_packed,
+    add_product,
+    contract,
+    contract_in_parts,
+    multiply_both_sides,
+    pack,
+    tile_width,
+)
 from gamesim.engine.together import in_panels
 
 RANDOM = np.random.default_rng(7)
@@ -37,12 +48,29 @@ def test_one_product_and_many_at_once_are_the_same_bits(rows: int, columns: int,
     exact = sum(Fraction(a) * Fraction(b) for a, b in zip(weights[3].tolist(), table[:, -1].tolist(), strict=True))
     assert alone[3, -1] == pytest.approx(float(exact), abs=1e-14)
 
-    work, together, panels = Work.allocated(rows, 5), np.zeros(5 * columns), in_panels([table])
+    work, together, panels = Work.allocated(rows, 5), np.zeros(5 * columns), in_panels([table], opposite=False)
     work.sources[:], work.rows[:] = np.arange(5) * rows, np.arange(5) * columns
     pack(weights.ravel(), 1, rows, 5, work)
     first = 0
     while first < columns:
-        width = next(one for one in (8, 4, 1) if one <= columns - first)
-        add_packed(work.numbers, 5, panels, first * rows, width, rows, width, together, work.rows, first)
+        width = tile_width(columns - first)
+        add_packed(work.numbers, 0, 5, 5, panels, first * rows, width, rows, width, together, work.rows, first, 1)
         first += width
     assert together.tobytes() == alone.tobytes()
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(16, 16), (17, 40), (43, 29), (64, 71)])
+@pytest.mark.parametrize("zeros", [0.0, 0.6])
+def test_one_pass_and_two_are_the_same_bits(rows: int, columns: int, zeros: float) -> None:
+    table = RANDOM.uniform(-1, 1, (rows, columns))
+    left, right = (RANDOM.random(size) * (RANDOM.random(size) >= zeros) for size in (rows, columns))
+    beside, below, parts = np.zeros(rows), np.zeros(columns), np.zeros(STRIP * PARTS)
+    multiply_both_sides(left, table.ravel(), right, beside, below, parts)
+    exact = -sum(Fraction(a) * Fraction(b) for a, b in zip(table[-1].tolist(), right.tolist(), strict=True))
+    assert beside[-1] == pytest.approx(float(exact), abs=1e-14)
+    assert beside == pytest.approx(-table @ right, abs=1e-13)
+
+    alone = np.zeros(rows), np.zeros(columns)
+    contract_in_parts(right, -table.T.ravel(), alone[0], np.zeros(columns), np.zeros(PARTS * rows))
+    contract(left, table.ravel(), alone[1], np.zeros(rows))
+    assert (beside.tobytes(), below.tobytes()) == (alone[0].tobytes(), alone[1].tobytes())

@@ -169,3 +169,13 @@ def test_a_measure_of_any_shape_is_reduced_if_it_can_be() -> None:
     with pytest.raises(InputError, match="mine"):
         plain.number(np.array([1.0, 2.0]))
     assert replace(plain, reduce=np.max).number(np.array([1.0, 2.0])) == 2.0
+
+
+@pytest.mark.parametrize("rounds", [1, 100, 120])  # the second is a checkpoint
+def test_a_simulation_and_its_record_have_the_same_moments(rounds: int) -> None:
+    simulation = Simulation(GAME, "hedge", replicas=2, perturb=0.5)
+    simulation.advance(rounds)
+    now, then = simulation.moments(1), simulation.record().moments(1)
+    assert now.rounds.tolist() == then.rounds.tolist()
+    for name in ("average", "joint", "path"):
+        assert now._stacked(name).tobytes() == then._stacked(name).tobytes()

@@ -163,7 +163,7 @@ def test_no_cycle_is_in_step_with_a_thinned_trajectory(period: int) -> None:
         def observe(self, loss: Any) -> None:
             self.round += 1
 
-    record = simulate("matching-pennies", Cycle, 5000)
+    record = simulate("matching-pennies", Cycle, 2500)
     share = record.trajectory[1][0][:, 1].mean()
     assert abs(share - 1 / period) < 0.3 / period + 0.02
 

@@ -17,6 +17,7 @@ from gamesim.measure import central_path, polytope
 from gamesim.measure.incentives import EquilibriumKind, Incentives
 from gamesim.measure.interior_point import HalfSquares, NegativeEntropy, minimise_sum, on_simplex
 from gamesim.measure.polytope import Norm, Polytope
+from tests.seeds import seeds
 from tests.test_equilibrium import BAD, CHICKEN, SHAPLEY, random_game, random_joint, with_mixed_nash
 
 pytestmark = pytest.mark.slow
@@ -140,7 +141,7 @@ def test_vertices_in_floating_point_are_those_of_exact_arithmetic(
 @KINDS
 def test_the_corners_span_the_optima_of_random_games(kind: EquilibriumKind) -> None:
     several = 0
-    for seed in range(30):
+    for seed in seeds(10, 30):
         sizes = [(2, 2), (2, 3), (3, 2), (2, 2, 2), (3, 3)][seed % 5]
         game = with_mixed_nash(sizes, seed)[0] if seed % 2 else random_game(sizes, seed)
         found = equilibrium.polytope(game, kind)
@@ -151,7 +152,7 @@ def test_the_corners_span_the_optima_of_random_games(kind: EquilibriumKind) -> N
         for weights in np.random.default_rng(seed).normal(size=(4, len(sizes))):
             best = weights @ found.payoffs(found.optimum(weights))
             assert best == pytest.approx(max(weights @ found.payoffs(corner) for corner in corners), abs=1e-7)
-    assert several >= 10
+    assert several > 3
 
 
 def test_membership_names_the_most_profitable_deviation() -> None:
@@ -230,7 +231,7 @@ def test_the_most_random_equilibrium_may_be_the_only_one() -> None:
 def test_the_euclidean_projection_meets_its_optimality_conditions(
     sizes: tuple[int, ...], kind: EquilibriumKind
 ) -> None:
-    for seed in range(15):
+    for seed in seeds(6, 15):
         game, joint = random_game(sizes, seed), random_joint(sizes, seed)
         found = equilibrium.polytope(game, kind)
         nearest = found.nearest(joint, "euclidean")
@@ -247,20 +248,20 @@ def test_the_euclidean_projection_meets_its_optimality_conditions(
 @KINDS
 @pytest.mark.parametrize("sizes", [(3, 4), (2, 3, 2)])
 def test_the_norms_order_the_distances(sizes: tuple[int, ...], kind: EquilibriumKind) -> None:
-    for seed in range(10):
+    bounds: dict[Norm, float] = {"max": np.inf, "euclidean": 2, "tv": 1}
+    for seed in seeds(5, 10):
         game, joint = random_game(sizes, seed), random_joint(sizes, seed + 50)
         found = equilibrium.polytope(game, kind)
-        largest, euclidean, half_sum = (found.distance(joint, norm) for norm in ("max", "euclidean", "tv"))
+        largest, euclidean, half_sum = distances = [found.distance(joint, norm) for norm in bounds]
         assert half_sum == pytest.approx(equilibrium.distance(game, joint, kind), abs=1e-8)
         assert largest <= euclidean + 1e-7
         assert euclidean <= 2 * half_sum + 1e-7
-        bounds: dict[Norm, float] = {"max": np.inf, "euclidean": 2, "tv": 1}
-        for norm, bound in bounds.items():
-            assert found.contains(found.nearest(joint, norm), tolerance=1e-8)
+        nearest = [found.nearest(joint, norm) for norm in bounds]
+        for distance, (norm, bound) in zip(distances, bounds.items(), strict=True):
             half = 2 if norm == "tv" else 1
-            for other in ("max", "euclidean", "tv"):  # no other point found is nearer in this norm
-                difference = np.linalg.norm((found.nearest(joint, other) - joint).ravel(), bound) / half
-                assert found.distance(joint, norm) <= difference + 1e-7
+            for point in nearest:  # no other point found is nearer in this norm
+                assert found.contains(point, tolerance=1e-8)
+                assert distance <= np.linalg.norm((point - joint).ravel(), bound) / half + 1e-7
 
 
 def test_a_joint_inside_is_its_own_nearest() -> None:

@@ -17,6 +17,7 @@ from gamesim.formatting import number
 from gamesim.report import replay
 from gamesim.report import summary as report
 from gamesim.report.html import report_html
+from gamesim.user_learners import UserLearner
 from gamesim.views import equilibria, frames
 from tests.chromium import PROGRAM, Page, wait
 
@@ -62,6 +63,19 @@ FAULTS = """(view) => new Promise((done) => {
 HOSTILE = "</script><script>alert(1)</script><img src=x onerror=alert(2)>"
 SIZES = [(390, 844), (1366, 768), (1920, 1080)]
 in_browser = pytest.mark.skipif(PROGRAM is None, reason="Chromium is not installed")
+
+
+class Alternating:
+    """A learner that plays its two actions in turn."""
+
+    def __init__(self, actions: int, first: int) -> None:
+        self.strategy = np.eye(actions)[first]
+
+    def play(self) -> Any:
+        return self.strategy
+
+    def observe(self, loss: Any) -> None:
+        self.strategy = self.strategy[::-1].copy()
 
 
 def report_of(record: Record, title: str = "") -> str:
@@ -160,6 +174,14 @@ def test_replicas_are_replayed_as_a_cloud() -> None:
     assert "the first of 8 runs" in html
 
 
+def test_learners_in_python_are_replayed_without_a_portrait() -> None:
+    record = gamesim.simulate("chicken", [UserLearner(Alternating, {"first": 1}), "hedge"], rounds=20)
+    (shape, *_), found = contents(report_of(record))
+    assert shape["lacks"] == ["portrait", "cloud"]
+    assert shape["runs"][0]["learners"] == ["Alternating(first=1)", "hedge"]
+    assert len(found) == len(frames.of_record(record, 1))
+
+
 def test_the_same_record_gives_the_same_bytes_and_no_markup() -> None:
     html = report_of(uneven(), title=HOSTILE)
     assert html == report_of(uneven(), title=HOSTILE)
@@ -222,12 +244,10 @@ def test_all_words_of_all_views_can_be_read(browser: Page, tmp_path: Path, name:
     path.write_text(report_of(gamesim.simulate(game, "hedge", rounds=300, **settings)), encoding="utf-8")
     page = browser
     page.call("Browser.setDownloadBehavior", behavior="deny")
+    open_report(page, path)
+    page.run("document.querySelectorAll('#view-switches [aria-pressed=false]:enabled').forEach((one) => one.click())")
     for size in SIZES[:2]:
         page.resize(*size)
-        open_report(page, path)
-        page.run(
-            "document.querySelectorAll('#view-switches [aria-pressed=false]:enabled').forEach((one) => one.click())"
-        )
         for view in page.run("[...document.querySelectorAll('.card:not([hidden])')].map((one) => one.dataset.view)"):
             found = page.run(f"({FAULTS})({view!r})")
             assert found.pop("texts") > 1
@@ -235,14 +255,14 @@ def test_all_words_of_all_views_can_be_read(browser: Page, tmp_path: Path, name:
 
 
 @in_browser
-@pytest.mark.parametrize("size", SIZES)
-def test_a_report_is_replayed_from_a_file(browser: Page, tmp_path: Path, size: tuple[int, int]) -> None:
+def test_a_report_is_replayed_from_a_file(browser: Page, tmp_path: Path) -> None:
     record, page = uneven(), browser
     path = tmp_path / "report.html"
     path.write_text(report_of(record, title=HOSTILE), encoding="utf-8")
-    page.resize(*size)
     open_report(page, path)
-    assert page.run("document.scrollingElement.scrollWidth") <= size[0]
+    for size in SIZES:
+        page.resize(*size)
+        assert page.run("document.scrollingElement.scrollWidth") <= size[0]
     assert shown(page, "round") == "3,000" and shown(page, "gap_ce-0") == number(record.gap("ce"))
     curve = record.curve
     for round in (10, 1000, 200):

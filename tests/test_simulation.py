@@ -297,11 +297,15 @@ def test_nash_gap_of_the_average_strategies() -> None:
 
 
 @pytest.mark.parametrize("learner", ["hedge", "regret-matching-plus"])  # the latter abandons most actions
+@pytest.mark.parametrize("opposite", [False, True])
 def test_replicas_of_a_large_table_are_the_same_bytes_as_single_runs(
-    learner: str, monkeypatch: pytest.MonkeyPatch
+    learner: str, opposite: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("gamesim.simulation.simulation.cpu_count", lambda: 2)
     game = games.make("uniform", actions=[131, 139], seed=2)
+    if opposite:
+        game = games.from_payoffs(game.payoffs[0], -game.payoffs[0])
+    assert game.opposite == opposite
     options: Any = {"perturb": 0.3, "observers": ["dynamic-regret"]}
     together = Simulation(game, learner, seed=4, replicas=9, **options)
     assert together._groups, "this game is large enough for replicas to advance together"

@@ -14,7 +14,7 @@ from gamesim import players
 
 pytestmark = pytest.mark.slow
 
-ROUNDS = int(os.environ.get("GAMESIM_ROUNDS", "400"))
+ROUNDS = int(os.environ.get("GAMESIM_ROUNDS", "150"))
 Array = Any
 
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from gamesim.errors import InputError
 from gamesim.players._kernels.haar import forward, interval, level_of, restore
+from gamesim.players._kernels.numeric import product_with_positive, sum_of_positive
 from gamesim.players._kernels.relabelling import owners, shares, spread_evenly, spread_to_self
 from gamesim.players._kernels.wavelet import write_gradient
 from tests.algorithm_one import haar_vectors, owner_of
@@ -73,14 +74,15 @@ def test_the_inverse_sums_the_vectors_from_any_first_row(size: int, seed: int, d
     expected = haar_matrix(size).T @ coefficients
     begin, column = data.draw(st.integers(0, size - 1)), data.draw(st.integers(0, size - 1))
     end = data.draw(st.integers(column + 1, size))
-    whole = np.zeros((level_of(0, size) + 1) * size)
+    whole = np.zeros((level_of(0, size) + 1, size))
     some = np.full_like(whole, np.nan)
+    last = min(level_of(0, size), 1)
     for i in range(size):
-        restore(coefficients.ravel(), size, i, 0, whole, 0, size)
-        np.testing.assert_allclose(whole[:size], expected[i], atol=1e-13)
+        sign = restore(coefficients.ravel(), size, i, 0, whole.ravel(), 0, size)
+        np.testing.assert_allclose(whole[last] + sign * coefficients[i | last], expected[i], atol=1e-13)
         if i >= begin:
-            restore(coefficients.ravel(), size, i, begin, some, column, end)
-            np.testing.assert_array_equal(some[column:end], whole[column:end])
+            assert restore(coefficients.ravel(), size, i, begin, some.ravel(), column, end) == sign
+            np.testing.assert_array_equal(some[last, column:end], whole[last, column:end])
 
 
 @given(sizes, seeds)
@@ -178,6 +180,13 @@ def test_feature_gradients_are_within_twice_the_mass_of_their_support(size: int,
         mass = p[list(interval(number, size))].sum()
         assert (np.abs(row) <= 2 * mass + 1e-12).all()
         assert (np.abs(row) <= 2).all()
+
+
+@given(st.integers(0, 70), seeds)
+def test_sums_in_lanes_are_those_of_numpy(size: int, seed: int) -> None:
+    numbers, weights = np.random.default_rng(seed).standard_normal((2, size))
+    assert sum_of_positive(numbers) == pytest.approx(np.maximum(numbers, 0).sum(), rel=1e-14)
+    assert product_with_positive(numbers, weights) == pytest.approx(np.maximum(numbers, 0) @ weights, abs=1e-13)
 
 
 def test_the_gradient_rule_by_hand() -> None:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gamesim.engine.compiled import Vector
+from gamesim.engine.matrices import aligned
 
 LARGEST_JOINT = 2**22  # action profiles of the largest joint distribution that is stored
 
@@ -30,7 +31,7 @@ class Sums(NamedTuple):
     def zeros(cls, sizes: Sequence[int], drawn: bool, tabled: bool, observed: int = 0) -> "Sums":
         """Return the sums before the first round, for these numbers of actions."""
         held = lengths(sizes, drawn, tabled, observed)
-        return cls(**{name: np.zeros(held.get(name, 0)) for name in cls._fields})
+        return cls(**{name: aligned(held.get(name, 0)) for name in cls._fields})
 
     def rows(self, count: int) -> "Sums":
         """Return arrays for this many copies of the sums, one row each."""

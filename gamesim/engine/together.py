@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gamesim.engine.compiled import Vector, flat, inlined, kernel, lend, part, row_of_each
+from gamesim.engine.compiled import Integers, Vector, flat, inlined, kernel, lend, part, row_of_each
 from gamesim.engine.loop import (
     ACTIONS,
     ACTIONS_END,
@@ -27,10 +27,20 @@ from gamesim.engine.loop import (
     tally,
     watch,
 )
-from gamesim.engine.matrices import WIDTHS, Work, add_packed, contract_listed, count_nonzero, pack
+from gamesim.engine.matrices import (
+    LINE,
+    PARTS,
+    Work,
+    add_packed,
+    aligned,
+    contract_in_parts,
+    contract_listed,
+    count_nonzero,
+    pack,
+    tile_width,
+)
 
 GROUP = 24  # replicas, at most, a multiple of the height of a tile
-TERMS = 128  # added at once, so that what a tile reads stays in the cache
 FEWEST_REPLICAS, FEWEST_ACTIONS = 4, 128  # below, the products do not dominate
 LARGEST_STATE = 2**15  # numbers of all replicas in a group, so that they stay in the cache between rounds
 
@@ -41,7 +51,20 @@ class Group(NamedTuple):
     first: int
     tracks: Track
     panels: Vector
+    opposite: bool  # whether the players' losses are opposite, so that those of the first are added up in parts
     work: Work
+    products: Vector  # the losses of one player in all replicas,
+    rows: Integers  # and where those of each replica begin
+    parts: Vector  # of the losses of one replica
+
+    @classmethod
+    def of(cls, first: int, tracks: Track, panels: Vector, opposite: bool, sizes: Sequence[int]) -> "Group":
+        """Return the group of these replicas, with arrays to work with."""
+        count = len(tracks.state)
+        work, parts = Work.allocated(max(sizes), count), np.zeros(PARTS * sizes[0])
+        pitch = max(sizes) + LINE  # not a power of two
+        products, rows = aligned(count * pitch), np.arange(count) * pitch
+        return cls(first, tracks, panels, opposite, work, products, rows, parts)
 
 
 def fits(setup: Setup) -> bool:
@@ -61,20 +84,24 @@ def group_size(replicas: int, processors: int, sizes: Sequence[int], state: int)
     return size if size >= FEWEST_REPLICAS and len(sizes) == 2 and min(sizes) >= FEWEST_ACTIONS else 1
 
 
-def in_panels(tables: Sequence[NDArray[np.float64]]) -> Vector:
-    """Return tables cut into panels of columns as wide as a tile, each with its rows one after the other."""
+def in_panels(tables: Sequence[NDArray[np.float64]], opposite: bool) -> Vector:
+    """Return tables cut into panels of columns as wide as a tile, each with its rows one after the other.
+
+    If losses are opposite, the rows of the first table are in the order of the parts in which they are added up.
+    """
     panels = []
-    for table in tables:
+    first_table = np.concatenate([tables[0][k::PARTS] for k in range(PARTS)]) if opposite else tables[0]
+    for table in (first_table, *tables[1:]):
         first = 0
         while first < table.shape[1]:
-            width = next(one for one in WIDTHS if one <= table.shape[1] - first)
+            width = tile_width(table.shape[1] - first)
             panels.append(table[:, first : first + width].ravel())
             first += width
-    return np.concatenate(panels)
+    return np.concatenate(panels, out=aligned(sum(one.size for one in panels)))
 
 
 @inlined
-def _list_dense(setup: Setup, tracks: Track, player: int, round: int, work: Work) -> int:
+def _list_dense(setup: Setup, tracks: Track, player: int, round: int, in_parts: bool, work: Work, parts: Vector) -> int:
     """Write the losses where the opponent plays few actions; list the other replicas, and return their number."""
     plan, row = setup.plan, round & setup.last_row
     mine, size = plan[player, ACTIONS], plan[player, ACTIONS_END] - plan[player, ACTIONS]
@@ -88,36 +115,86 @@ def _list_dense(setup: Setup, tracks: Track, player: int, round: int, work: Work
             part(flat(tracks.strategies), source, source + count),
             part(flat(tracks.losses), target, target + size),
         )
-        if 2 * count_nonzero(strategy) < count:
-            contract_listed(strategy, table, result, work.numbers)
+        if 4 * count_nonzero(strategy) < count:
+            if in_parts:
+                contract_in_parts(strategy, table, result, work.numbers, parts)
+            else:
+                contract_listed(strategy, table, result, work.numbers)
             continue
         work.sources[dense], work.rows[dense] = source, target
         dense += 1
-        for j in range(size):
-            result[j] = 0.0
     return dense
 
 
 @inlined
-def _answer(setup: Setup, tracks: Track, player: int, round: int, panels: Vector, work: Work) -> None:
+def _write_products(
+    panels: Vector,
+    at: int,
+    count: int,
+    size: int,
+    dense: int,
+    many: int,
+    losses: Vector,
+    work: Work,
+    products: Vector,
+    rows: Integers,
+) -> None:
+    """Write the packed strategies times the table that begins at panels[at], added up in this many parts, 1 or `PARTS`.
+
+    The losses of different replicas would evict each other from the cache, so `products` are copied there at the end.
+    """
+    for i in range(products.size):
+        products[i] = 0.0
+    j = 0
+    while j < size:
+        width, panel = tile_width(size - j), at + j * count
+        for k in range(many):
+            terms, pitch = (count - k + many - 1) // many, many * dense
+            add_packed(work.numbers, k * dense, pitch, dense, panels, panel, width, terms, width, products, rows, j, 1)
+            panel += terms * width
+        j += width
+    for i in range(dense):
+        result, source = part(losses, work.rows[i], work.rows[i] + size), part(products, rows[i], rows[i] + size)
+        for k in range(size):
+            result[k] = source[k]
+
+
+@inlined
+def _answer(
+    setup: Setup,
+    tracks: Track,
+    player: int,
+    round: int,
+    panels: Vector,
+    in_parts: bool,
+    work: Work,
+    products: Vector,
+    rows: Integers,
+    parts: Vector,
+) -> None:
     """Write the losses of one of two players in all replicas."""
     plan = setup.plan
     size = plan[player, ACTIONS_END] - plan[player, ACTIONS]
     count = plan[1 - player, ACTIONS_END] - plan[1 - player, ACTIONS]
-    dense, losses = _list_dense(setup, tracks, player, round, work), flat(tracks.losses)
+    dense, losses = _list_dense(setup, tracks, player, round, in_parts, work, parts), flat(tracks.losses)
     pack(flat(tracks.strategies), 1, count, dense, work)
-    for before in range(0, count, TERMS):
-        terms, packed = min(TERMS, count - before), part(work.numbers, before * dense, count * dense)
-        j = 0
-        while j < size:
-            width = 8 if size - j >= 8 else 4 if size - j >= 4 else 1
-            at = player * size * count + j * count + before * width
-            add_packed(packed, dense, panels, at, width, terms, width, losses, work.rows, j)
-            j += width
+    many = PARTS if in_parts else 1
+    _write_products(panels, player * size * count, count, size, dense, many, losses, work, products, rows)
 
 
 @kernel
-def advance(setup: Setup, tracks: Track, first: int, rounds: int, panels: Vector, work: Work) -> None:
+def advance(
+    setup: Setup,
+    tracks: Track,
+    first: int,
+    rounds: int,
+    panels: Vector,
+    opposite: bool,
+    work: Work,
+    products: Vector,
+    rows: Integers,
+    parts: Vector,
+) -> None:
     """Run `rounds` rounds from round `first` on, of replicas that lie along the first axis of each array.
 
     The game has two players and a table, whose panels are given. All learners are compiled, observe the losses of each
@@ -131,7 +208,7 @@ def advance(setup: Setup, tracks: Track, first: int, rounds: int, panels: Vector
             play(setup, track, round)
             start(setup, track, round)
         for player in range(2):
-            _answer(setup, tracks, player, round, panels, work)
+            _answer(setup, tracks, player, round, panels, opposite and player == 0, work, products, rows, parts)
         for replica in range(tracks.losses.shape[0]):
             track = row_of_each(tracks, replica)
             if perceive(setup, track, round, noise):

@@ -9,7 +9,7 @@ import numpy as np
 from gamesim.engine import checkpoints, trajectory
 from gamesim.engine.compiled import Vector
 from gamesim.engine.loop import SMALL_BLOCK, Track, block_length
-from gamesim.engine.matrices import ROWS, WIDTH, Work
+from gamesim.engine.matrices import ROWS, WIDTH, Work, aligned
 from gamesim.engine.sums import Sums, lengths
 
 
@@ -48,7 +48,11 @@ def allocate(
 def repeated(arrays: Any, replicas: int) -> Any:
     """Return a tuple of arrays for several replicas, which lie along the first axis of each array."""
     if isinstance(arrays, np.ndarray):
-        return np.repeat(arrays[np.newaxis], replicas, axis=0)
+        if arrays.dtype != np.float64:
+            return np.repeat(arrays[np.newaxis], replicas, axis=0)
+        copies = aligned(replicas * arrays.size).reshape(replicas, *arrays.shape)
+        copies[...] = arrays
+        return copies
     if isinstance(arrays, int):
         return arrays
     return type(arrays)(*(repeated(one, replicas) for one in arrays))

@@ -67,7 +67,7 @@ def compiled(
     setup = loop.Setup(
         plan=plan,
         settings=np.concatenate(settings),
-        game=address(type(game).kernel, GAME_KERNEL),
+        game=address(game.own_kernel, GAME_KERNEL),
         stages=np.zeros(0, dtype=np.int64),
         integers=integers,
         data=data,

@@ -17,7 +17,6 @@ from gamesim import games, players, user_files, validation
 from gamesim.engine import checkpoints as grid
 from gamesim.engine import loop, shared_players, together, tracks
 from gamesim.engine.compiled import Integers, Vector
-from gamesim.engine.matrices import Work
 from gamesim.engine.sums import Sums, lengths
 from gamesim.engine.trajectory import COUNT, STRIDE
 from gamesim.errors import InputError
@@ -48,6 +47,7 @@ Learners: TypeAlias = Sequence[Any] | str | Learner | Factory  # one per player,
 
 NO_UNIFORMS, NO_NOISE = np.zeros((1, 1)), np.zeros((1, 0))  # what the loop gets if it needs none
 PIECE = 0.05  # target time, in seconds, between two calls of `progress`
+FIRST_PIECE = 2**12  # strategies of all rounds of the first piece, which must be short even if rounds are long
 
 # Besides its sums, the parts of a track needed to resume; the rest is scratch, or already in the record.
 OLD_BLOCK = 8  # rows of strategies in records of earlier versions, which had no row for the round before a block
@@ -384,7 +384,7 @@ class Simulation(Generic[Number]):
         most_rounds = validation.MOST_ROUNDS - self.rounds
         end = self.rounds + validation.whole_number("rounds", rounds, least=1, most=most_rounds)
         self._trajectories.refuse_beyond_limit(end)
-        pace, most = 1, self._most_rounds()
+        pace, most = max(1, FIRST_PIECE // (self.replicas * sum(self.game.sizes))), self._most_rounds()
         most_threads = 1 if any(self._python) else min(self._shares, _processors())
         if threads is None:
             threads = most_threads
@@ -510,7 +510,13 @@ class Simulation(Generic[Number]):
             sums, row = kept[k]
             return sums.row(row)
 
-        return Moments(self.game, rounds, sums_at, totals=totals)
+        def stacked(name: str) -> NDArray[np.float64]:
+            rows = [getattr(sums[replica], name) for _, sums in self._kept]
+            if len(earlier) < len(kept):  # the last checkpoint is now
+                rows[-1] = rows[-1][:-1]
+            return np.concatenate([*rows, getattr(now, name)[np.newaxis]])
+
+        return Moments(self.game, rounds, sums_at, stacked, totals)
 
     @property
     def checkpoint_rounds(self) -> NDArray[np.int64]:
@@ -801,12 +807,12 @@ class Simulation(Generic[Number]):
             size = together.group_size(self.replicas, _processors(), self.game.sizes, first_state.size)
         if size == 1:
             return [], [self._allocate(first_state, scratch, totals) for _ in range(self.replicas)]
-        groups = []
-        panels = together.in_panels(cast(Table, self.game).own_last())
+        groups, game = [], cast(Table, self.game)
+        panels = together.in_panels(game.own_last(), game.opposite)
         for first in range(0, self.replicas, size):
             count = min(size, self.replicas - first)
             repeated = tracks.repeated(self._allocate(first_state, scratch, totals), count)
-            groups.append(together.Group(first, repeated, panels, Work.allocated(max(self.game.sizes), count)))
+            groups.append(together.Group.of(first, repeated, panels, game.opposite, game.sizes))
         return groups, [tracks.of_replica(one.tracks, k) for one in groups for k in range(len(one.tracks.state))]
 
     def _python_states(self) -> dict[str, NDArray[np.float64]]:
@@ -916,7 +922,8 @@ class Simulation(Generic[Number]):
 
     def _advance_together(self, group: together.Group, rounds: int) -> None:
         began = thread_time()
-        together.advance(self._setup, group.tracks, self.rounds, rounds, group.panels, group.work)
+        tracks, *arrays = group[1:]
+        together.advance(self._setup, tracks, self.rounds, rounds, *arrays)
         replicas = range(group.first, group.first + len(group.tracks.state))
         for replica in replicas:
             self._spent[replica] += (thread_time() - began) / len(replicas)

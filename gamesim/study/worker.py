@@ -69,12 +69,14 @@ def _run_series(series: list[Job], measures: Sequence[str]) -> list[Outcome]:
 
 def _run_batch(scenario: Scenario, jobs: list[Job], measures: Sequence[str]) -> list[Outcome]:
     began = perf_counter()
-    batch = scenario.model_copy(update={"seed": jobs[0].seed, "replicas": len(jobs)})
-    record = batch.simulation().run(scenario.rounds, threads=0)
+    without = scenario.measure.model_copy(update={"trajectory": "none"})  # no measure reads it
+    batch = scenario.model_copy(update={"seed": jobs[0].seed, "replicas": len(jobs), "measure": without})
+    simulation = batch.simulation()
+    simulation.advance(scenario.rounds)
     always = scenario.measure.distance == "always"
     measured = [
         {user_files.shown(name): _measured(moments, name, always=always) for name in measures}
-        for moments in (one.moments() for one in record)
+        for moments in map(simulation.moments, range(len(jobs)))
     ]
     each = (perf_counter() - began) / len(jobs)
     return [Outcome(job.key, found, None, each) for job, found in zip(jobs, measured, strict=True)]

@@ -79,8 +79,8 @@ def _share_spent(settings: Vector, state: Vector) -> float:
     spent = hints_view(own, size).spent
     largest = 0.0
     for b in range(size * size + 1):
-        scale = chosen.scale if b == size * size else chosen.columns[b % size] * (size if b < size else 1)
-        largest = max(largest, spent[b] / (chosen.guard * scale * np.sqrt(own.times[b] + 1)))
+        at = b if b < size else size + b % size if b < size * size else chosen.scales.size - 1
+        largest = max(largest, spent[b] / (chosen.guard * chosen.scales[at] * np.sqrt(own.times[b] + 1)))
     return largest
 
 

@@ -30,7 +30,7 @@ import numpy as np
 
 from gamesim.engine.compiled import Vector, inlined, kernel, multiply_add, part
 from gamesim.engine.layout import Layout
-from gamesim.players._kernels.numeric import copy, fill, sum_of
+from gamesim.players._kernels.numeric import copy, fill, sum_of, vectorise_widely
 
 DIRECT = 80  # a closed class up to this size is eliminated, which is faster than refinement,
 STEP = 32  # and so is one of m among n states with m³ ≤ STEP · n², by measurement
@@ -151,6 +151,7 @@ def _iterate(matrix: Vector, state: int, last: Vector, strategy: Vector, work: V
 
     Return whether the residual became negligible.
     """
+    vectorise_widely()
     n = strategy.size
     following, successors = part(work, 0, n), part(matrix, state * n, state * n + n)
     for j in range(n):
@@ -419,6 +420,7 @@ def _refine(matrix: Vector, factors: Vector, exits: Vector, stays: int, strategy
 
     Each step solves e(I - φ₀) = pφ - p for the correction e, with φ₀ the matrix of the factors.
     """
+    vectorise_widely()
     n = strategy.size
     correction = part(work, 0, n)
     before = np.inf

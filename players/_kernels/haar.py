@@ -57,12 +57,13 @@ def forward(matrix: Vector, size: int) -> None:
 
 
 @inlined
-def restore(coefficients: Vector, size: int, i: int, begin: int, pending: Vector, column: int, end: int) -> None:
-    """Write row i of Σ_h h ⊗ coefficients[h], from `column` to `end`, into the first row of `pending`.
+def restore(coefficients: Vector, size: int, i: int, begin: int, pending: Vector, column: int, end: int) -> float:
+    """Restore row i of Σ_h h ⊗ coefficients[h], from `column` to `end`, up to its last addition.
 
-    Row l of `pending` is the sum over the Haar vectors that are constant on the interval of length 2^l around i. The
-    rows begin ... i-1 must have been restored before. The terms are always added from the longest interval to the
-    shortest, so the result does not depend on `begin`, bit for bit.
+    Row l of `pending` becomes the sum over the Haar vectors that are constant on the interval of length 2^l around i,
+    for l > 0. Row i itself is row 1 of `pending` plus the returned sign times row i | 1 of the coefficients, or row 0
+    of `pending` if the size is 1. The rows begin ... i-1 must have been restored before. The terms are always added
+    from the longest interval to the shortest, so the result does not depend on `begin`, bit for bit.
     """
     width = end - column
     if i == begin:
@@ -73,7 +74,7 @@ def restore(coefficients: Vector, size: int, i: int, begin: int, pending: Vector
             above[j] = constant[j]
     else:
         level = level_of(i, size) + 1
-    while level > 0:
+    while level > 1:
         level -= 1
         middle = ((i >> level) | 1) << level
         above = part(pending, (level + 1) * size + column, (level + 1) * size + end)
@@ -85,3 +86,6 @@ def restore(coefficients: Vector, size: int, i: int, begin: int, pending: Vector
         else:
             for j in range(width):
                 below[j] = above[j] + detail[j]
+    if size == 1:
+        return 0.0
+    return -1.0 if i & 1 else 1.0

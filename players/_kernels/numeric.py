@@ -1,10 +1,27 @@
 """Loops over a vector, written so that the compiler can vectorise them."""
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
-from gamesim.engine.compiled import Vector, inlined, multiply_add
+from gamesim.engine.compiled import _VECTOR, Vector, cgutils, inlined, instruction, ir, multiply_add, types
 
 LEAST_EXPONENT = -690.0  # below, later products could be subnormal, hence slow
+
+
+@instruction
+def vectorise_widely(typing: Any) -> Any:
+    """Let the loops of this kernel use the widest vectors of the processor; the results are the same.
+
+    LLVM otherwise uses half of them on processors that slow down somewhat, which pays only for short loops.
+    """
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        set.add(builder.function.attributes, '"prefer-vector-width"="512"')  # llvmlite's own `add` knows no such pairs
+        return context.get_dummy_value()
+
+    return types.void(), generate
 
 
 @inlined
@@ -32,6 +49,17 @@ def exponential(x: float) -> float:
     series = multiply_add(r, series, 1.0)
     power = (np.float64(shifted).view(np.int64) + 1023) << 52
     return series * np.int64(power).view(np.float64) if x > LEAST_EXPONENT else 0.0
+
+
+@inlined
+def reciprocal_root(x: float) -> float:
+    """Return 1 / √x: a guess in single precision, corrected once, with an error of the third order.
+
+    A root and a division in double precision take twice as long, and nothing else shortens a loop that needs both.
+    """
+    guess = np.float64(np.float32(1) / np.sqrt(np.float32(x)))
+    error = multiply_add(-x * guess, guess, 1.0)
+    return float(multiply_add(guess * error, multiply_add(error, 0.375, 0.5), guess))
 
 
 @inlined
@@ -66,6 +94,62 @@ def sum_of(numbers: Vector) -> float:
     for i in range(whole, numbers.size):
         a += numbers[i]
     return ((a + e) + (b + f)) + ((c + g) + (d + h))
+
+
+def _in_lanes(weighted: bool) -> Callable[[Vector, Vector], float]:
+    """Return a function for the sum of the positive numbers, or of these times their weights, except the last n % 16.
+
+    Its sixteen accumulators are two vectors: the compiler alone would not vectorise a sum, whose order is fixed.
+    """
+
+    @instruction
+    def sums(typing: Any, numbers: Any, weights: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+            lanes, whole = ir.VectorType(ir.DoubleType(), 8), ir.IntType(64)
+            arrays = [context.make_array(_VECTOR)(context, builder, one) for one in given]
+            slots, zero = [cgutils.alloca_once(builder, lanes) for _ in range(2)], ir.Constant(lanes, [0.0] * 8)
+            for slot in slots:
+                builder.store(zero, slot)
+            end, step = builder.and_(arrays[0].nitems, whole(~15)), whole(16)
+            with cgutils.for_range_slice(builder, whole(0), end, step, whole) as (at, _):
+                for k, slot in enumerate(slots):
+                    places = [builder.gep(array.data, [builder.add(at, whole(8 * k))]) for array in arrays]
+                    loaded = [builder.load(builder.bitcast(place, lanes.as_pointer()), align=8) for place in places]
+                    term = builder.select(builder.fcmp_ordered(">", loaded[0], zero), loaded[0], zero)
+                    term = builder.fmul(term, loaded[1]) if weighted else term
+                    builder.store(builder.fadd(builder.load(slot), term), slot)
+            both = builder.fadd(*[builder.load(slot) for slot in slots])
+            parts = [builder.extract_element(both, ir.IntType(32)(k)) for k in range(8)]
+            while len(parts) > 1:
+                half = len(parts) // 2
+                parts = [builder.fadd(one, two) for one, two in zip(parts[:half], parts[half:], strict=True)]
+            return parts[0]
+
+        return types.float64(_VECTOR, _VECTOR), generate
+
+    return sums
+
+
+_positive = _in_lanes(weighted=False)
+_weighted = _in_lanes(weighted=True)
+
+
+@inlined
+def sum_of_positive(numbers: Vector) -> float:
+    """Return the sum of the positive numbers."""
+    total = _positive(numbers, numbers)
+    for i in range(numbers.size & ~15, numbers.size):
+        total += max(numbers[i], 0.0)
+    return total
+
+
+@inlined
+def product_with_positive(numbers: Vector, weights: Vector) -> float:
+    """Return the sum of the positive numbers, each times its weight."""
+    total = _weighted(numbers, weights)
+    for i in range(numbers.size & ~15, numbers.size):
+        total += max(numbers[i], 0.0) * weights[i]
+    return total
 
 
 @inlined

@@ -12,7 +12,14 @@ import numpy as np
 from gamesim.engine.compiled import Integers, Vector, inlined, kernel, part
 from gamesim.engine.layout import Layout
 from gamesim.players._kernels.haar import level_of, merge, restore
-from gamesim.players._kernels.numeric import copy, fill, sum_of
+from gamesim.players._kernels.numeric import (
+    copy,
+    fill,
+    product_with_positive,
+    sum_of,
+    sum_of_positive,
+    vectorise_widely,
+)
 from gamesim.players._kernels.reduction import reduction, settle
 from gamesim.players._kernels.scalar import (
     BLOCKS,
@@ -27,9 +34,7 @@ from gamesim.players._kernels.scalar import (
 NO_ENTRY = 1e-14  # improper entries up to this size count as 0
 NO_LOSS = 1e-13  # centred losses up to this size count as 0
 RUN = 8  # columns restored together: one cache line
-WIDE = 256  # columns restored together if all are: their pending rows stay in the fastest cache
-FLAT = 128  # about this many scalar learners advance together: fewer would not fill the vectorised loops
-IDENTITY = np.ones(1)  # the relative scale of the identity, which is a single feature
+FLAT = 512  # about this many scalar learners advance together: fewer would not fill the vectorised loops
 
 
 class Settings(NamedTuple):
@@ -37,11 +42,11 @@ class Settings(NamedTuple):
 
     clock: int
     size: int  # D
-    scale: float  # the identity's ε
+    limit: float  # hints are trusted while their total cost is at most this
     guard: float  # κ, for hints
     rows: int  # of gradients that are transformed together, `rows_together`
-    columns: Vector  # the ε of each column, as often as there are such rows
     owners: Integers  # the action that owns each augmented index
+    scales: Vector  # ε: of the all-one vector's row of features, of the rows that advance together, of the identity
 
 
 SETTINGS = Layout(
@@ -49,11 +54,11 @@ SETTINGS = Layout(
     "",
     clock="int",
     size="int",
-    scale="float",
+    limit="float",
     guard="float",
     rows="int",
-    columns="rows * size",
     owners="int[size]",
+    scales="rest",
 )
 settings_view = SETTINGS.view
 
@@ -64,13 +69,14 @@ class Own(NamedTuple):
     improper: Vector  # the predicted matrix, row by row
     sums: Vector  # the sum of the positive part of each of its rows
     pending: Vector  # pending rows of the transforms: one per scale, and one more
-    block: Vector  # the other rows of gradients that are transformed together
+    block: Vector  # rows of gradients that are transformed together, and the gradient of the identity
     losses: Vector  # by augmented index
     begins: Vector  # the first row to restore in each column; D if none, and 0 before the first round
     ends: Vector  # the end (exclusive) of the rows to restore; 0 if none
     span: Vector  # the first row and the end of the rows to restore in all columns; the end is 0 if none
     rows: Vector  # which rows to project
-    moved: Vector  # which predictions of the features that advance together changed
+    moved: Vector  # the numbers of the predictions that changed, of the features that advance together
+    roots: Vector  # of their times
     hinted: Vector  # which rows of features have hints; those of a block are in its second row
     worth: Vector  # Σ <g, X> over the rounds, column by column, with g the gradients and X the improper matrices
     predictions: Vector
@@ -85,13 +91,14 @@ OWN = Layout(
     improper="d * d",
     sums="d",
     pending="levels * d",
-    block="(together - 1) * d",
+    block="together * d + 1",
     losses="d",
     begins="d",
     ends="d",
     span="2",
     rows="d",
-    moved="together * d",
+    moved="together * d + 1",
+    roots="together * d + 1",
     hinted="d",
     worth="d",
     predictions="d * d + 1",
@@ -122,7 +129,7 @@ class Hints(NamedTuple):
     spent: Vector
 
 
-HINTS = Layout(Hints, "d together", followed="1", costs="together * d", shifts="d * d + 1", spent="d * d + 1")
+HINTS = Layout(Hints, "d together", followed="1", costs="together * d + 1", shifts="d * d + 1", spent="d * d + 1")
 _hints_view = HINTS.view
 
 
@@ -144,6 +151,23 @@ def hints_of(own: Own, size: int) -> Hints:
     return HINTS.parts(own.more, size, rows_together(size))
 
 
+def settings_of(
+    clock: int,
+    owners: Integers,
+    scale: float,
+    columns: Vector,
+    constant: Vector,
+    guard: float,
+) -> Vector:
+    """Return the settings: ε is `scale` for the identity, `constant` for the all-one vector, `columns` for others."""
+    size = owners.size
+    rows = rows_together(size)
+    others = 0 if size == 1 else max(rows - 1, 1)
+    scales = np.concatenate([constant, np.tile(columns, others), [scale]])
+    chosen = {"limit": guard * scale, "guard": guard, "rows": rows, "owners": owners}
+    return SETTINGS.pack(clock=clock, size=size, **chosen, scales=scales)
+
+
 @inlined
 def own_view(own: Vector, size: int) -> Own:
     """Return the named parts of the matrix learner's state."""
@@ -157,8 +181,11 @@ def hints_view(own: Own, size: int) -> Hints:
 
 
 @kernel
-def restore_improper(own: Vector, size: int) -> bool:
-    """Restore the changed entries of the improper matrix; return whether its positive part changed."""
+def restore_improper(own: Vector, default: Vector, matrix: Vector, size: int) -> bool:
+    """Restore the changed entries of the improper matrix, and project its rows if their positive part changed.
+
+    Return whether one did.
+    """
     parts = own_view(own, size)
     begins, ends, span = parts.begins, parts.ends, parts.span
     changed = 0
@@ -169,9 +196,7 @@ def restore_improper(own: Vector, size: int) -> bool:
             begin_row, end_row = min(begin_row, _row(begins[j], size)), max(end_row, _row(ends[j], size))
             begins[j], ends[j] = size, 0.0
         span[1] = 0.0
-        for column in range(0, size, WIDE):
-            changed += _restore_block(own, size, begin_row, end_row, column, min(column + WIDE, size))
-        return changed > 0
+        return _restore_block(own, default, matrix, size, begin_row, end_row, 0, size) > 0
     while column < size:
         end, begin_row, end_row = column, size, 0
         while end < size:  # while each group of columns contains a changed one
@@ -186,8 +211,10 @@ def restore_improper(own: Vector, size: int) -> bool:
             end_row = max(end_row, last)
             end = min(end + RUN, size)
         if end_row > 0:
-            changed += _restore_block(own, size, begin_row, end_row, column, end)
+            changed += _restore_block(own, default, matrix, size, begin_row, end_row, column, end)
         column = end + RUN
+    if changed > 0:
+        project(own, default, matrix, size)
     return changed > 0
 
 
@@ -198,49 +225,68 @@ def _row(number: float, size: int) -> int:
 
 
 @kernel
-def _restore_block(own: Vector, size: int, begin_row: int, end_row: int, column: int, end: int) -> int:
-    """Restore a block of the improper matrix; mark the rows whose positive part changed.
+def _restore_block(
+    own: Vector, default: Vector, matrix: Vector, size: int, begin_row: int, end_row: int, column: int, end: int
+) -> int:
+    """Restore a block of the improper matrix; project the rows whose positive part changed, or mark them for it.
 
     Every entry is computed from the predictions alone, always in the same order, so errors do not accumulate.
     """
+    vectorise_widely()
     parts = own_view(own, size)
-    rows, pending, predictions = parts.rows, parts.pending, parts.predictions
+    rows, predictions = parts.rows, parts.predictions
     identity = predictions[size * size]
+    level = min(level_of(0, size), 1)
+    above = part(parts.pending, level * size + column, level * size + end)
     changed = 0
     for i in range(begin_row, end_row):
-        restore(predictions, size, i, begin_row, pending, column, end)
-        if column <= i < end:
-            pending[i] += identity
-        row, restored = part(parts.improper, i * size + column, i * size + end), part(pending, column, end)
+        sign = restore(predictions, size, i, begin_row, parts.pending, column, end)
+        detail = part(predictions, (i | level) * size + column, (i | level) * size + end)
+        row = part(parts.improper, i * size + column, i * size + end)
+        diagonal = column <= i < end
+        without = above[i - column] if diagonal else 0.0
+        if diagonal:
+            above[i - column] += identity
         moved = 0
         for j in range(end - column):
-            entry = restored[j] if abs(restored[j]) > NO_ENTRY else 0.0
+            restored = above[j] + sign * detail[j]
+            entry = restored if abs(restored) > NO_ENTRY else 0.0
             moved += (entry != row[j]) & ((entry > 0) | (row[j] > 0))  # without branches, hence vectorised
             row[j] = entry
-        rows[i] += moved
+        if diagonal:
+            above[i - column] = without
         changed += moved
+        if row.size == size:
+            if moved > 0 or rows[i] > 0:
+                rows[i] = 0.0
+                parts.sums[i] = _project_row(row, default, part(matrix, i * size, (i + 1) * size))
+        else:
+            rows[i] += moved
     return changed
 
 
 @inlined
+def _project_row(improper: Vector, default: Vector, row: Vector) -> float:
+    """Write the positive part of an improper row divided by its sum, or the default row; return the sum."""
+    total = sum_of_positive(improper)
+    if total == 0:
+        copy(row, default)
+    else:
+        inverse = 1 / total
+        for j in range(row.size):
+            row[j] = max(improper[j], 0.0) * inverse
+    return total
+
+
+@inlined
 def project(own: Vector, default: Vector, matrix: Vector, size: int) -> None:
-    """Turn the marked rows of the improper matrix into distributions: the positive part divided by its sum."""
+    """Turn the marked rows of the improper matrix into distributions."""
     parts = own_view(own, size)
-    rows, sums = parts.rows, parts.sums
     for i in range(size):
-        if rows[i] == 0:
-            continue
-        rows[i] = 0.0
-        improper, row = part(parts.improper, i * size, (i + 1) * size), part(matrix, i * size, (i + 1) * size)
-        for j in range(size):
-            row[j] = improper[j] if improper[j] > 0 else 0.0
-        sums[i] = sum_of(row)
-        if sums[i] == 0:
-            copy(row, default)
-        else:
-            inverse = 1 / sums[i]
-            for j in range(size):
-                row[j] = improper[j] * inverse if improper[j] > 0 else 0.0
+        if parts.rows[i] > 0:
+            parts.rows[i] = 0.0
+            improper, row = part(parts.improper, i * size, (i + 1) * size), part(matrix, i * size, (i + 1) * size)
+            parts.sums[i] = _project_row(improper, default, row)
 
 
 @kernel
@@ -255,12 +301,13 @@ def play(settings: Vector, state: Vector, strategy: Vector) -> None:
 
 @kernel
 def observe(settings: Vector, state: Vector, loss: Vector) -> None:
+    vectorise_widely()
     size = settings_view(settings).size
     parts = reduction(state, size)
     load(settings, parts.own, loss, size)
     # φ and its fixed point for the next round; they do not change unless a prediction does
-    if learn(settings, parts.own, parts.strategy, parts.default, size) and restore_improper(parts.own, size):
-        project(parts.own, parts.default, parts.matrix, size)
+    moved = learn(settings, parts.own, parts.strategy, parts.default, size)
+    if moved and restore_improper(parts.own, parts.default, parts.matrix, size):
         settle(state, size)
 
 
@@ -277,8 +324,10 @@ def learn(settings: Vector, own: Vector, strategy: Vector, default: Vector, size
     """Pass the Haar transform of the gradient matrix, block by block, to the scalar learners of the features.
 
     A block consists of as many rows as `rows_together` says. Their transform is the features of the intervals
-    inside it, whose numbers follow each other, and their sum, which is `pending`. Return whether a prediction changed.
+    inside it, whose numbers follow each other, and their sum, which is `pending`. If all rows form one block, the sum
+    is also a feature, number 0, and all features advance at once. Return whether a prediction changed.
     """
+    vectorise_widely()
     parts, chosen = own_view(own, size), settings_view(settings)
     pending, hinted, together = parts.pending, parts.hinted, chosen.rows
     optimistic = chosen.clock == OPTIMISTIC
@@ -290,18 +339,20 @@ def learn(settings: Vector, own: Vector, strategy: Vector, default: Vector, size
     changed = 0
     filled = 0  # bit l: row l of `pending` is not zero
     blocks = size // together
+    others = part(parts.block, size, together * size)
     for number in range(blocks):
         level, begin = level_of(number, blocks), number * together
         filled &= ~(1 << level)
         present = _any_positive(part(strategy, begin, begin + together))
         if present or (together > 1 and hinted[begin + 1] > 0):  # hints that no gradient follows are removed
             filled |= 1 << level
-            first = part(pending, level * size, (level + 1) * size)
-            trace += _write_gradients(own, strategy, usual, size, begin, together, first)
+            first = part(parts.block, 0, size) if blocks == 1 else part(pending, level * size, (level + 1) * size)
+            trace += _write_gradients(own, strategy, usual, size, begin, first, others)
             if together > 1:
                 hinted[begin + 1] = 1.0 if present and optimistic else 0.0
-                _transform(first, parts.block, together)
-                changed += _advance(settings, own, size, begin + 1, parts.block, follow)
+                _transform(first, others, together)
+                if blocks > 1:
+                    changed += _advance(settings, own, size, begin + 1, others, follow)
         half = 1
         while number & half:
             left, right = level_of(number + 1 - 2 * half, blocks), level_of(number + 1 - half, blocks)
@@ -309,23 +360,33 @@ def learn(settings: Vector, own: Vector, strategy: Vector, default: Vector, size
             present = (filled >> left | filled >> right) & 1 > 0
             if present or hinted[middle] > 0:
                 hinted[middle] = 1.0 if present and optimistic else 0.0
-                first = part(pending, left * size, (left + 1) * size)
-                second = part(pending, right * size, (right + 1) * size)
-                if not (filled >> left) & 1:
-                    fill(first, 0.0)
-                if not (filled >> right) & 1:
-                    fill(second, 0.0)
+                difference = _merge_pending(pending, size, left, right, filled)
                 filled |= 1 << left
-                merge(first, second)
-                changed += _advance(settings, own, size, middle, second, follow)
+                changed += _advance(settings, own, size, middle, difference, follow)
             half *= 2
-    top = level_of(0, blocks)  # what remains is the sum of all rows, for the all-one vector, number 0
-    changed += _advance(settings, own, size, 0, part(pending, top * size, (top + 1) * size), follow)
-    parts.losses[0] = trace  # the losses are no longer needed
-    changed += _advance(settings, own, size, size, part(parts.losses, 0, 1), follow)
+    end = parts.block.size - 1
+    parts.block[end] = trace
+    if blocks == 1:
+        changed += _advance(settings, own, size, 0, parts.block, follow)
+    else:
+        top = level_of(0, blocks)  # what remains is the sum of all rows, for the all-one vector, number 0
+        changed += _advance(settings, own, size, 0, part(pending, top * size, (top + 1) * size), follow)
+        changed += _advance(settings, own, size, size, part(parts.block, end, end + 1), follow)
     if optimistic:
         hints_view(parts, size).followed[0] = follow
     return changed > 0
+
+
+@inlined
+def _merge_pending(pending: Vector, size: int, left: int, right: int, filled: int) -> Vector:
+    """Replace two pending rows, 0 unless filled, by their sum and their difference; return the difference."""
+    first, second = part(pending, left * size, (left + 1) * size), part(pending, right * size, (right + 1) * size)
+    if not (filled >> left) & 1:
+        fill(first, 0.0)
+    if not (filled >> right) & 1:
+        fill(second, 0.0)
+    merge(first, second)
+    return second
 
 
 @inlined
@@ -340,20 +401,18 @@ def _any_positive(numbers: Vector) -> bool:
 @inlined
 def _trustworthy(settings: Vector, own: Vector, size: int) -> float:
     """Return 1 if what all hints would have cost in total, up to the round before, is at most κ · scale, else 0."""
-    chosen = settings_view(settings)
-    return 1.0 if sum_of(hints_view(own_view(own, size), size).costs) <= chosen.guard * chosen.scale else 0.0
+    return 1.0 if sum_of(hints_view(own_view(own, size), size).costs) <= settings_view(settings).limit else 0.0
 
 
 @inlined
 def _write_gradients(
-    own: Vector, strategy: Vector, usual: float, size: int, begin: int, together: int, first: Vector
+    own: Vector, strategy: Vector, usual: float, size: int, begin: int, first: Vector, others: Vector
 ) -> float:
     """Write the gradients of a block of rows, and return the sum of those on the diagonal."""
     parts = own_view(own, size)
     trace = 0.0
-    for k in range(together):
-        i = begin + k
-        target = first if k == 0 else part(parts.block, (k - 1) * size, k * size)
+    for i in range(begin, begin + 1 + others.size // size):
+        target = first if i == begin else part(others, (i - begin - 1) * size, (i - begin) * size)
         if strategy[i] > 0:
             row = part(parts.improper, i * size, (i + 1) * size)
             write_gradient(row, parts.sums[i], usual, parts.losses, strategy[i], target, parts.worth)
@@ -386,44 +445,41 @@ def write_gradient(
     """
     expected = usual
     if positive > 0:
-        for j in range(row.size):
-            target[j] = max(row[j], 0.0) * seen[j]
-        expected = sum_of(target) / positive
+        expected = product_with_positive(row, seen) / positive
     for j in range(row.size):
-        centred = seen[j] - expected
-        nothing = (abs(centred) <= NO_LOSS) | ((row[j] < 0) & (centred > 0))
+        entry, centred = row[j], seen[j] - expected
+        nothing = (abs(centred) <= NO_LOSS) | ((entry < 0) & (centred > 0))
         gradient = 0.0 if nothing else mass * centred
         target[j] = gradient
-        worth[j] += min(row[j], 0.0) * gradient
+        worth[j] += min(entry, 0.0) * gradient
 
 
 @kernel
 def _advance(settings: Vector, own: Vector, size: int, number: int, gradients: Vector, follow: float) -> int:
-    """Advance the scalar learners of consecutive Haar rows, or of the identity (number D); mark what changed."""
+    """Advance the scalar learners of consecutive Haar rows, with the identity as number D; mark what changed."""
+    vectorise_widely()
     parts, chosen = own_view(own, size), settings_view(settings)
     width = gradients.size
     start, end = number * size, number * size + width
     predictions, times = part(parts.predictions, start, end), part(parts.times, start, end)
-    totals, moved = part(parts.totals, start, end), part(parts.moved, 0, width)
-    scales, factor = part(chosen.columns, 0, width), float(size) if number == 0 else 1.0
-    if number == size:
-        scales, factor = IDENTITY, chosen.scale
+    totals, roots, moved = part(parts.totals, start, end), part(parts.roots, 0, width), part(parts.moved, 0, width)
+    at = 0 if number == 0 else chosen.scales.size - 1 if number == size else size
+    scales = part(chosen.scales, at, at + width)
     if chosen.clock == CONTINUOUS:
-        changed, marked = advance_continuous(gradients, times, totals, predictions, scales, factor, moved)
+        changed, marked = advance_continuous(gradients, times, totals, predictions, scales, roots, moved)
     elif chosen.clock == OPTIMISTIC:
         hints = hints_view(parts, size)
         shifts, spent = part(hints.shifts, start, end), part(hints.spent, start, end)
         costs, guard, followed = part(hints.costs, 0, width), chosen.guard, hints.followed[0]
-        changed, marked = advance_optimistic(
-            gradients, times, totals, shifts, spent, costs, predictions, scales, factor, guard, followed, follow, moved
-        )
+        row = (gradients, times, totals, shifts, spent, costs, predictions, scales)
+        changed, marked = advance_optimistic(row, guard, followed, follow, roots, moved)
     else:
         block = _open_view(parts.more, size)
         sums, masses = part(block.sums, start, end), part(block.masses, start, end)
-        changed, marked = advance_blocks(gradients, sums, masses, times, totals, predictions, scales, factor, moved)
+        changed, marked = advance_blocks(gradients, sums, masses, times, totals, predictions, scales, moved)
     if changed > 0:
-        if marked and number < size:
-            _mark(own, size, number, moved)
+        if marked:
+            _mark(own, size, number, part(moved, 0, changed))
         else:
             _mark_all(own, size, number, width)
     return changed
@@ -434,21 +490,21 @@ def _mark(own: Vector, size: int, number: int, moved: Vector) -> None:
     """Mark the rows to restore, the interval of the Haar vector, in the columns of the predictions that moved."""
     parts = own_view(own, size)
     begins, ends = parts.begins, parts.ends
-    for b in range(moved.size):
-        if moved[b] > 0:
-            moved[b] = 0.0
-            row, column = number + b // size, b % size
-            half = row & -row
-            begin, end = (0, size) if row == 0 else (row - half, row + half)
-            begins[column] = min(begins[column], begin)
-            ends[column] = max(ends[column], end)
+    for k in range(moved.size):
+        b = int(moved[k])
+        row, column = number + b // size, b % size
+        if row == size:
+            _mark_all(own, size, size, 1)
+            continue
+        half = row & -row
+        begin, end = (0, size) if row == 0 else (row - half, row + half)
+        begins[column] = min(begins[column], begin)
+        ends[column] = max(ends[column], end)
 
 
 @inlined
 def _mark_all(own: Vector, size: int, number: int, width: int) -> None:
     """Mark the rows to restore in all columns: the intervals of Haar rows, or the diagonal for the identity."""
-    parts = own_view(own, size)
-    span, rows, half = parts.span, width // size, number & -number
-    begin, end = (0, size) if number in (0, size) else (number - half, number + max(half, rows))
+    span, rows, half = own_view(own, size).span, width // size, number & -number
+    begin, end = (0, size) if number in (0, size) else (number - half, number - half + max(2 * half, rows + 1))
     span[0], span[1] = min(span[0], begin) if span[1] > 0 else begin, max(span[1], end)
-    parts.moved[0] = 0.0  # the identity marks itself

@@ -23,6 +23,7 @@ let state = null;
 let about = null; // the game, its equilibria and devices
 let measured = null;
 let feed = null;
+let limit = null; // seconds per round, when they were last shown
 let ends = null;
 let address = { links: [], picture: "" };
 
@@ -94,7 +95,10 @@ function draw() {
   if (!state) return;
   put("title", state.game);
   const { phase, paused, round, rounds, automatic, revealed, seconds } = state;
-  part("controls", [phase, paused, round < rounds, automatic, revealed, seconds, measured !== null], controls);
+  part("controls", [phase, paused, round < rounds, automatic, revealed, measured !== null], controls);
+  const field = document.querySelector("input.seconds");
+  if (seconds !== limit && field && field !== document.activeElement) field.value = inField(seconds);
+  limit = seconds;
   part("lobby", [phase === "lobby", phase === "lobby" && state.students, address.links], lobby);
   byId("view-switches").hidden = !about || (phase === "lobby" && !cards.open.has("device"));
   drawCards();
@@ -134,9 +138,11 @@ function controls() {
   return parts;
 }
 
+const inField = (seconds) => (seconds ? digits(seconds) : "");
+
 function secondsField() {
   const field = h("input", {
-    ...{ type: "text", inputmode: "decimal", size: 4, class: "seconds", placeholder: "no limit", value: state.seconds ? digits(state.seconds) : "" },
+    ...{ type: "text", inputmode: "decimal", size: 4, class: "seconds", placeholder: "no limit", value: inField(state.seconds) },
     "aria-label": "Seconds per round",
     onchange: () => {
       const typed = field.value.trim();

@@ -176,7 +176,7 @@ export class Transport {
     for (const id of ["play", "reset", "scrub"]) byId(id).disabled = !feed;
     byId("step").disabled = !feed || this.round >= this.rounds;
     byId("back").disabled = !feed || this.round === 0;
-    if (!feed) return;
+    if (!feed?.states.length) return; // nothing is drawn yet
     put("round", whole(this.round));
     put("rounds", whole(this.rounds));
     const scrub = byId("scrub");

@@ -55,6 +55,7 @@ export class Cards {
     this.runs = 0;
     this.cards = new Map();
     this.drawn = new WeakMap(); // canvas → the feed that it shows
+    this.feeds = []; // what is shown, also by cards that are not yet drawn
     this.described = 0;
     this.onScreen = new Set();
     this.observer = new IntersectionObserver((entries) => {
@@ -152,6 +153,7 @@ export class Cards {
   shape(shape) {
     const captions = shape.runs.map((run) => [...new Set(run.learners)].join(", "));
     this.asked.clear();
+    this.feeds = [];
     if (shape.runs.length !== this.runs) this.build(shape.runs.length, captions);
     for (const { figures } of this.cards.values())
       figures.forEach(({ caption }, k) => (caption.textContent = captions[k]));
@@ -218,7 +220,7 @@ export class Cards {
     const view = VIEWS[name];
     const { figures } = this.cards.get(name);
     for (const [k, { canvas }] of figures.entries()) {
-      const feed = this.drawn.get(canvas);
+      const feed = this.feeds[k];
       if (!feed) continue;
       const draw = (onto) => view.draw(onto, feed);
       const size = { width: canvas.clientWidth, height: canvas.clientHeight };
@@ -234,6 +236,7 @@ export class Cards {
   /** Draw the open views that are on screen, or all of them. */
   draw(feeds, all) {
     if (!feeds.length || feeds.some((feed) => feed.state === null)) return;
+    this.feeds = feeds;
     const now = performance.now();
     const describe = now - this.described > SPOKEN || feeds.every((feed) => feed.status !== PLAYING);
     if (describe) this.described = now;

@@ -1,12 +1,12 @@
 // Many runs of the same scenario with other seeds: strategies, payoffs and gaps, with the median and quantile bands.
 
-import { begin, font, key, line, lines, panels, polygon, text, theme } from "./canvas.js";
+import { begin, font, line, lines, panels, polygon, text, theme } from "./canvas.js";
 import { axes, inside, linearScale, logScale } from "./axes.js";
 import { h } from "../dom.js";
 
 export const title = "Many runs";
 export const about =
-  "The same scenario with other seeds: one thin line per run, the median as a thick line, and bands that contain half and 90 % of the runs. The line at the bottom counts where runs are at the round shown.";
+  "The same scenario with other seeds. Thin lines: runs. Thick line: median. Bands: half and 90 % of the runs. Dashed: the round shown, at which the runs are counted below.";
 export const needs = "cloud";
 export const fits = ({ game }) => game.actions.reduce((sum, labels) => sum + labels.length, 0) <= 24;
 export const settings = { shows: "strategies" };
@@ -40,12 +40,11 @@ export function draw(canvas, feed) {
   font(context, 0.74);
   const note = lines(context, counted(data, at, feed.state.rounds), width - 16);
   const room = Math.max(note.length, width < 560 ? 2 : 1); // the same in most rounds, so that the picture does not jump
-  panels(pictures.length, width, height - size * (2.2 + room), 190).forEach((place, k) =>
+  panels(pictures.length, width, height - size * (0.9 + room), 190).forEach((place, k) =>
     panel(context, place, data, pictures[k], feed),
   );
   font(context, 0.74);
-  note.forEach((words, k) => text(context, words, 8, height - size * (1.1 + room - k), { colour: theme().text }));
-  key(context, 8, height - size * 0.7, [["runs", theme().dim], ["median", theme().text], ["round shown", theme().path]]);
+  note.forEach((words, k) => text(context, words, 8, height - size * (room - k - 0.4), { colour: theme().text }));
 }
 
 /** Return in words where the runs are at a checkpoint. */

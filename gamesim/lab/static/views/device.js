@@ -9,7 +9,7 @@ import { readNumber, share, shown } from "../numbers.js";
 
 export const title = "Correlating device";
 export const about =
-  "A device draws an action profile and recommends to each player its action. Choose its distribution: drag the point (in 2×2 games), type probabilities, or pick one. Orange bars: recommendations that a player gains by disobeying. Without orange bars it is a correlated equilibrium.";
+  "A device draws an action profile and recommends to each player its action. Choose its distribution: pick one, type probabilities, or drag the point (2×2 games). Orange: recommendations that a player gains by disobeying; without any, it is a correlated equilibrium.";
 export const needs = "device";
 export const fits = ({ game }) => game.payoffs !== null && cellsOf(game) <= 64;
 export const settings = { device: "played", cells: [] };
@@ -223,7 +223,7 @@ function moved(cells, dx, dy) {
 
 /** Divide the drawing into the place of the distribution and that of the constraints. */
 function layout(width, height, solid) {
-  const beside = width > 480;
+  const beside = width > 400;
   const left = beside ? { width: width * 0.46, height } : { width, height: height * 0.5 };
   const scale = Math.min(left.width * 0.36, left.height * 0.42);
   return {
@@ -267,7 +267,7 @@ function tetrahedron(context, place, feed, joint, obeyed) {
     const below = y > place.y ? 1 : -1;
     const half = Math.min(context.measureText(words).width, place.width) / 2;
     const inside = Math.max(half + 2, Math.min(place.width - half - 2, x));
-    text(context, words, inside, y + below * theme().size * 0.8, { align: "center", most: place.width, colour: theme().text });
+    text(context, words, inside, y + below * theme().size * 0.8, { align: "center", most: place.width, colour: theme().text, halo: true });
   });
   font(context);
   dot(context, at(inSpace(joint)), 9, { fill: obeyed ? theme().ce : BROKEN, stroke: theme().text });

@@ -1,13 +1,13 @@
 // The average payoffs: for two players in the payoff plane, with the payoffs of the equilibria.
 
-import { begin, dot, key, line, polygon, text, theme } from "./canvas.js";
+import { begin, dot, font, key, line, polygon, text, theme } from "./canvas.js";
 import { axes, inside, linearScale } from "./axes.js";
 import { shown } from "../numbers.js";
 import { hull } from "./hull.js";
 
 export const title = "Payoffs";
 export const about =
-  "Average payoffs so far, and the range of feasible payoffs. Shaded, in small two-player games: payoffs of correlated (CE) and coarse correlated (CCE) equilibria.";
+  "Average payoffs so far, within the feasible ones. Shaded, for two players: payoffs of correlated (CE) and coarse correlated (CCE) equilibria of small games.";
 export const fits = () => true;
 
 export function draw(canvas, feed) {
@@ -64,7 +64,7 @@ function bars(context, width, height, feed) {
   const size = theme().size;
   const high = Math.min(size * 4, (height - 10) / game.players.length);
   const [low, top] = [Math.min(...game.low), Math.max(...game.high)];
-  const x = linearScale(low, top, width * 0.3, width - size * 5, 4);
+  const x = linearScale(low, top, width * 0.3 + 8, width - size * 5 - 4, 4);
   game.players.forEach((name, i) => {
     const y = 6 + i * high;
     text(context, name, width * 0.3 - 8, y + high / 2, {
@@ -74,6 +74,12 @@ function bars(context, width, height, feed) {
     });
     context.fillStyle = theme().line;
     context.fillRect(x(game.low[i]), y + high * 0.3, x(game.high[i]) - x(game.low[i]), high * 0.4);
+    if (high > size * 2.2) {
+      font(context, 0.65);
+      for (const end of [game.low[i], game.high[i]])
+        text(context, shown(end), x(end), y + high * 0.7 + size * 0.5, { align: "center" });
+      font(context);
+    }
     const payoff = feed.state.payoffs[i];
     if (Number.isNaN(payoff)) return;
     dot(context, [x(payoff), y + high / 2], Math.min(7, high * 0.3), {

@@ -5,7 +5,7 @@ import { axes, inside, linearScale } from "./axes.js";
 
 export const title = "Phase portrait";
 export const about =
-  "Arrows: where the learners go from each point, and how fast (darker). Colours: where they end. Dots: rest points; black ones attract, white ones repel, grey ones are saddles, yellow ones neutral.";
+  "Arrows: where the learners go from each point. Darker: faster. Colours, if several: where they end. Dots: rest points; black ones attract, white ones repel, grey ones are saddles, yellow ones neutral.";
 export const live = "Click in the picture to start there.";
 export const needs = "portrait";
 export const fits = ({ game: { actions } }) => {

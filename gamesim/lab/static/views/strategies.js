@@ -4,7 +4,7 @@ import { begin, byPlayer, dot, font, line, panels, polygon, text, theme } from "
 import { share, shown } from "../numbers.js";
 
 export const title = "Strategies";
-export const about = "Filled: current round. Outline: average so far.";
+export const about = "Bar or filled dot: current round. Line or ring: average so far.";
 export const fits = () => true;
 
 const NARROW = 80; // pixels per player, if there are many

@@ -31,7 +31,7 @@ export const EDGES = [
 ];
 const MESH = 8;
 const turned = { yaw: 0.16, pitch: 0.2, turning: false };
-const renderers = new WeakMap();
+const layers = new WeakMap(); // canvas → the canvas below it, and what draws there once it is needed
 
 export const inSpace = (joint) =>
   [0, 1, 2].map((axis) => CORNERS.reduce((sum, corner, k) => sum + joint[k] * corner[axis], 0));
@@ -41,7 +41,7 @@ const independent = (p, q) => inSpace([p * q, p * (1 - q), (1 - p) * q, (1 - p) 
 export function attach(canvas, { redraw }) {
   const below = h("canvas", { class: "below", "aria-hidden": "true" });
   canvas.before(below);
-  renderers.set(canvas, webgl(below));
+  layers.set(canvas, { below });
   canvas.tabIndex = 0;
   canvas.classList.add("turnable");
   const turn = (yaw, pitch) => {
@@ -71,7 +71,7 @@ export function attach(canvas, { redraw }) {
 }
 
 export function detach(canvas) {
-  renderers.get(canvas)?.dispose();
+  layers.get(canvas)?.renderer?.dispose();
 }
 
 /** Return a button for continuous rotation, disabled if the user prefers reduced motion. */
@@ -97,8 +97,9 @@ export function draw(canvas, feed) {
   const { context, width, height } = begin(canvas);
   const matrix = camera(width, height);
   const scene = sceneOf(feed);
-  const renderer = renderers.get(canvas);
-  if (renderer) renderer.draw(scene, matrix, width, height, Math.min(window.devicePixelRatio || 1, 2));
+  const layer = layers.get(canvas); // none if the picture is saved
+  if (layer && layer.renderer === undefined) layer.renderer = webgl(layer.below);
+  if (layer?.renderer) layer.renderer.draw(scene, matrix, width, height, Math.min(window.devicePixelRatio || 1, 2));
   else flat(context, scene, matrix, width, height);
   const { actions } = feed.shape.game;
   const names = CORNERS.map((_, k) => `${actions[0][k >> 1]}, ${actions[1][k & 1]}`);

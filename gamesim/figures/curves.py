@@ -1,7 +1,7 @@
 """Regrets, gaps and distances over the rounds, on logarithmic axes, with fitted slopes."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -138,11 +138,14 @@ def log_ticks(axis: Axis, most: int = 6) -> None:
         if sum(low <= place <= high for place in ticks.tick_values(low, high)) > 2:
             break
     axis.set_minor_locator(NullLocator())
-    axis.set_major_formatter(LogFigure())
+    axis.set_major_formatter(LogFigure(axis))
 
 
 class LogFigure(Formatter):
     """Write numbers out if this is possible on every logarithmic axis of the figure, and as powers of ten otherwise."""
+
+    def __init__(self, of: Axis) -> None:
+        self._of = of
 
     def __call__(self, x: float, pos: int | None = None) -> str:
         """Return the label of one tick."""
@@ -150,9 +153,8 @@ class LogFigure(Formatter):
 
     def format_ticks(self, values: Sequence[float]) -> list[str]:
         """Return the labels of all ticks; the axes are looked at once."""
-        axis = cast(Axis, self.axis)
-        figure = axis.get_figure(root=True)
-        every = [one for panel in figure.axes for one in (panel.xaxis, panel.yaxis)] if figure else [axis]
+        figure = self._of.get_figure(root=True)
+        every = [one for panel in figure.axes for one in (panel.xaxis, panel.yaxis)] if figure else [self._of]
         ends = [end for one in every if one.get_scale() == "log" for end in one.get_view_interval()]
         plain = min(ends) > PLAIN[0] and max(ends) < PLAIN[1]
         return [tick(value, plain=plain) for value in values]

@@ -128,6 +128,14 @@ def test_totals_are_saved_loaded_and_resumed(tmp_path: Path) -> None:
         Simulation.resume(loaded)
 
 
+def test_every_round_of_a_tiny_game_is_kept_from_the_first_piece_on() -> None:
+    losses = np.tile([[0.9, -0.2, 0.4], [-0.5, 0.3, 0.1]], (1500, 1))  # more rounds than a buffer holds
+    record = gamesim.face("hedge:rate=0.05", losses, trajectory="every")
+    weights = np.exp(-0.05 * np.vstack([np.zeros(3), losses.cumsum(axis=0)[:-1]]))
+    assert np.array_equal(record.trajectory[0], np.arange(1, 3001))
+    np.testing.assert_allclose(record.trajectory[1][0], weights / weights.sum(axis=1, keepdims=True), atol=1e-12)
+
+
 def test_trajectories_keep_what_they_say(tmp_path: Path) -> None:
     every = simulate(GAME, "hedge", 3000, perturb=0.5, trajectory="every")
     assert len(every.trajectory[0]) == 3000

@@ -28,6 +28,7 @@ from gamesim.measure.central_path import Constraints, Program
 from gamesim.measure.incentives import VIOLATED, Incentives, incentives_of, pure_nash
 from gamesim.measure.linear_programs import INTERIOR, SECONDS, SIMPLEX, dual_simplex, minimise
 
+LEAST_MASS = 1e-3  # of a target before it is scaled to 1
 SMALL = 40  # live profiles up to which a dense tableau is faster than HiGHS, by far (measured)
 INTERIOR_FROM = 1000  # cells from which interior point beats simplex for CE (measured; d = 32)
 KEPT = 512  # solutions of a small program: a report needs the distances along a run, and then the nearest equilibria
@@ -222,6 +223,8 @@ def small(incentives: Incentives, joint: NDArray[np.float64]) -> DistanceBounds:
     solution = dual_simplex(np.repeat([1.0, 0.0], size), rows, limits)
     taken, added, multipliers = outside.copy(), np.zeros(flat.size), np.zeros(incentives.starts[-1])
     taken[cells], added[cells] = solution.point[:size], solution.point[size:]
+    if float((flat - taken + added).sum()) < LEAST_MASS:
+        raise ArithmeticError("hardly any mass is left, so its multiple would be inaccurate")
     multipliers[incentives.proper] = solution.multipliers[: incentives.proper.size]
     return _Move(taken, added, 0.0, min(1.0, float(taken.sum())), multipliers).bounds(incentives, joint)
 

@@ -384,7 +384,8 @@ class Simulation(Generic[Number]):
         most_rounds = validation.MOST_ROUNDS - self.rounds
         end = self.rounds + validation.whole_number("rounds", rounds, least=1, most=most_rounds)
         self._trajectories.refuse_beyond_limit(end)
-        pace, most = max(1, FIRST_PIECE // (self.replicas * sum(self.game.sizes))), self._most_rounds()
+        most = self._most_rounds()  # more would not fit into the buffers
+        pace = max(1, min(most, FIRST_PIECE // (self.replicas * sum(self.game.sizes))))
         most_threads = 1 if any(self._python) else min(self._shares, _processors())
         if threads is None:
             threads = most_threads

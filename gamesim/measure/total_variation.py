@@ -62,7 +62,7 @@ class DistanceBounds:
     --------
     >>> from gamesim import equilibrium, games
     >>> bounds = equilibrium.distance_bounds(games.make("matching-pennies"), [[1, 0], [0, 0]], "ce")
-    >>> bounds.solved, round(bounds.distance, 9), bounds.nearest.tolist()
+    >>> bounds.solved, round(bounds.distance, 9), bounds.nearest.round(9).tolist()
     (True, 0.75, [[0.25, 0.25], [0.25, 0.25]])
     >>> print(DistanceBounds(0.1, 0.25, None))
     between 0.1 and 0.25

@@ -31,16 +31,16 @@ Integers: TypeAlias = NDArray[np.int64]
 Function = TypeVar("Function", bound=Callable[..., Any])
 instruction: Callable[[Callable[..., Any]], Callable[..., Any]] = numba.extending.intrinsic
 
-_VECTOR = types.Array(types.float64, 1, "C")
+VECTOR = types.Array(types.float64, 1, "C")
 _MATRIX = types.Array(types.float64, 2, "C")
 _INTEGERS = types.Array(types.int64, 1, "C")
-LEARNER_KERNEL = types.void(_VECTOR, _VECTOR, _VECTOR)  # (settings, state, strategy or loss)
-GAME_KERNEL = types.void(_INTEGERS, _VECTOR, _VECTOR, _VECTOR, _VECTOR)  # (integers, data, scratch, profile, losses)
+LEARNER_KERNEL = types.void(VECTOR, VECTOR, VECTOR)  # (settings, state, strategy or loss)
+GAME_KERNEL = types.void(_INTEGERS, VECTOR, VECTOR, VECTOR, VECTOR)  # (integers, data, scratch, profile, losses)
 STAGE_KERNEL = types.void(  # (first, end, integers, data, shared and own scratch, profile, losses)
-    types.int64, types.int64, _INTEGERS, _VECTOR, _VECTOR, _VECTOR, _VECTOR, _VECTOR
+    types.int64, types.int64, _INTEGERS, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR
 )
 PLACE = "place"  # the field of a tuple for the address of a copy of it
-OBSERVER_KERNEL = types.void(_VECTOR, types.int64, _VECTOR, _VECTOR)  # (total, round, strategies, losses)
+OBSERVER_KERNEL = types.void(VECTOR, types.int64, VECTOR, VECTOR)  # (total, round, strategies, losses)
 
 
 def kernel(function: Function) -> Function:
@@ -242,9 +242,9 @@ def flat(typing: Any, array: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         whole = context.make_array(signature.args[0])(context, builder, given[0])
-        return _lend(context, builder, _VECTOR, whole, context.get_constant(types.int64, 0), whole.nitems)
+        return _lend(context, builder, VECTOR, whole, context.get_constant(types.int64, 0), whole.nitems)
 
-    return _VECTOR(array), generate
+    return VECTOR(array), generate
 
 
 @instruction
@@ -262,7 +262,7 @@ def prefetch(typing: Any, vector: Any, index: Any) -> Any:
     """Load an entry into the processor's cache, for kernels that read large arrays in no particular order."""
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        data = context.make_array(_VECTOR)(context, builder, given[0]).data
+        data = context.make_array(VECTOR)(context, builder, given[0]).data
         byte, number = ir.IntType(8).as_pointer(), ir.IntType(32)
         kind = ir.FunctionType(ir.VoidType(), [byte, number, number, number])
         load = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0i8")
@@ -270,7 +270,7 @@ def prefetch(typing: Any, vector: Any, index: Any) -> Any:
         builder.call(load, [place, number(0), number(3), number(1)])  # for reading, into all levels, of data
         return context.get_dummy_value()
 
-    return types.void(_VECTOR, types.int64), generate
+    return types.void(VECTOR, types.int64), generate
 
 
 @instruction
@@ -279,9 +279,9 @@ def part(typing: Any, array: Any, start: Any, end: Any) -> Any:
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         array, start, end = given
-        return _lend(context, builder, _VECTOR, context.make_array(_VECTOR)(context, builder, array), start, end)
+        return _lend(context, builder, VECTOR, context.make_array(VECTOR)(context, builder, array), start, end)
 
-    return _VECTOR(_VECTOR, types.int64, types.int64), generate
+    return VECTOR(VECTOR, types.int64, types.int64), generate
 
 
 @instruction
@@ -292,9 +292,9 @@ def row_part(typing: Any, matrix: Any, row: Any, start: Any, end: Any) -> Any:
         matrix, row, start, end = given
         whole = context.make_array(_MATRIX)(context, builder, matrix)
         before = builder.mul(row, builder.extract_value(whole.shape, 1))
-        return _lend(context, builder, _VECTOR, whole, builder.add(before, start), builder.add(before, end))
+        return _lend(context, builder, VECTOR, whole, builder.add(before, start), builder.add(before, end))
 
-    return _VECTOR(_MATRIX, types.int64, types.int64, types.int64), generate
+    return VECTOR(_MATRIX, types.int64, types.int64, types.int64), generate
 
 
 def _lent(context: Any, builder: Any, signature: Any, given: Any) -> list[Any]:
@@ -329,7 +329,7 @@ def call_observer(typing: Any, address: Any, total: Any, round: Any, strategies:
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         total, round, strategies, losses = given[1:]
-        vectors = types.void(_VECTOR, _VECTOR, _VECTOR)
+        vectors = types.void(VECTOR, VECTOR, VECTOR)
         lent = _lent(context, builder, vectors, [total, strategies, losses])
         return _call(context, builder, OBSERVER_KERNEL, given[0], [lent[0], round, *lent[1:]])
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from gamesim.engine.compiled import _VECTOR, Vector, cgutils, inlined, instruction, ir, multiply_add, types
+from gamesim.engine.compiled import VECTOR, Vector, cgutils, inlined, instruction, ir, multiply_add, types
 
 LEAST_EXPONENT = -690.0  # below, later products could be subnormal, hence slow
 
@@ -106,7 +106,7 @@ def _in_lanes(weighted: bool) -> Callable[[Vector, Vector], float]:
     def sums(typing: Any, numbers: Any, weights: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
             lanes, whole = ir.VectorType(ir.DoubleType(), 8), ir.IntType(64)
-            arrays = [context.make_array(_VECTOR)(context, builder, one) for one in given]
+            arrays = [context.make_array(VECTOR)(context, builder, one) for one in given]
             slots, zero = [cgutils.alloca_once(builder, lanes) for _ in range(2)], ir.Constant(lanes, [0.0] * 8)
             for slot in slots:
                 builder.store(zero, slot)
@@ -125,7 +125,7 @@ def _in_lanes(weighted: bool) -> Callable[[Vector, Vector], float]:
                 parts = [builder.fadd(one, two) for one, two in zip(parts[:half], parts[half:], strict=True)]
             return parts[0]
 
-        return types.float64(_VECTOR, _VECTOR), generate
+        return types.float64(VECTOR, VECTOR), generate
 
     return sums
 

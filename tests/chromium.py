@@ -61,7 +61,8 @@ class Page:
         self.port = port_file.read_text().splitlines()[0]
         found = wait(self._targets, "Chromium has no page", 10)
         self.open_things = ExitStack()
-        self.socket = self.open_things.enter_context(connect(found[0]["webSocketDebuggerUrl"], max_size=None))
+        debugger = connect(found[0]["webSocketDebuggerUrl"], max_size=None, close_timeout=0.1)
+        self.socket = self.open_things.enter_context(debugger)
         self.count = 0
         self.requests: list[str] = []
         self.errors: list[str] = []

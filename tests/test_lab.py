@@ -616,7 +616,7 @@ def test_the_command_serves_until_interrupted() -> None:
     command += ["--allow-network"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
-        assert process.stdout is not None
+        assert process.stdout is not None and process.stderr is not None
         link = urlsplit(process.stdout.readline().split()[5])
         assert link.hostname not in address.LOCAL
         assert link.query.startswith("token=") and len(link.query) > 30
@@ -632,10 +632,12 @@ def test_the_command_serves_until_interrupted() -> None:
             while not isinstance(page.recv(timeout=60), bytes):
                 pass
             process.send_signal(signal.SIGINT)
-            printed, errors = process.communicate(timeout=60)
+            process.wait(timeout=60)
+        # communicate() would miss what was read ahead for the first line.
+        printed, errors = process.stdout.read(), process.stderr.read()
     finally:
         process.kill()
-        process.wait()
+        process.communicate()
     assert process.returncode == 0
     assert "█▀" in printed  # the QR code
     assert errors.startswith("Warning: anyone who can reach this machine")

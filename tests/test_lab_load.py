@@ -401,7 +401,11 @@ def test_a_message_that_is_too_large_closes_the_connection(lab: Lab) -> None:
     with lab.page() as page, pytest.raises(ConnectionClosed) as closed:  # while the message is sent, or after
         page.connection.send("x" * (2 * connections.MESSAGE + 1))
         page.receive()
-    assert closed.value.rcvd is not None and closed.value.rcvd.code == 1009
+    # What the server does not read resets the connection, at times before its reason is received.
+    assert closed.value.rcvd is None or closed.value.rcvd.code == 1009
+    with lab.page() as page:
+        page.send("toml")
+        assert page.receive()
 
 
 def test_a_distance_that_takes_long_is_rejected(lab: Lab) -> None:

@@ -6,6 +6,7 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
+from gamesim.blas import ONE_THREAD
 from gamesim.cli.exit_codes import INTERRUPTED
 
 if TYPE_CHECKING:
@@ -21,6 +22,8 @@ def start() -> int:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # a KeyboardInterrupt during an import prints a traceback
     sys.unraisablehook = _end_if_interrupted
     gc.set_threshold(*RARELY)
+    for name, number in ONE_THREAD.items():
+        os.environ.setdefault(name, number)
     from gamesim.cli.main import main
 
     if handled:

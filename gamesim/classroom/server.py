@@ -29,6 +29,7 @@ from starlette.routing import Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
+from gamesim import blas
 from gamesim.classroom.log import Event, Log
 from gamesim.classroom.room import MOST_STUDENTS, Room, Settings
 from gamesim.classroom.session import SHOW, Session
@@ -258,9 +259,7 @@ def application(
 
 def _prepare(session: Session) -> None:
     """Compile the learner and import what measures need, while students join."""
-    from gamesim.study.jobs import use_one_blas_thread
-
-    use_one_blas_thread()
+    blas.use_one_thread()
     game = session.room.game
     running = session.room.learner.start(game.sizes[0])
     running.play()

@@ -34,7 +34,7 @@ from starlette.routing import BaseRoute, Mount, Route, WebSocketRoute
 from starlette.staticfiles import StaticFiles
 from starlette.websockets import WebSocket
 
-from gamesim import user_files
+from gamesim import blas, user_files
 from gamesim.errors import InputError
 from gamesim.lab.address import ALL, LOCAL, Address
 from gamesim.lab.choices import choices
@@ -49,7 +49,6 @@ from gamesim.report import summary as report
 from gamesim.report.replay import joined
 from gamesim.report.run_folder import write_run
 from gamesim.scenario import Scenario
-from gamesim.study.jobs import use_one_blas_thread
 
 REPORTS = 8  # maximum number of concurrent requests for reports and records
 PROCESSES = 4  # maximum number that serve pages
@@ -159,7 +158,7 @@ def _guarded(address: Address, routes: Sequence[BaseRoute], lifespan: Any) -> St
 @contextmanager
 def _working(app: Starlette, workers: Workers) -> Iterator[Workers]:
     """Prepare this process for playing, and stop its threads and the further processes at the end."""
-    use_one_blas_thread()
+    blas.use_one_thread()
     app.state.workers = workers
     interval = sys.getswitchinterval()
     sys.setswitchinterval(SWITCH)

@@ -11,9 +11,8 @@ from typing import Any, Generic, TypeAlias, TypedDict, Unpack, cast, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from threadpoolctl import ThreadpoolController  # type: ignore[import-untyped]
 
-from gamesim import games, players, user_files, validation
+from gamesim import blas, games, players, user_files, validation
 from gamesim.engine import checkpoints as grid
 from gamesim.engine import loop, shared_players, together, tracks
 from gamesim.engine.compiled import Integers, Vector
@@ -390,7 +389,7 @@ class Simulation(Generic[Number]):
         if threads is None:
             threads = most_threads
         threads = min(validation.whole_number("threads", threads, least=0), most_threads)
-        with ThreadPoolExecutor(max(threads, 1)) as workers, _blas().limit(limits=1):
+        with ThreadPoolExecutor(max(threads, 1)) as workers, blas.limiter().limit(limits=1):
             pool = workers if threads else None
             while self.rounds < end:
                 began = perf_counter()
@@ -1005,14 +1004,6 @@ def _run_each(tasks: Sequence[Callable[[], None]]) -> None:
 def _processors() -> int:
     """Return the number of processors; asking the system takes longer than building parts of a simulation."""
     return cpu_count() or 1
-
-
-@cache
-def _blas() -> ThreadpoolController:
-    """Return the limiter of BLAS threads; searching for the libraries takes longer than a short run."""
-    import scipy.linalg.cython_blas  # noqa: F401  # compiled kernels call it; it can be found only once loaded
-
-    return ThreadpoolController()
 
 
 def _as_learner(learner: Any) -> Any:

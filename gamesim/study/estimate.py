@@ -4,9 +4,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from time import perf_counter
 
+from gamesim import blas
 from gamesim.errors import InputError
 from gamesim.study import worker
-from gamesim.study.jobs import Job, use_one_blas_thread
+from gamesim.study.jobs import Job
 
 
 @dataclass(frozen=True)
@@ -23,7 +24,7 @@ def estimate(
     jobs: Sequence[Job], points: int, seeds: int, measures: Sequence[str], workers: int, budget: float = 5.0
 ) -> Estimate:
     """Time some of the points, spread over the study, for about `budget` seconds in total."""
-    use_one_blas_thread()
+    blas.use_one_thread()
     times: list[float] = []
     sizes: list[int] = []
     spent = 0.0

@@ -6,6 +6,7 @@ from functools import cache
 from importlib.metadata import version
 from math import isfinite
 
+from gamesim import blas
 from gamesim.errors import InputError
 
 LONGEST_ERROR = 500  # characters
@@ -53,7 +54,7 @@ def run_task(run: Run, jobs: Sequence[Job], needed: str) -> list[Outcome]:
             f"workers must have gamesim {needed}, the version of this sweep, but a worker has gamesim {here}; "
             f"install the same version on both"
         )
-    use_one_blas_thread()
+    blas.use_one_thread()
     return run(jobs)
 
 
@@ -68,12 +69,3 @@ def failure(key: str, error: Exception, seconds: float) -> Outcome:
 def finite(value: float | None) -> float | None:
     """Return a finite number unchanged, and None for anything else."""
     return value if value is not None and isfinite(value) else None
-
-
-@cache
-def use_one_blas_thread() -> None:
-    """Limit BLAS to one thread for the life of this process: there is already one worker per processor."""
-    import scipy.linalg.cython_blas  # noqa: F401  # threadpoolctl finds this BLAS only once it is loaded
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
-
-    threadpool_limits(1)

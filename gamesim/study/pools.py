@@ -16,10 +16,9 @@ from multiprocessing.connection import wait as wait_for
 from types import ModuleType
 from typing import Any, TypeVar
 
+from gamesim import blas
 from gamesim.errors import InputError
 from gamesim.study import end_with_parent, worker
-
-ONE_THREAD = dict.fromkeys(("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "OMP_NUM_THREADS", "BLIS_NUM_THREADS"), "1")
 
 Result = TypeVar("Result")
 
@@ -46,7 +45,7 @@ def local(workers: int, preload: ModuleType = worker) -> Open:
     """
 
     def open_pool() -> Pool:
-        variables = dict(ONE_THREAD)  # read when a worker, or the fork server, imports NumPy
+        variables = dict(blas.ONE_THREAD)  # read when a worker, or the fork server, imports NumPy
         context = multiprocessing.get_context("spawn" if sys.platform == "win32" else "forkserver")
         if hasattr(context, "set_forkserver_preload"):  # imported once, so a dead worker is replaced quickly
             context.set_forkserver_preload([end_with_parent.__name__, preload.__name__])

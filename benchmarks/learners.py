@@ -1,25 +1,31 @@
-"""Time per round (play and observe) of every learner, relative to Hedge and wavelet, on one thread.
+"""Time per round (play and observe) of every learner, as a multiple of two matrix-vector products, on one thread.
 
 Losses imitate a game that does not converge: random walks in [-1, 1], the same for all learners. Under bandit feedback
 all losses except that of a sampled action are NaN. Rounds are timed in short pieces; for each piece the minimum thread
-time over several repetitions is used, as the machine may be busy.
+time over several repetitions is used, as the machine may be busy. All learners and the products take turns; a ratio is
+the median over the turns, with a 95 % interval. The products do not change with gamesim, so that ratios of two commits
+can be compared.
 
-    python benchmarks/learners.py [--rounds AT_16_ACTIONS] [--store]
+    python benchmarks/learners.py [--rounds AT_16_ACTIONS] [--turns TURNS] [--store]
 """
 
 import argparse
+from statistics import median
 from time import thread_time
 
 import numpy as np
 from numpy.typing import NDArray
 from results import Ratio, store
+from rounds import products
+from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
 
-from gamesim import players
+from gamesim import games, players
 from gamesim.engine.compiled import LEARNER_KERNEL, Vector, address, call_learner, kernel, part
 from gamesim.learner import Learner
 
 REPETITIONS = 7
 PIECES = 40
+PRODUCTS = 640_000  # divided by the number of actions: how often the reference is computed
 
 
 @kernel
@@ -55,35 +61,41 @@ def walk(rounds: int, actions: int) -> NDArray[np.float64]:
     return np.abs((np.cumsum(steps, axis=0) + 1) % 4 - 2) - 1
 
 
+def reference(actions: int) -> float:
+    """Return the microseconds of two matrix-vector products, which any round of a two-player game needs."""
+    multiplied = products(games.make("uniform", actions=actions, seed=0), PRODUCTS // actions)
+    return 1e6 * min(multiplied() for _ in range(REPETITIONS))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--rounds", type=int, default=20_000, help="with 16 actions; a tenth with 64")
+    parser.add_argument("--turns", type=int, default=6, help="measurements of every learner, in turns")
     parser.add_argument("--store", action="store_true", help="append the ratios to benchmarks/results/learners.jsonl")
     given = parser.parse_args()
-    at_16 = given.rounds
     learners = [*players.available(), *(f"blum-mansour {rows}" for rows in ("adahedge", "regret-matching", "hedge"))]
-    times: dict[str, list[float]] = {name: [] for name in learners}
-    for actions, rounds in ((16, at_16), (64, max(at_16 // 10, 10))):
-        losses = walk(rounds, actions)
-        microseconds(players.make("hedge"), losses)  # warm up the processor
-        for learner in learners:
-            name, _, rows = learner.partition(" ")
-            times[learner].append(microseconds(players.make(name, **({"rows": rows} if rows else {})), losses))
-    print(f"{'µs per round':32}" + "".join(f"{f'd = {d}':>10}{'/ hedge':>9}{'/ wavelet':>10}" for d in (16, 64)))
-    for learner, measured in times.items():
-        cells = "".join(
-            f"{time:10.3f}{time / times['hedge'][k]:9.2f}{time / times['wavelet'][k]:10.2f}"
-            for k, time in enumerate(measured)
-        )
+    sizes = {16: given.rounds, 64: max(given.rounds // 10, 10)}
+    times: dict[tuple[str, int], list[float]] = {(name, actions): [] for name in learners for actions in sizes}
+    bare: dict[int, list[float]] = {actions: [] for actions in sizes}
+    with threadpool_limits(1):
+        for _ in range(given.turns):
+            for actions, rounds in sizes.items():
+                losses = walk(rounds, actions)
+                bare[actions].append(reference(actions))
+                for learner in learners:
+                    name, _, rows = learner.partition(" ")
+                    one = players.make(name, **({"rows": rows} if rows else {}))
+                    times[learner, actions].append(microseconds(one, losses))
+    found = {(learner, actions): Ratio.of(took, bare[actions]) for (learner, actions), took in times.items()}
+    print(f"{'learner':32}" + "".join(f"{f'd = {d}, µs':>14}{'/ products':>28}{'/ hedge':>9}" for d in sizes))
+    for learner in learners:
+        cells = ""
+        for d in sizes:
+            took = median(times[learner, d])
+            cells += f"{took:14.3f}{found[learner, d]!s:>28}{took / median(times['hedge', d]):9.2f}"
         print(f"{learner:32}{cells}")
     if given.store:
-        of_hedge = times["hedge"]
-        cases = {
-            f"{learner}, d = {d}, hedge": Ratio.of([measured[k]], [of_hedge[k]])
-            for learner, measured in times.items()
-            for k, d in enumerate((16, 64))
-        }
-        store("learners", cases)
+        store("learners", {f"{learner}, d = {d}, products": one for (learner, d), one in found.items()})
 
 
 if __name__ == "__main__":

@@ -962,7 +962,10 @@ class Simulation(Generic[Number]):
         for name, width in self._lengths().items():
             kept = [[getattr(sums[replica], name) for _, sums in self._kept] for replica in range(self.replicas)]
             arrays[name] = np.stack([getattr(sums, name) for sums in now])
-            arrays[f"checkpoint_{name}"] = np.stack([np.concatenate([np.zeros((0, width)), *one]) for one in kept])
+            whole = np.empty((self.replicas, sum(map(len, kept[0])), width))
+            for one, rows in zip(kept, whole, strict=True):
+                np.concatenate([np.zeros((0, width)), *one], out=rows)
+            arrays[f"checkpoint_{name}"] = whole
             arrays[f"continue_{name}"] = np.stack([getattr(track.sums, name) for track in self._tracks])
         return arrays
 

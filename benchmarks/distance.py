@@ -1,6 +1,7 @@
 """Compare distances and welfare ranges with HiGHS on the whole linear program, by simplex and by interior point.
 
     python benchmarks/distance.py [--games 16x16 32x32 6x6x6] [--kinds ce cce] [--noise 1] [--rounds 10000] [--limit 60]
+        [--store]
 
 Payoffs are uniform; with `--noise 0.3` the second player's are the negative of the first player's plus noise, so there
 are few equilibria. Distances are those of `hedge` in self-play after `--rounds` rounds, and of a random joint
@@ -8,7 +9,8 @@ distribution. Everything runs on one thread and is measured in processor time, a
 in seconds of real time for each solution. A dash means that HiGHS failed or exceeded the limit. The errors are
 differences from HiGHS, in total variation or payoff units. The proof is the difference of the certified bounds, or the
 tolerance to which a welfare range is proven. The benchmark fails if a value has no proof, or is further than 1e-6 from
-both solutions by HiGHS.
+both solutions by HiGHS. With `--store`, ratios of gamesim's time to that of HiGHS are appended to
+benchmarks/results/distance.jsonl.
 """
 
 import argparse
@@ -20,6 +22,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
+from results import Ratio, store
 from scipy.optimize import linprog
 from scipy.sparse import csr_array, hstack
 from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
@@ -30,7 +33,9 @@ from gamesim.game import Table
 from gamesim.measure.incentives import EquilibriumKind, Incentives
 
 Result = TypeVar("Result")
-AGREE = 1e-6
+AGREE, PROVEN = 1e-6, 1e-8
+METHODS = {"simplex": "highs-ds", "interior point": "highs-ipm"}
+Cases = dict[str, Ratio]  # times of gamesim divided by those of HiGHS
 
 
 def timed(work: Callable[[], Result]) -> tuple[float, Result]:
@@ -83,8 +88,8 @@ def welfare_by_highs(incentives: Incentives, method: str, limit: float) -> NDArr
     return np.array([s * highs(s * total, system, np.ones(total.size), upper, method, limit) for s in (1, -1)])
 
 
-def row(name: str, ours: tuple[float, Any, float], others: list[tuple[float, Any]]) -> bool:
-    """Print one line and return whether the value is proven and agrees with HiGHS."""
+def row(name: str, ours: tuple[float, Any, float], others: list[tuple[float, Any]], cases: Cases) -> bool:
+    """Print one line, add the ratios to `cases`, and return whether the value is proven and agrees with HiGHS."""
     seconds, value, proof = ours
     errors = [float(np.abs(np.subtract(value, other)).max()) for _, other in others]
     cells = [
@@ -93,7 +98,10 @@ def row(name: str, ours: tuple[float, Any, float], others: list[tuple[float, Any
     ]
     print(f"{name:<30}{seconds:>9.2f}{proof:>9.0e}{''.join(cells)}", flush=True)
     near = [error for error in errors if np.isfinite(error)]
-    return bool(proof <= 1e-8) and (not near or min(near) <= AGREE)
+    for method, (took, _), error in zip(METHODS, others, errors, strict=True):
+        if np.isfinite(error) and proof <= PROVEN:
+            cases[f"{name}, {method}"] = Ratio.of([seconds], [took])
+    return bool(proof <= PROVEN) and (not near or min(near) <= AGREE)
 
 
 def main() -> int:
@@ -103,8 +111,10 @@ def main() -> int:
     parser.add_argument("--noise", type=float, default=1.0)
     parser.add_argument("--rounds", type=int, default=10_000)
     parser.add_argument("--limit", type=float, default=60.0)
+    parser.add_argument("--store", action="store_true", help="append the ratios to benchmarks/results/distance.jsonl")
     chosen = parser.parse_args()
     passed = True
+    cases: Cases = {}
     columns = [f"{name:>9}{'ratio':>8}{'error':>9}" for name in ("simplex", "interior")]
     print(f"{'seconds':<30}{'gamesim':>9}{'proof':>9}{''.join(columns)}", flush=True)
     with threadpool_limits(1):
@@ -116,20 +126,25 @@ def main() -> int:
             }
             for kind in chosen.kinds:
                 for name, joint in joints.items():
-                    passed &= compare_distance(f"{text} {kind} distance, {name}", game, kind, joint, chosen.limit)
-                passed &= compare_welfare(f"{text} {kind} welfare range", game, kind, chosen.limit)
+                    case = f"{text} {kind} distance, {name}"
+                    passed &= compare_distance(case, game, kind, joint, chosen.limit, cases)
+                passed &= compare_welfare(f"{text} {kind} welfare range", game, kind, chosen.limit, cases)
+    if chosen.store:
+        store("distance", cases)
     return int(not passed)
 
 
-def compare_distance(name: str, game: Table, kind: EquilibriumKind, joint: NDArray[np.float64], limit: float) -> bool:
+def compare_distance(
+    name: str, game: Table, kind: EquilibriumKind, joint: NDArray[np.float64], limit: float, cases: Cases
+) -> bool:
     solve = partial(equilibrium.distance_bounds, game, joint, kind, always=True, seconds=2 * limit)
     seconds, found = timed(solve)
     whole = partial(distance_by_highs, Incentives(game, kind), joint)
-    others = [timed(partial(whole, method, limit)) for method in ("highs-ds", "highs-ipm")]
-    return row(name, (seconds, found.distance, found.upper - found.lower), others)
+    others = [timed(partial(whole, method, limit)) for method in METHODS.values()]
+    return row(name, (seconds, found.distance, found.upper - found.lower), others, cases)
 
 
-def compare_welfare(name: str, game: Table, kind: EquilibriumKind, limit: float) -> bool:
+def compare_welfare(name: str, game: Table, kind: EquilibriumKind, limit: float, cases: Cases) -> bool:
     """Compare both ends of the range; `welfare_range` raises an ArithmeticError unless they are proven up to 1e-8."""
     try:
         seconds, found = timed(partial(equilibrium.welfare_range, game, kind))
@@ -137,8 +152,8 @@ def compare_welfare(name: str, game: Table, kind: EquilibriumKind, limit: float)
         print(f"{name}: {error}")
         return False
     whole = partial(welfare_by_highs, Incentives(game, kind))
-    others = [timed(partial(whole, method, limit)) for method in ("highs-ds", "highs-ipm")]
-    return row(name, (seconds, found, 1e-8), others)
+    others = [timed(partial(whole, method, limit)) for method in METHODS.values()]
+    return row(name, (seconds, found, PROVEN), others, cases)
 
 
 if __name__ == "__main__":

@@ -186,8 +186,9 @@ def _trend(summary: Summary, kind: str) -> str:
 
 
 def _raised(words: str) -> str:
-    """Escape a text and raise its powers of T."""
-    return re.sub(r"T\^(-?[0-9.]*[0-9])", lambda one: f"T<sup>{one[1].replace('-', '−')}</sup>", escape(words))
+    """Escape a text and raise its powers of T and of 10."""
+    raised = r"\b(T|10)\^(-?[0-9.,]*[0-9])"
+    return re.sub(raised, lambda one: f"{one[1]}<sup>{one[2].replace('-', '−')}</sup>", escape(words))
 
 
 def _gaps(summary: Summary) -> str:
@@ -214,7 +215,7 @@ def _gaps(summary: Summary) -> str:
 
 
 def _note(text: str) -> str:
-    return f'<p class="note">{escape(text)}</p>'
+    return f'<p class="note">{_raised(text)}</p>'
 
 
 def _players(summary: Summary) -> str:

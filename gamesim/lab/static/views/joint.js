@@ -56,7 +56,7 @@ function heatmap(context, place, feed, joint, top, heading) {
   text(context, heading, place.x + 8, place.y + size * 0.8, { colour: theme().text, most: place.width - 12 });
   font(context, 0.72);
   const names = [game.players.slice(0, first), game.players.slice(first)].map((some) => some.join(", "));
-  const note = game.players.length > 2 ? lines(context, `rows: ${names[0]}; columns: ${names[1]}`, place.width - 16) : [];
+  const note = game.players.length > 1 ? lines(context, `rows: ${names[0]}; columns: ${names[1]}`, place.width - 16) : [];
   note.forEach((words, k) => text(context, words, place.x + 8, place.y + size * (1.8 + k)));
   font(context);
   const labelRoom = Math.min(

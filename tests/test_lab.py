@@ -625,6 +625,9 @@ def test_the_command_serves_until_interrupted() -> None:
         offered = json.loads(connection.getresponse().read())
         assert offered["scenario"]["game"] == {"name": "shapley"}
         connection.close()
+        with socket.create_connection(("127.0.0.1", link.port or 0), timeout=60) as stray:
+            stray.sendall(b"no HTTP\r\n\r\n")
+            assert b"400" in stray.recv(1000)
         live, origin = f"ws://127.0.0.1:{link.port}/live?{link.query}", f"http://127.0.0.1:{link.port}"
         with connect(live, origin=Origin(origin), max_size=None) as page:
             page.send(json.dumps({"do": "begin", "scenario": {**CHICKEN, "rounds": 10**9}}))
@@ -641,7 +644,7 @@ def test_the_command_serves_until_interrupted() -> None:
     assert process.returncode == 0
     assert "█▀" in printed  # the QR code
     assert errors.startswith("Warning: anyone who can reach this machine")
-    assert "Traceback" not in errors
+    assert "Traceback" not in errors and "Invalid HTTP" not in errors
 
 
 def test_a_missing_dependency_is_named(monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:

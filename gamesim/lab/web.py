@@ -97,13 +97,13 @@ def _token(scope: Scope, headers: dict[str, str]) -> str:
 
 
 def configuration(pages: Starlette, longest: int = connections.MESSAGE) -> uvicorn.Config:
-    """Return the server configuration: little logging, no compression, no waiting for open pages at shutdown.
+    """Return the server configuration: only errors are printed, no compression, no waiting for open pages at shutdown.
 
     A message of a page has at most `longest` characters.
     """
     return uvicorn.Config(
         pages,
-        log_level="warning",
+        log_level="error",  # a warning is printed for each connection that is not HTTP
         loop="asyncio",
         http=connections.HttpConnection,
         h11_max_incomplete_event_size=connections.HEADER_BYTES,

@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from gamesim import record_files
 from gamesim.atomic import write_folder
 from gamesim.deprecated import Renamed
+from gamesim.engine.layout import begins
 from gamesim.engine.sums import Sums
 from gamesim.errors import InputError, unknown
 from gamesim.formatting import number, one_line
@@ -807,8 +808,8 @@ class Record(Generic[Number]):
             one.first_state(actions).size if isinstance(one, Learner) else 0
             for one, actions in zip(self.learners, self.game.sizes, strict=True)
         ]
-        state: NDArray[np.float64]
-        state = np.split(self.arrays["continue_state"][replica], np.cumsum(sizes)[:-1])[player]
+        first = begins(sizes)[player]
+        state: NDArray[np.float64] = self.arrays["continue_state"][replica][first : first + sizes[player]]
         return state if state.size == learner.first_state(self.game.sizes[player]).size else None
 
     def _bound_profile(self, player: int, state: NDArray[np.float64]) -> NDArray[np.float64]:

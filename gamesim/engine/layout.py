@@ -25,11 +25,14 @@ A shape is one of:
 - "rest" for all remaining entries.
 
 An expression may use the dimensions of the layout (by default d) and all "int" parts before it.
+
+Reading eight numbers at once takes longer if they lie on two lines of the cache. So arrays of many numbers begin at a
+line (`aligned`), and with `aligned=True` so does each vector of a layout, after unused zeros.
 """
 
 import ast
 import operator
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
@@ -42,6 +45,7 @@ from gamesim.formatting import amount, memory
 __all__ = ["Layout"]
 
 MOST_NUMBERS = 2**30  # in one array: 8 GiB
+LINE = 8  # numbers in a line of the cache
 
 Parts = TypeVar("Parts", bound=tuple[Any, ...])
 Words = TypeVar("Words", Vector, Integers)
@@ -67,11 +71,12 @@ class _Layout(Generic[Parts, Words]):
 
     word: ClassVar[type[np.generic]]
 
-    def __init__(self, kind: type[Parts], /, dimensions: str = "d", **shapes: Any) -> None:
+    def __init__(self, kind: type[Parts], /, dimensions: str = "d", *, aligned: bool = False, **shapes: Any) -> None:
         names = kind._fields  # type: ignore[attr-defined]  # a NamedTuple
         if tuple(shapes) != names:
             raise TypeError(f"{kind.__name__} has the parts {names}, got shapes for {tuple(shapes)}")
         self.kind = kind
+        self.aligned = aligned
         self.dimensions = tuple(dimensions.split())
         self._shapes = {name: self._read(shape) for name, shape in shapes.items()}
         self.view = _compiled_view(self)
@@ -98,8 +103,12 @@ class _Layout(Generic[Parts, Words]):
             if shape.kind == "array" and shape.length is None:
                 raise TypeError(f"{self.kind.__name__} ends with a rest, so its length is not fixed")
             term = shape.length if shape.length is not None else ast.Constant(1)
-            total = ast.BinOp(total, ast.Add(), term)
-        return total
+            total = ast.BinOp(_next_line_of(total) if self.at_line(shape) else total, ast.Add(), term)
+        return _next_line_of(total) if self.aligned else total
+
+    def at_line(self, shape: _Shape) -> bool:
+        """Return whether a part begins at a line of the cache."""
+        return self.aligned and shape.kind == "array"
 
     def size(self, *dimensions: int) -> int:
         """Return the number of entries for these dimensions.
@@ -180,7 +189,14 @@ class _Layout(Generic[Parts, Words]):
         """
         known = dict(zip(self.dimensions, dimensions, strict=True))
         pieces: list[Any] = []
+
+        def fill_line() -> None:
+            held = sum(map(len, pieces))
+            pieces.append(np.zeros(_next_line(held) - held))
+
         for name, shape in self._shapes.items():
+            if self.at_line(shape):
+                fill_line()
             if shape.kind != "array":
                 known[name] = int(values[name]) if shape.whole else 0
                 pieces.append(np.array([values[name]], dtype=np.int64 if shape.whole else np.float64))
@@ -198,6 +214,8 @@ class _Layout(Generic[Parts, Words]):
         unknown = set(values) - set(self._shapes)
         if unknown:
             raise TypeError(f"{self.kind.__name__} has no parts {sorted(unknown)}")
+        if self.aligned and all(shape.kind != "array" or shape.length for shape in self._shapes.values()):
+            fill_line()  # a rest has no zeros after it
         array: Words = np.concatenate([piece.view(self.word) for piece in pieces])
         return array
 
@@ -235,6 +253,7 @@ class _Layout(Generic[Parts, Words]):
                 found.append(int(value) if shape.whole else float(value))
                 at += 1
                 continue
+            at = _next_line(at) if self.at_line(shape) else at
             end = len(array) if shape.length is None else at + int(_evaluate(shape.length, known))
             found.append(array[at:end].view(numbers))
             at = end
@@ -248,6 +267,45 @@ class _Layout(Generic[Parts, Words]):
     def names(self) -> tuple[str, ...]:
         """Return the names of the parts, in order."""
         return tuple(self._shapes)
+
+
+def _next_line(end: Any) -> Any:
+    """Return the next index at which a line of the cache begins, for an integer or one in generated code."""
+    return (end + (LINE - 1)) // LINE * LINE
+
+
+def _next_line_of(end: ast.expr) -> ast.expr:
+    """Return `_next_line` as an expression."""
+    return ast.parse(f"({ast.unparse(end)} + {LINE - 1}) // {LINE} * {LINE}", mode="eval").body
+
+
+def aligned(count: int) -> Vector:
+    """Return zeros that begin at a line of the cache."""
+    whole = np.zeros(count + LINE - 1)
+    start = -whole.ctypes.data // whole.itemsize % LINE
+    return whole[start : start + count]
+
+
+def begins(lengths: Sequence[int]) -> list[int]:
+    """Return where vectors begin that are kept in one array, and where the array ends: long ones at lines of the cache.
+
+    >>> begins([5, 3, 100, 4, 200])
+    [0, 5, 8, 108, 112, 312]
+    """
+    found, end = [], 0
+    for length in lengths:
+        found.append(_next_line(end) if length >= LINE * LINE else end)
+        end = found[-1] + length
+    return [*found, _next_line(end) if max(lengths, default=0) >= LINE * LINE else end]
+
+
+def joined(vectors: Sequence[Vector]) -> Vector:
+    """Return vectors in one array, each where `begins` says."""
+    places = begins([len(one) for one in vectors])
+    whole = aligned(places[-1])
+    for vector, first in zip(vectors, places, strict=False):
+        whole[first : first + len(vector)] = vector
+    return whole
 
 
 def _allowed(length: int) -> int:
@@ -269,6 +327,8 @@ class Layout(_Layout[Parts, Vector]):
         A NamedTuple with one field per part.
     dimensions : str, default "d"
         The names of the dimensions, separated by spaces.
+    aligned : bool, default False
+        Whether each vector begins at a line of the cache if the array does: faster with hundreds of numbers.
     **shapes : str or Layout
         The shape of each part, by name and in order: "float", "int", a length such as "d" or "2 * d + 1", "int[...]",
         another layout, or "rest".
@@ -361,6 +421,7 @@ def _compiled_view(layout: _Layout[Parts, Words]) -> Callable[..., Parts]:
         found = []
         for name, shape in layout.shapes():
             numbers = types.int64 if shape.whole else types.float64
+            at = _next_line(at) if layout.at_line(shape) else at
             pointer = builder.bitcast(
                 builder.gep(whole.data, [at.value]), context.get_value_type(numbers).as_pointer()
             )  # 8 bytes each

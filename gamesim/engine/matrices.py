@@ -30,6 +30,7 @@ from gamesim.engine.compiled import (
     prefetch,
     types,
 )
+from gamesim.engine.layout import LINE, aligned
 
 cgutils: Any = import_module("numba.core.cgutils")
 codegen: Any = import_module("numba.core.codegen")
@@ -41,7 +42,6 @@ HEIGHTS, WIDTHS = ((12, 4, 2, 1), (16, 8, 4, 1)) if WIDE else ((6, 4, 2, 1), (8,
 HEIGHT, WIDTH = HEIGHTS[0], WIDTHS[0]
 ROWS = 96  # packed at once, a multiple of the largest height
 FEW_ROWS = 32  # fewer weights are not searched for zeros
-LINE = 8  # numbers in a line of the cache
 PARTS = 8  # of sums along rows: part k has the terms k, k + 8, ...
 STRIP = 8 if WIDE else 4  # rows that `multiply_both_sides` reads at once
 
@@ -63,13 +63,6 @@ class Work(NamedTuple):
         """Return new arrays of the same sizes, for another thread."""
         numbers = aligned(self.numbers.size)
         return Work(numbers, self.sources.copy(), self.rows.copy())
-
-
-def aligned(count: int) -> Vector:
-    """Return zeros that begin at a line of the cache, as reading a table across lines takes half as long again."""
-    whole = np.zeros(count + LINE - 1)
-    start = -whole.ctypes.data // whole.itemsize % LINE
-    return whole[start : start + count]
 
 
 def _vectors(builder: Any, width: int) -> tuple[Any, Any, Callable[[Any], Any]]:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from gamesim.engine.compiled import Vector
-from gamesim.engine.matrices import aligned
+from gamesim.engine.layout import aligned
 
 LARGEST_JOINT = 2**22  # action profiles of the largest joint distribution that is stored
 

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from gamesim.engine.compiled import Integers, Vector, flat, inlined, kernel, lend, part, row_of_each
+from gamesim.engine.layout import LINE, aligned
 from gamesim.engine.loop import (
     ACTIONS,
     ACTIONS_END,
@@ -28,11 +29,9 @@ from gamesim.engine.loop import (
     watch,
 )
 from gamesim.engine.matrices import (
-    LINE,
     PARTS,
     Work,
     add_packed,
-    aligned,
     contract_in_parts,
     contract_listed,
     count_nonzero,

@@ -8,8 +8,9 @@ import numpy as np
 
 from gamesim.engine import checkpoints, trajectory
 from gamesim.engine.compiled import Vector
+from gamesim.engine.layout import aligned, joined
 from gamesim.engine.loop import SMALL_BLOCK, Track, block_length
-from gamesim.engine.matrices import ROWS, WIDTH, Work, aligned
+from gamesim.engine.matrices import ROWS, WIDTH, Work
 from gamesim.engine.sums import Sums, lengths
 
 
@@ -28,7 +29,7 @@ def allocate(
     left, right = _halves_of_joint(sizes)
     block = block_length(sizes)
     return Track(
-        state=first_state.copy(),
+        state=joined([first_state]),
         scratch=np.zeros(scratch),
         starts=np.full(actions, np.nan),
         strategies=np.zeros((block + 1, actions)),

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from gamesim import user_files
 from gamesim.engine import loop
 from gamesim.engine.compiled import GAME_KERNEL, LEARNER_KERNEL, OBSERVER_KERNEL, STAGE_KERNEL, Vector, address
+from gamesim.engine.layout import begins, joined
 from gamesim.engine.shared_players import can_share
 from gamesim.errors import InputError
 from gamesim.game import Game
@@ -58,15 +59,16 @@ def compiled(
             settings.append(np.zeros(0))
             states.append(np.zeros(0))
     for parts, at in ((settings, loop.SETTINGS), (states, loop.STATE)):
-        part_ends = list(accumulate(map(len, parts)))
-        plan[:, at], plan[:, at + 1] = [0, *part_ends[:-1]], part_ends
+        lengths = [len(one) for one in parts]
+        plan[:, at] = begins(lengths)[:-1]
+        plan[:, at + 1] = plan[:, at] + lengths
     plan[:, loop.MATRIX] = [0, *accumulate(size * size for size in game.sizes[:-1])]
     plan[:, loop.FEEDBACK] = [FEEDBACK[one] for one in protocol.feedback]
     plan[:, loop.DRAWN] = [_wants_draw(*one) for one in zip(learners, states, game.sizes, plan, strict=True)]
     integers, data, scratch = game.kernel_arrays()
     setup = loop.Setup(
         plan=plan,
-        settings=np.concatenate(settings),
+        settings=joined(settings),
         game=address(game.own_kernel, GAME_KERNEL),
         stages=np.zeros(0, dtype=np.int64),
         integers=integers,
@@ -85,7 +87,7 @@ def compiled(
     if can_share(setup, game.sizes):
         stages = [address(one, STAGE_KERNEL) for one in type(game).stages]
         setup = setup._replace(stages=np.array(stages, dtype=np.int64))
-    return Compiled(setup, np.concatenate(states), scratch)
+    return Compiled(setup, joined(states), scratch)
 
 
 def _observe_losses_as_they_are(learners: Sequence[Any], protocol: Protocol) -> bool:

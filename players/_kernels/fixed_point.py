@@ -70,6 +70,7 @@ SCRATCH = Layout(
     work="3 * d",
     factors="d * d",
     panel="4 * ((d + 15) // 16 * 16)",  # four rows of `_padded` length
+    aligned=True,
 )
 _view = SCRATCH.view
 

@@ -12,6 +12,7 @@ at any time, they stay in the fastest cache, and a learner need not store a matr
 """
 
 from gamesim.engine.compiled import Vector, inlined, kernel, part
+from gamesim.players._kernels.numeric import add_and_subtract
 
 
 def interval(number: int, size: int) -> range:
@@ -39,10 +40,7 @@ def level_of(number: int, size: int) -> int:
 @inlined
 def merge(first: Vector, second: Vector) -> None:
     """Replace the sums over the two halves of an interval by their sum (the interval) and difference (Haar)."""
-    for j in range(first.size):
-        difference = first[j] - second[j]
-        first[j] += second[j]
-        second[j] = difference
+    add_and_subtract(first, second)
 
 
 @kernel

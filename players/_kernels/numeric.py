@@ -1,12 +1,14 @@
 """Loops over a vector, written so that the compiler can vectorise them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from gamesim.engine.compiled import VECTOR, Vector, cgutils, inlined, instruction, ir, multiply_add, types
 
+EIGHT: Any = ir.VectorType(ir.DoubleType(), 8)  # of numbers, in generated code
 LEAST_EXPONENT = -690.0  # below, later products could be subnormal, hence slow
 
 
@@ -77,44 +79,106 @@ def smallest(numbers: Vector) -> float:
     return float(min(first, second, third, fourth))
 
 
+@contextmanager
+def _eights(builder: Any, arrays: Sequence[Any]) -> Iterator[list[Any]]:
+    """Generate a loop over arrays of the same length, except the last n % 8; yield pointers to eight numbers of each.
+
+    The compiler alone would not vectorise sums, whose order is fixed, nor loops over parts of one array, which might
+    overlap.
+    """
+    whole = ir.IntType(64)
+    end = builder.and_(arrays[0].nitems, whole(~7))
+    with cgutils.for_range_slice(builder, whole(0), end, whole(8), whole) as (at, _):
+        yield [builder.bitcast(builder.gep(one.data, [at]), EIGHT.as_pointer()) for one in arrays]
+
+
+@instruction
+def _sum(typing: Any, numbers: Any) -> Any:
+    """Return the sum of eight sums: the k-th has the numbers k, k + 8, ..., and the first also the last n % 8."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        array, whole = context.make_array(VECTOR)(context, builder, given[0]), ir.IntType(64)
+        slot, first = (cgutils.alloca_once(builder, kind) for kind in (EIGHT, ir.DoubleType()))
+        builder.store(ir.Constant(EIGHT, [0.0] * 8), slot)
+        with _eights(builder, [array]) as (place,):
+            builder.store(builder.fadd(builder.load(slot), builder.load(place, align=8)), slot)
+        sums = [builder.extract_element(builder.load(slot), ir.IntType(32)(k)) for k in range(8)]
+        builder.store(sums[0], first)
+        end = builder.and_(array.nitems, whole(~7))
+        with cgutils.for_range_slice(builder, end, array.nitems, whole(1), whole) as (at, _):
+            builder.store(builder.fadd(builder.load(first), builder.load(builder.gep(array.data, [at]))), first)
+        sums[0] = builder.load(first)
+        a, b, c, d = (builder.fadd(sums[k], sums[k + 4]) for k in range(4))
+        return builder.fadd(builder.fadd(a, b), builder.fadd(c, d))
+
+    return types.float64(VECTOR), generate
+
+
 @inlined
 def sum_of(numbers: Vector) -> float:
     """Return the sum, with eight independent accumulators."""
-    a = b = c = d = e = f = g = h = 0.0
-    whole = numbers.size & ~7
-    for i in range(0, whole, 8):
-        a += numbers[i]
-        b += numbers[i + 1]
-        c += numbers[i + 2]
-        d += numbers[i + 3]
-        e += numbers[i + 4]
-        f += numbers[i + 5]
-        g += numbers[i + 6]
-        h += numbers[i + 7]
-    for i in range(whole, numbers.size):
-        a += numbers[i]
-    return ((a + e) + (b + f)) + ((c + g) + (d + h))
+    return float(_sum(numbers))
+
+
+@instruction
+def _add_and_subtract(typing: Any, first: Any, second: Any) -> Any:
+    """Replace two vectors by their sum and their difference, except the last n % 8 numbers."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        with _eights(builder, [context.make_array(VECTOR)(context, builder, one) for one in given]) as places:
+            one, two = (builder.load(place, align=8) for place in places)
+            for result, place in zip((builder.fadd(one, two), builder.fsub(one, two)), places, strict=True):
+                builder.store(result, place, align=8)
+        return context.get_dummy_value()
+
+    return types.void(VECTOR, VECTOR), generate
+
+
+@inlined
+def add_and_subtract(first: Vector, second: Vector) -> None:
+    """Replace two vectors that do not overlap by their sum and their difference."""
+    _add_and_subtract(first, second)
+    for j in range(first.size & ~7, first.size):
+        difference = first[j] - second[j]
+        first[j] += second[j]
+        second[j] = difference
+
+
+@instruction
+def reaches(typing: Any, numbers: Any, first: Any, limit: Any) -> Any:
+    """Return whether one of the sixteen numbers from `first` on is at least `limit`."""
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        data, number = context.make_array(VECTOR)(context, builder, given[0]).data, ir.IntType(32)
+        sixteen = ir.VectorType(ir.DoubleType(), 16)
+        place = builder.bitcast(builder.gep(data, [given[1]]), sixteen.as_pointer())
+        undefined, zeros = ir.Constant(sixteen, ir.Undefined), ir.Constant(ir.VectorType(number, 16), [0] * 16)
+        limits = builder.shuffle_vector(builder.insert_element(undefined, given[2], number(0)), undefined, zeros)
+        found = builder.fcmp_ordered(">=", builder.load(place, align=8), limits)
+        return builder.icmp_unsigned("!=", builder.bitcast(found, ir.IntType(16)), ir.IntType(16)(0))
+
+    return types.boolean(VECTOR, types.int64, types.float64), generate
 
 
 def _in_lanes(weighted: bool) -> Callable[[Vector, Vector], float]:
     """Return a function for the sum of the positive numbers, or of these times their weights, except the last n % 16.
 
-    Its sixteen accumulators are two vectors: the compiler alone would not vectorise a sum, whose order is fixed.
+    Its sixteen accumulators are two vectors.
     """
 
     @instruction
     def sums(typing: Any, numbers: Any, weights: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-            lanes, whole = ir.VectorType(ir.DoubleType(), 8), ir.IntType(64)
+            whole = ir.IntType(64)
             arrays = [context.make_array(VECTOR)(context, builder, one) for one in given]
-            slots, zero = [cgutils.alloca_once(builder, lanes) for _ in range(2)], ir.Constant(lanes, [0.0] * 8)
+            slots, zero = [cgutils.alloca_once(builder, EIGHT) for _ in range(2)], ir.Constant(EIGHT, [0.0] * 8)
             for slot in slots:
                 builder.store(zero, slot)
             end, step = builder.and_(arrays[0].nitems, whole(~15)), whole(16)
             with cgutils.for_range_slice(builder, whole(0), end, step, whole) as (at, _):
                 for k, slot in enumerate(slots):
                     places = [builder.gep(array.data, [builder.add(at, whole(8 * k))]) for array in arrays]
-                    loaded = [builder.load(builder.bitcast(place, lanes.as_pointer()), align=8) for place in places]
+                    loaded = [builder.load(builder.bitcast(place, EIGHT.as_pointer()), align=8) for place in places]
                     term = builder.select(builder.fcmp_ordered(">", loaded[0], zero), loaded[0], zero)
                     term = builder.fmul(term, loaded[1]) if weighted else term
                     builder.store(builder.fadd(builder.load(slot), term), slot)

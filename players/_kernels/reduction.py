@@ -35,7 +35,9 @@ class Reduction(NamedTuple):
     own: Vector
 
 
-REDUCTION = Layout(Reduction, settled="1", strategy="d", default="d", matrix="d * d", scratch=SCRATCH, own="rest")
+REDUCTION = Layout(
+    Reduction, settled="1", strategy="d", default="d", matrix="d * d", scratch=SCRATCH, own="rest", aligned=True
+)
 reduction = REDUCTION.view
 
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from scipy.special import erfi
 
 from gamesim.engine.compiled import Vector, inlined, kernel, multiply_add
-from gamesim.players._kernels.numeric import reciprocal_root
+from gamesim.players._kernels.numeric import reaches, reciprocal_root
 
 LIPSCHITZ = 2.0  # G: gradients lie in [-G, G]
 FULL = LIPSCHITZ * (1 - 1e-9)  # a block closes here, so that rounding does not delay it
@@ -142,9 +142,12 @@ def advance_blocks(
         closing += masses[j] >= FULL
     if closing > 0:
         closing = 0
-        for j in range(gradients.size):  # without branches
-            changed[closing] = j
-            closing += masses[j] >= FULL
+        whole = gradients.size & ~15
+        for first in range(0, gradients.size, 16):
+            if first == whole or reaches(masses, first, FULL):
+                for j in range(first, min(first + 16, gradients.size)):  # without branches
+                    changed[closing] = j
+                    closing += masses[j] >= FULL
         for k in range(closing):
             j = int(changed[k])
             totals[j] -= sums[j] / (2 * LIPSCHITZ)

@@ -59,6 +59,7 @@ SETTINGS = Layout(
     rows="int",
     owners="int[size]",
     scales="rest",
+    aligned=True,
 )
 settings_view = SETTINGS.view
 
@@ -105,6 +106,7 @@ OWN = Layout(
     times="d * d + 1",
     totals="d * d + 1",
     more="rest",
+    aligned=True,
 )
 _own_view = OWN.view
 
@@ -116,7 +118,7 @@ class Open(NamedTuple):
     masses: Vector
 
 
-OPEN = Layout(Open, sums="d * d + 1", masses="d * d + 1")
+OPEN = Layout(Open, sums="d * d + 1", masses="d * d + 1", aligned=True)
 _open_view = OPEN.view
 
 
@@ -129,7 +131,9 @@ class Hints(NamedTuple):
     spent: Vector
 
 
-HINTS = Layout(Hints, "d together", followed="1", costs="together * d + 1", shifts="d * d + 1", spent="d * d + 1")
+HINTS = Layout(
+    Hints, "d together", followed="1", costs="together * d + 1", shifts="d * d + 1", spent="d * d + 1", aligned=True
+)
 _hints_view = HINTS.view
 
 

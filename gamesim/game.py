@@ -13,10 +13,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from gamesim.deprecated import Renamed
 from gamesim.engine.compiled import Integers, Vector, kernel, part
-from gamesim.engine.layout import IntegerLayout
+from gamesim.engine.layout import IntegerLayout, aligned
 from gamesim.engine.matrices import (
     PARTS,
-    aligned,
     contract,
     contract_in_parts,
     count_nonzero,

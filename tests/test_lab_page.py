@@ -345,7 +345,7 @@ def test_the_legend_of_a_large_game_lists_only_what_is_drawn(noted: Page, lab: L
     visit(noted, lab, scenario=large, speed=61, views=["joint", "payoffs"])
     play_out(noted)
     headings = [one[0] for one in written(noted, "joint") if " " in one[0]]
-    assert headings == ["play so far (nearest CE not computed)"]
+    assert headings == ["play so far (nearest CE not computed)", "rows: First; columns: Second"]
     legend = [one[0] for one in written(noted, "payoffs")][-2:]
     assert legend == ["average", "feasible"]
 

@@ -11,6 +11,7 @@ from gamesim.engine.matrices import (
     Work,
     add_packed,
     add_product,
+    add_small_product,
     contract,
     contract_in_parts,
     multiply_both_sides,
@@ -30,8 +31,10 @@ def test_outer_products_are_added_to_the_right_entries(height: int, width: int, 
     total = RANDOM.random(height * width + 5)
     before = total.copy()
     entries, actions = block.ravel(), height + width
-    work = Work.allocated(64, height)
+    work, again = Work.allocated(64, height), total.copy()
     add_product(entries, 0, actions, entries, height, actions, count, total, 2, height, width, work)
+    add_small_product(entries, 0, actions, entries, height, actions, count, again, 2, height, width, work)
+    assert again.tobytes() == total.tobytes()
     added = (total - before)[2:-3].reshape(height, width)
     assert added == pytest.approx(block[:count, :height].T @ block[:count, height:])
     assert np.array_equal(total[[0, 1, -3, -2, -1]], before[[0, 1, -3, -2, -1]])

@@ -24,7 +24,9 @@ cgutils: Any = import_module("numba.core.cgutils")
 event: Any = import_module("numba.core.event")
 function_type: Any = import_module("numba.core.types.function_type")
 arrayobj: Any = import_module("numba.np.arrayobj")
-types = numba.types
+imputils: Any = import_module("numba.core.imputils")
+templates: Any = import_module("numba.core.typing.templates")
+types, typeof = numba.types, numba.typeof
 
 Vector: TypeAlias = NDArray[np.float64]
 Integers: TypeAlias = NDArray[np.int64]
@@ -39,7 +41,6 @@ GAME_KERNEL = types.void(_INTEGERS, VECTOR, VECTOR, VECTOR, VECTOR)  # (integers
 STAGE_KERNEL = types.void(  # (first, end, integers, data, shared and own scratch, profile, losses)
     types.int64, types.int64, _INTEGERS, VECTOR, VECTOR, VECTOR, VECTOR, VECTOR
 )
-PLACE = "place"  # the field of a tuple for the address of a copy of it
 OBSERVER_KERNEL = types.void(VECTOR, types.int64, VECTOR, VECTOR)  # (total, round, strategies, losses)
 
 
@@ -80,7 +81,7 @@ def inlined(function: Function) -> Function:
 def phase(function: Function) -> Function:
     """Compile like `kernel`, for `call_phase` alone: without what only calls from Python need.
 
-    The first two arguments are pointers; `borrowed` returns what they point to.
+    The first two arguments are pointers to tuples, whose fields are read like those of tuples.
     """
     return _compile(function, no_cpython_wrapper=True)
 
@@ -124,8 +125,8 @@ _phases: dict[Callable[..., None], int] = {}
 def phase_address(function: Callable[..., None], setup: Any, track: Any, given: Vector | int) -> int:
     """Return the address of a phase's machine code, for `call_phase`; all setups, and all tracks, have one type."""
     if function not in _phases:
-        pointers = [types.CPointer(numba.typeof(one)) for one in (setup, track)]
-        _phases[function] = address(function, types.void(*pointers, types.int64, numba.typeof(given)))
+        pointers = [types.CPointer(typeof(one)) for one in (setup, track)]
+        _phases[function] = address(function, types.void(*pointers, types.int64, typeof(given)))
     return _phases[function]
 
 
@@ -154,52 +155,58 @@ def _without_owner(context: Any, builder: Any, kind: Any, value: Any) -> Any:
     return value
 
 
-def _slot(context: Any, builder: Any, kind: Any) -> Any:
-    """Reserve memory for a value in the frame of the function, once."""
-    return cgutils.alloca_once(builder, context.get_value_type(kind))
-
-
-def _place_of(kind: Any) -> int | None:
-    """Return the position of the field "place" in a tuple, or None."""
-    fields = getattr(kind, "fields", ())
-    return fields.index(PLACE) if PLACE in fields else None
-
-
 @instruction
 def lend(typing: Any, value: Any) -> Any:
-    """Return an array, or a tuple of arrays, as views without ownership; the caller keeps the arrays alive.
-
-    If the tuple has a field "place", it is also written into memory, and the field is its address, for `call_phase`.
-    """
+    """Return an array, or a tuple of arrays, as views without ownership; the caller keeps the arrays alive."""
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        kind = signature.args[0]
-        lent = _without_owner(context, builder, kind, given[0])
-        place = _place_of(kind)
-        if place is not None:
-            slot = _slot(context, builder, kind)
-            lent = builder.insert_value(lent, builder.ptrtoint(slot, ir.IntType(64)), place)
-            builder.store(lent, slot)
-        return lent
+        return _without_owner(context, builder, signature.args[0], given[0])
 
     return value(value), generate
 
 
 @instruction
-def borrowed(typing: Any, pointer: Any) -> Any:
-    """Return the tuple at a pointer, in a phase."""
+def placed(typing: Any, value: Any) -> Any:
+    """Write a tuple of arrays, as by `lend`, into memory, and return a pointer to it, whose fields can be read.
+
+    A large tuple would be copied, number by number, wherever one of its fields is read, which takes seconds to compile.
+    """
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        kind = context.get_value_type(signature.return_type)
-        return builder.load(builder.bitcast(given[0], kind.as_pointer()))
+        return _place(context, builder, signature.args[0], given[0])
 
-    return pointer.dtype(pointer), generate
+    return types.CPointer(value)(value), generate
+
+
+def _place(context: Any, builder: Any, kind: Any, value: Any) -> Any:
+    slot = cgutils.alloca_once(builder, context.get_value_type(kind))
+    builder.store(_without_owner(context, builder, kind, value), slot)
+    return builder.bitcast(slot, context.get_value_type(types.CPointer(kind)))
+
+
+@templates.infer_getattr
+class _Fields(templates.AttributeTemplate):  # type: ignore[misc]  # untyped
+    """The fields of the tuple at a pointer."""
+
+    key = types.CPointer
+
+    def generic_resolve(self, pointer: Any, name: str) -> Any:
+        fields = getattr(pointer.dtype, "fields", ())
+        return pointer.dtype[fields.index(name)] if name in fields else None
+
+
+_lowering: Callable[[Callable[..., Any]], Callable[..., Any]] = imputils.lower_getattr_generic(types.CPointer)
+
+
+@_lowering
+def _read_field(context: Any, builder: Any, kind: Any, pointer: Any, name: str) -> Any:
+    place, k = builder.bitcast(pointer, context.get_value_type(kind.dtype).as_pointer()), kind.dtype.fields.index(name)
+    value = builder.load(cgutils.gep_inbounds(builder, place, 0, k))
+    return _without_owner(context, builder, kind.dtype[k], value)
 
 
 def _row_type(kind: Any) -> Any:
     """Return the type of a row of every array in a tuple."""
-    if isinstance(kind, types.Integer):
-        return kind
     if isinstance(kind, types.Array):
         return types.Array(kind.dtype, kind.ndim - 1, "C")
     kinds = [_row_type(one) for one in kind]
@@ -209,8 +216,6 @@ def _row_type(kind: Any) -> Any:
 
 
 def _row(context: Any, builder: Any, kind: Any, value: Any, index: Any) -> Any:
-    if isinstance(kind, types.Integer):
-        return context.get_constant(kind, 0)  # the place of the whole is not that of a row
     if isinstance(kind, types.Array):
         whole, row = context.make_array(kind)(context, builder, value), _row_type(kind)
         shape, strides = (
@@ -346,30 +351,56 @@ def call_game(typing: Any, address: Any, integers: Any, data: Any, scratch: Any,
     return types.void(types.int64, *GAME_KERNEL.args), generate
 
 
+def product_kernel(work: Any) -> Any:
+    """Return the signature of `matrices.add_product`, given the type of its last argument."""
+    where = [types.int64] * 3
+    return types.void(VECTOR, *where[1:], VECTOR, *where, VECTOR, *where, work)
+
+
+@instruction
+def call_product(
+    typing: Any,
+    address: Any,
+    left: Any,
+    at: Any,
+    step: Any,
+    right: Any,
+    first: Any,
+    skip: Any,
+    count: Any,
+    total: Any,
+    to: Any,
+    height: Any,
+    width: Any,
+    work: Any,
+) -> Any:
+    """Call `matrices.add_product`, or a kernel with the same result, by its address, in compiled code."""
+    called = product_kernel(work)
+
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        lent = [_without_owner(context, builder, *one) for one in zip(called.args, given[1:], strict=True)]
+        return _call(context, builder, called, given[0], lent)
+
+    return types.void(types.int64, *called.args), generate
+
+
 @instruction
 def call_phase(typing: Any, address: Any, setup: Any, track: Any, round: Any, given: Any) -> Any:
     """Call a phase of the loop by its address, in compiled code, with pointers to the setup and the track.
 
-    Numba would compile the code of a phase again as a part of each kernel that calls it, and pass hundreds of numbers.
+    Numba would compile the code of a phase again as a part of each kernel that calls it. A setup or track that is not
+    `placed` yet, as in calls from Python, is placed for the call.
     """
 
-    def pointer(context: Any, builder: Any, kind: Any, value: Any) -> Any:
-        """Return a pointer to where `lend` has written a tuple, or else to where it is written now."""
-        slot = _slot(context, builder, kind)
-        place = builder.extract_value(value, _place_of(kind))
-        missing = builder.icmp_signed("==", place, place.type(0))
-        with builder.if_then(missing):
-            builder.store(_without_owner(context, builder, kind, value), slot)
-        return builder.select(missing, slot, builder.inttoptr(place, slot.type))
+    kinds = [one if isinstance(one, types.CPointer) else types.CPointer(one) for one in (setup, track)]
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        kinds = [context.get_value_type(types.CPointer(kind)) for kind in (setup, track)]
         places = [
-            builder.bitcast(pointer(context, builder, kind, value), target)
-            for kind, value, target in zip((setup, track), arguments[1:3], kinds, strict=True)
+            value if kind in kinds else _place(context, builder, kind, value)
+            for kind, value in zip((setup, track), arguments[1:3], strict=True)
         ]
         lent = _without_owner(context, builder, given, arguments[4])
-        called = types.void(types.CPointer(setup), types.CPointer(track), types.int64, given)
+        called = types.void(*kinds, types.int64, given)
         return _call(context, builder, called, arguments[0], [*places, arguments[3], lent])
 
     return types.void(types.int64, setup, track, types.int64, given), generate

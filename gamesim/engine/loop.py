@@ -17,21 +17,21 @@ from numpy.typing import NDArray
 from gamesim.engine.compiled import (
     Integers,
     Vector,
-    borrowed,
     call_game,
     call_learner,
     call_observer,
     call_phase,
+    call_product,
     flat,
     inlined,
     kernel,
-    lend,
     part,
     phase,
     phase_address,
+    placed,
     row_part,
 )
-from gamesim.engine.matrices import Work, add_product
+from gamesim.engine.matrices import Work, product_address
 from gamesim.engine.sums import Sums
 from gamesim.engine.trajectory import Kept, keep
 
@@ -54,8 +54,9 @@ COLUMNS = 12
 OBSERVER, TOTAL, TOTAL_END = 0, 1, 2
 
 
-# Phases of a round that only some simulations need, or only once per block: compiled when a simulation needs them.
-INFORM, DRAW, PERCEIVE, TAKE_TURNS, ADD_DRAWS, ADD_BLOCK, PHASES = range(7)
+# Phases of a round that only some simulations need, or only once per block: compiled when a simulation needs them. The
+# last is the kernel that adds products.
+INFORM, DRAW, PERCEIVE, TAKE_TURNS, ADD_DRAWS, ADD_BLOCK, PRODUCT, PHASES = range(8)
 
 
 def block_length(sizes: Sequence[int]) -> int:
@@ -81,8 +82,7 @@ class Setup(NamedTuple):
     informed: int  # 1 if a learner observes its losses before it plays
     last_row: int  # of a block, whose length is a power of two: round & last_row is the row of a round
     observers: NDArray[np.int64]
-    phases: Integers  # addresses, 0 for phases that are not needed
-    place: int = 0  # the address of a copy, for the phases; 0 without one
+    phases: Integers  # addresses, 0 for those that are not needed
 
 
 class Track(NamedTuple):
@@ -102,7 +102,6 @@ class Track(NamedTuple):
     right: NDArray[np.float64]  # and its columns, for the second half
     work: Work
     kept: Kept  # the trajectory
-    place: int = 0  # as in `Setup`
 
 
 @inlined
@@ -144,7 +143,6 @@ def _evaluate(setup: Setup, track: Track, round: int, profile: Vector, losses: V
 @phase
 def _draw(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
     """Draw the players' actions from their strategies."""
-    setup, track = borrowed(setup), borrowed(track)
     profile = row_of(setup, track.strategies, round)
     for i in range(profile.size):
         track.profile[i] = 0.0
@@ -174,7 +172,6 @@ def _ask(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
 @phase
 def _inform(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
     """Let the informed learner observe its losses against the strategies, or the drawn actions, and play."""
-    setup, track = borrowed(setup), borrowed(track)
     strategies, losses = row_of(setup, track.strategies, round), row_of(setup, track.losses, round)
     for player in range(setup.plan.shape[0]):
         sees = setup.plan[player, INFORMED]
@@ -212,7 +209,6 @@ def answer(setup: Setup, track: Track, round: int, uniforms: Vector) -> None:
 @phase
 def _perceive_otherwise(setup: Setup, track: Track, round: int, noise: Vector) -> None:
     """Write what the learners observe if this is not the losses of the round as they are."""
-    setup, track = borrowed(setup), borrowed(track)
     losses = row_of(setup, track.losses, round)
     if setup.differs == 0:
         for i in range(losses.size):
@@ -281,7 +277,6 @@ def move(setup: Setup, track: Track, round: int, player: int) -> None:
 @phase
 def _take_turns(setup: Setup, track: Track, round: int, players: int) -> None:
     """Let all players move, one after the other."""
-    setup, track = borrowed(setup), borrowed(track)
     for player in range(players):
         move(setup, track, round, player)
 
@@ -312,12 +307,12 @@ def _multiply_out(
 @inlined
 def _add_joint(setup: Setup, track: Track, rows: int) -> None:
     """Add the products of the strategies in the first rows of the block to the joint distribution."""
-    plan, strategies, joint = setup.plan, track.strategies, track.sums.joint
+    plan, strategies, joint, product = setup.plan, track.strategies, track.sums.joint, setup.phases[PRODUCT]
     players = plan.shape[0]
     if players == 2:
         height, width = plan[0, ACTIONS_END], plan[1, ACTIONS_END] - plan[1, ACTIONS]
         entries, actions = flat(strategies), strategies.shape[1]
-        add_product(entries, 0, actions, entries, height, actions, rows, joint, 0, height, width, track.work)
+        call_product(product, entries, 0, actions, entries, height, actions, rows, joint, 0, height, width, track.work)
         return
     left, right = track.left, track.right
     for first in range(0, rows, left.shape[0]):
@@ -325,7 +320,7 @@ def _add_joint(setup: Setup, track: Track, rows: int) -> None:
         _multiply_out(strategies, first, count, plan, 0, players // 2, left)
         _multiply_out(strategies, first, count, plan, players // 2, players, right)
         height, width = left.shape[1], right.shape[1]
-        add_product(flat(left), 0, height, flat(right), 0, width, count, joint, 0, height, width, track.work)
+        call_product(product, flat(left), 0, height, flat(right), 0, width, count, joint, 0, height, width, track.work)
 
 
 @inlined
@@ -363,13 +358,14 @@ def _add_steps(
 @inlined
 def add_block_of(setup: Setup, track: Track, first: int, rows: int, player: int, end_player: int) -> None:
     """Add the first rows of the block that begins with round `first` to the sums of strategies of some players."""
-    strategies, losses, plan, sums = track.strategies, track.losses, setup.plan, track.sums
-    counterfactuals = sums.counterfactuals if setup.feedback == EXPECTED else sums.strategy_counterfactuals
-    if counterfactuals.size > 0:
+    strategies, plan, sums = track.strategies, setup.plan, track.sums
+    matrices = sums.counterfactuals if setup.feedback == EXPECTED else sums.strategy_counterfactuals
+    if matrices.size > 0:
+        product, mine, losses = setup.phases[PRODUCT], flat(strategies), flat(track.losses)
+        actions, work = strategies.shape[1], track.work
         for one in range(player, end_player):
-            start, size = plan[one, ACTIONS], plan[one, ACTIONS_END] - plan[one, ACTIONS]
-            mine, lost, actions, at = flat(strategies), flat(losses), strategies.shape[1], plan[one, MATRIX]
-            add_product(mine, start, actions, lost, start, actions, rows, counterfactuals, at, size, size, track.work)
+            start, size, to = plan[one, ACTIONS], plan[one, ACTIONS_END] - plan[one, ACTIONS], plan[one, MATRIX]
+            call_product(product, mine, start, actions, losses, start, actions, rows, matrices, to, size, size, work)
     _add_steps(setup, track, first, rows, sums.path, player, end_player)
     if setup.feedback == EXPECTED:
         start, end = plan[player, ACTIONS], plan[end_player - 1, ACTIONS_END]
@@ -385,7 +381,6 @@ def _add_block(setup: Setup, track: Track, first: int, rows: int) -> None:
 
     These are all sums, unless actions are drawn.
     """
-    setup, track = borrowed(setup), borrowed(track)
     add_block_of(setup, track, first, rows, 0, setup.plan.shape[0])
     if setup.feedback == EXPECTED and track.sums.joint.size > 0:
         _add_joint(setup, track, rows)
@@ -394,7 +389,6 @@ def _add_block(setup: Setup, track: Track, first: int, rows: int) -> None:
 @phase
 def _add_draws(setup: Setup, track: Track, round: int, losses: Vector) -> None:
     """Add the drawn actions of this round to the sums."""
-    setup, track = borrowed(setup), borrowed(track)
     at, cell = 0, 0
     for player in range(setup.plan.shape[0]):
         first, end = setup.plan[player, ACTIONS], setup.plan[player, ACTIONS_END]
@@ -465,7 +459,7 @@ def advance(
     If actions are drawn, `uniforms` has one row per round, and `noise` has one if losses are noisy. The arrays of
     `kept` may have fewer rows than there are ends, possibly none.
     """
-    setup, track = lend(setup), lend(track)
+    setup, track = placed(setup), placed(track)
     begin = first
     for k in range(ends.size):
         for round in range(begin, ends[k]):
@@ -494,6 +488,8 @@ def prepare_phases(setup: Setup, track: Track) -> None:
         ADD_DRAWS: (_add_draws, numbers, draws),
         ADD_BLOCK: (_add_block, 0, True),
     }
+    widths = setup.plan[:, ACTIONS_END] - setup.plan[:, ACTIONS]
+    setup.phases[PRODUCT] = product_address(max(*widths, track.left.shape[1], track.right.shape[1]))
     for number, (function, given, wanted) in needed.items():
         if wanted:
             setup.phases[number] = phase_address(function, setup, track, given)

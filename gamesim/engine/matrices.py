@@ -21,6 +21,7 @@ import numpy as np
 from gamesim.engine.compiled import (
     Integers,
     Vector,
+    address,
     inlined,
     instruction,
     ir,
@@ -28,6 +29,8 @@ from gamesim.engine.compiled import (
     multiply_add,
     part,
     prefetch,
+    product_kernel,
+    typeof,
     types,
 )
 from gamesim.engine.layout import LINE, aligned
@@ -43,6 +46,7 @@ HEIGHT, WIDTH = HEIGHTS[0], WIDTHS[0]
 ROWS = 96  # packed at once, a multiple of the largest height
 FEW_ROWS = 32  # fewer weights are not searched for zeros
 PARTS = 8  # of sums along rows: part k has the terms k, k + 8, ...
+SMALL = 8  # rows and columns, at most, of products that need no tiles
 STRIP = 8 if WIDE else 4  # rows that `multiply_both_sides` reads at once
 
 
@@ -267,6 +271,36 @@ def add_product(
                     columns[t * taken + k] = source[k]
             add_packed(work.numbers, 0, used, used, columns, 0, taken, count, taken, total, work.rows, j, 0)
             j += taken
+
+
+@kernel
+def add_small_product(
+    left: Vector,
+    at: int,
+    step: int,
+    right: Vector,
+    first: int,
+    skip: int,
+    count: int,
+    total: Vector,
+    to: int,
+    height: int,
+    width: int,
+    work: Work,
+) -> None:
+    """Add the same as `add_product`, bit for bit: as fast for a few rows and columns, and compiled in a tenth."""
+    for t in range(count):
+        columns = part(right, first + t * skip, first + t * skip + width)
+        for i in range(height):
+            weight, row = left[at + t * step + i], part(total, to + i * width, to + (i + 1) * width)
+            for j in range(width):
+                row[j] = multiply_add(weight, columns[j], row[j])
+
+
+def product_address(largest: int) -> int:
+    """Return the address of the kernel that adds products with up to this many rows or columns, for `call_product`."""
+    function = add_small_product if largest <= SMALL else add_product
+    return address(function, product_kernel(typeof(Work.allocated(1, 1))))
 
 
 @kernel

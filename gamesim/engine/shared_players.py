@@ -20,8 +20,8 @@ from gamesim.engine.compiled import (
     call_stage,
     inlined,
     kernel,
-    lend,
     pause,
+    placed,
     read_from_all_threads,
 )
 from gamesim.engine.loop import (
@@ -104,7 +104,7 @@ def advance_players(
     All threads must run at the same time. `scratch` is the thread's own; `arrivals` is shared, and 0 at first. Players
     observe and play the next round group by group, while their arrays are in the processor's cache.
     """
-    setup, track = lend(setup), lend(track)
+    setup, track = placed(setup), placed(track)
     plan, stages = setup.plan, setup.stages
     player, end_player = plan.shape[0] * thread // threads, plan.shape[0] * (thread + 1) // threads
     _play(setup, track, first, player, end_player)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from gamesim.engine.compiled import Integers, Vector, flat, inlined, kernel, lend, part, row_of_each
+from gamesim.engine.compiled import Integers, Vector, flat, inlined, kernel, lend, part, placed, row_of_each
 from gamesim.engine.layout import LINE, aligned
 from gamesim.engine.loop import (
     ACTIONS,
@@ -199,17 +199,17 @@ def advance(
     The game has two players and a table, whose panels are given. All learners are compiled, observe the losses of each
     round as they are, and no learner is informed.
     """
-    setup, tracks, work = lend(setup), lend(tracks), lend(work)
+    setup, tracks, work = placed(setup), lend(tracks), lend(work)
     noise = part(panels, 0, 0)
     for round in range(first, first + rounds):
         for replica in range(tracks.losses.shape[0]):
-            track = row_of_each(tracks, replica)
+            track = placed(row_of_each(tracks, replica))
             play(setup, track, round)
             start(setup, track, round)
         for player in range(2):
             _answer(setup, tracks, player, round, panels, opposite and player == 0, work, products, rows, parts)
         for replica in range(tracks.losses.shape[0]):
-            track = row_of_each(tracks, replica)
+            track = placed(row_of_each(tracks, replica))
             if perceive(setup, track, round, noise):
                 observe(setup, track, round)
             tally(setup, track, round)

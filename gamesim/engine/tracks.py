@@ -54,8 +54,6 @@ def repeated(arrays: Any, replicas: int) -> Any:
         copies = aligned(replicas * arrays.size).reshape(replicas, *arrays.shape)
         copies[...] = arrays
         return copies
-    if isinstance(arrays, int):
-        return arrays
     return type(arrays)(*(repeated(one, replicas) for one in arrays))
 
 
@@ -63,8 +61,6 @@ def of_replica(arrays: Any, replica: int) -> Any:
     """Return the arrays of one replica, as views."""
     if isinstance(arrays, np.ndarray):
         return arrays[replica]
-    if isinstance(arrays, int):
-        return arrays
     return type(arrays)(*(of_replica(one, replica) for one in arrays))
 
 

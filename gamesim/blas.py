@@ -1,6 +1,7 @@
 """One thread for linear algebra: the same results on any number of processors, and none that waits for work."""
 
 import os
+import sys
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
 from typing import Any
@@ -20,10 +21,11 @@ class NoLimit:
 
 
 def start_with_one_thread() -> None:
-    """Let BLAS start with one thread, unless the environment sets a number; call before NumPy is imported."""
+    """Let BLAS start with one thread, unless the environment sets a number or NumPy has been imported."""
     for name, number in ONE_THREAD.items():
         os.environ.setdefault(name, number)
-    NoLimit.suffices = all(os.environ[name] == number for name, number in ONE_THREAD.items())
+    one = all(os.environ[name] == number for name, number in ONE_THREAD.items())
+    NoLimit.suffices = one and "numpy" not in sys.modules
 
 
 @cache

@@ -6,13 +6,13 @@ import signal
 import sys
 from typing import TYPE_CHECKING
 
-from gamesim.blas import ONE_THREAD
+from gamesim import blas
 from gamesim.cli.exit_codes import INTERRUPTED
 
 if TYPE_CHECKING:
     from sys import UnraisableHookArgs
 
-RARELY = (100_000, 50, 50)  # imports and figures make many objects and few cycles: collect them less often than usual
+RARELY = (500_000, 20, 20)  # imports and figures make many objects and few cycles: a short run need not look for them
 
 
 def start() -> int:
@@ -22,8 +22,7 @@ def start() -> int:
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # a KeyboardInterrupt during an import prints a traceback
     sys.unraisablehook = _end_if_interrupted
     gc.set_threshold(*RARELY)
-    for name, number in ONE_THREAD.items():
-        os.environ.setdefault(name, number)
+    blas.start_with_one_thread()
     from gamesim.cli.main import main
 
     if handled:

@@ -4,6 +4,7 @@ from __future__ import annotations  # so that `help` shows the names of types
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import get_args
 
 import numpy as np
@@ -215,9 +216,8 @@ def velocity(game: Game, profile: Vector, regulariser: Regulariser = "entropic")
     [0.25, -0.25, 0.0, 0.0]
     """
     payoffs = np.repeat(game.middle, game.sizes) - np.repeat(game.scale, game.sizes) * game.expected_losses(profile)
-    ends = np.cumsum(game.sizes)[:-1]
-    parts = zip(np.split(profile, ends), np.split(payoffs, ends), strict=True)
-    return np.concatenate([_velocity(strategy, gains, regulariser) for strategy, gains in parts])
+    parts = [slice(end - size, end) for size, end in zip(game.sizes, accumulate(game.sizes), strict=True)]
+    return np.concatenate([_velocity(profile[part], payoffs[part], regulariser) for part in parts])
 
 
 def _velocity(strategy: Vector, payoffs: Vector, regulariser: Regulariser) -> Vector:

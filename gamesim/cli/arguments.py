@@ -108,11 +108,12 @@ def game_named(name: str) -> "Game":
 def scenario_path(name: str) -> Path:
     """Return the path of a scenario; if the name is a study, the error explains how to run it."""
     from gamesim import scenario
-    from gamesim.study import model as study
 
     try:
         return scenario.find(name)
     except InputError:
+        from gamesim.study import model as study  # slow to import
+
         if name not in study.shipped():
             raise
     raise InputError(f"{name} is a study, not a scenario; run it with `gamesim sweep {name}`")

@@ -1,7 +1,7 @@
 """The entry point of the command line: one parser for all commands, and error messages.
 
 Each command module adds its parsers and has one small function per command. Slow imports are local to these functions,
-so that `gamesim --help` starts quickly.
+so that `gamesim --help` starts quickly, and a command imports no other command's module.
 """
 
 import argparse
@@ -9,12 +9,33 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 
 from gamesim import __version__
-from gamesim.cli import classroom, compare, files, lab, listing, literature, measure, portrait, run, studies, theorem
 from gamesim.cli.arguments import Parser, wrapped
 from gamesim.cli.exit_codes import BAD_INPUT, BROKEN_PIPE, INTERRUPTED
 from gamesim.errors import InputError, did_you_mean, readable, unknown
+
+# The module with the function `add_COMMAND` of each command, in the order in which the help lists them.
+MODULES = {
+    "run": "run",
+    "compare": "compare",
+    "measure": "measure",
+    "figures": "files",
+    "portrait": "portrait",
+    "convert": "files",
+    "resume": "run",
+    "check": "listing",
+    "list": "listing",
+    "show": "listing",
+    "sweep": "studies",
+    "study": "studies",
+    "literature": "literature",
+    "theorem": "theorem",
+    "lab": "lab",
+    "play": "classroom",
+    "class": "classroom",
+}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -50,12 +71,11 @@ def _refuse(message: str) -> int:
 
 def _parsed(given: Sequence[str]) -> argparse.Namespace:
     """Parse the command line; suggest a correction for a misspelt command or option."""
-    parser = build_parser()
-    if not given:
-        given = ["--help"]
+    given = given or ["--help"]
+    if not given[0].startswith("-") and given[0] not in MODULES:
+        raise unknown("command", given[0], MODULES)
+    parser = build_parser([given[0]] if given[0] in MODULES else list(MODULES))
     commands: dict[str, argparse.ArgumentParser] = parser.get_default("commands")
-    if given and not given[0].startswith("-") and given[0] not in commands:
-        raise unknown("command", given[0], commands)
     arguments, rest = parser.parse_known_args(given)
     if rest:
         command = f"gamesim {arguments.called}"
@@ -67,8 +87,8 @@ def _parsed(given: Sequence[str]) -> argparse.Namespace:
     return arguments
 
 
-def build_parser() -> argparse.ArgumentParser:
-    """Return the parser of all commands, in the order in which the help lists them."""
+def build_parser(names: Sequence[str] = tuple(MODULES)) -> argparse.ArgumentParser:
+    """Return the parser of some commands, by default of all."""
     parser = Parser(
         prog="gamesim",
         description="Simulate learners playing a game, and measure their regret and how close play is to equilibrium.",
@@ -79,23 +99,8 @@ def build_parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(title="commands", dest="called", required=True, metavar="COMMAND")
     parser.set_defaults(commands=commands.choices)
-    run.add_run(commands)
-    compare.add_compare(commands)
-    measure.add_measure(commands)
-    files.add_figures(commands)
-    portrait.add_portrait(commands)
-    files.add_convert(commands)
-    run.add_resume(commands)
-    listing.add_check(commands)
-    listing.add_list(commands)
-    listing.add_show(commands)
-    studies.add_sweep(commands)
-    studies.add_study(commands)
-    literature.add_literature(commands)
-    theorem.add_theorem(commands)
-    lab.add_lab(commands)
-    classroom.add_play(commands)
-    classroom.add_class(commands)
+    for name in names:
+        getattr(import_module(f"gamesim.cli.{MODULES[name]}"), f"add_{name}")(commands)
     return parser
 
 

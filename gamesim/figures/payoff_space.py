@@ -6,10 +6,10 @@ from matplotlib.collections import LineCollection
 from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure, SubFigure
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull
 
 from gamesim import equilibrium
 from gamesim.figures.cloud import counted, paths, some
+from gamesim.figures.hull import around
 from gamesim.figures.style import COLOURS, TIME, WIDTH, number, short, styled
 from gamesim.figures.surface import surface
 from gamesim.game import Table
@@ -152,7 +152,7 @@ def outline(points: Points) -> Points:
     if sizes[-1] <= 1e-7 * size:
         along = centred @ axes[0]
         return points[[int(along.argmin()), int(along.argmax())]]
-    return points[ConvexHull(points).vertices]
+    return points[around(points)]
 
 
 def region(panel: Axes, corners: Points, colour: str, hatch: str, label: str) -> None:

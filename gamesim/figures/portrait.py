@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.cm import ScalarMappable
-from matplotlib.collections import PolyCollection
 from matplotlib.colors import LinearSegmentedColormap, Normalize, to_rgb
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
+from matplotlib.patches import Patch, PathPatch
+from matplotlib.path import Path
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull, Delaunay
 
 from gamesim.errors import InputError
 from gamesim.figures.style import COLOURS, DARK, WIDTH, number, short, styled
@@ -236,8 +235,11 @@ def shading(shown: Portrait, places: Sequence[int], count: int) -> tuple[NDArray
     top = 1.0 if dynamics.shape == "square" else float(CORNERS[2, 1])
     x, y = np.meshgrid((np.arange(count) + 0.5) / count, top * (np.arange(count) + 0.5) / count)
     pixels = np.stack([x.ravel(), y.ravel()], axis=1)
-    speeds = _speeds(shown)
-    share = _spread(project(dynamics, shown.points), speeds[:, None], pixels)[:, 0] / (speeds.max() or 1.0)
+    points, speeds = project(dynamics, shown.points), _speeds(shown)
+    spread = (
+        _over_square(points, speeds, count) if dynamics.shape == "square" else _spread(points, speeds[:, None], pixels)
+    )
+    share = spread.ravel() / (speeds.max() or 1.0)
     strengths = FAINT + (FULL - FAINT) * np.sqrt(share)
     kinds = np.zeros(len(pixels), dtype=np.int64)
     if places:
@@ -253,8 +255,20 @@ def shading(shown: Portrait, places: Sequence[int], count: int) -> tuple[NDArray
     return kinds.reshape(count, count), strengths.reshape(count, count), top
 
 
+def _over_square(points: Points, values: Points, count: int) -> Points:
+    """Return values on a square lattice, interpolated over pixels; outside the lattice, those on its border."""
+    middles = (np.arange(count) + 0.5) / count
+    columns, rows = (np.unique(column) for column in points.T)
+    lattice = np.zeros((len(rows), len(columns)))
+    lattice[np.searchsorted(rows, points[:, 1]), np.searchsorted(columns, points[:, 0])] = values
+    up, across = ([np.interp(middles, places, unit) for unit in np.eye(len(places))] for places in (rows, columns))
+    return np.asarray(np.transpose(up) @ lattice @ across)
+
+
 def _spread(points: Points, values: Points, pixels: Points) -> Points:
     """Return values at points, interpolated over pixels; outside the points' hull, those on its border."""
+    from scipy.spatial import ConvexHull, Delaunay  # slow to import, and the phase space of most runs is a square
+
     middle = points.mean(axis=0)
     hull = ConvexHull(points)
     beyond = (pixels - middle) @ hull.equations[:, :2].T / -(hull.equations[:, :2] @ middle + hull.equations[:, 2])
@@ -288,8 +302,9 @@ def _arrows(panel: Axes, shown: Portrait) -> None:
     shape = [(-0.5, 0.5), (-0.5, -0.5), (0.1, -0.5), (0.1, -2.0), (0.5, 0.0), (0.1, 2.0), (0.1, 0.5)]  # along, aside
     corners = [points[moving] + x * long * along + y * wide * aside for x, y in shape]
     faint = 0.35 if dynamics.shape == "cube" else 0.6
-    arrows = PolyCollection(list(np.stack(corners, axis=1)), facecolors=DARK, alpha=faint, linewidths=0, zorder=2)
-    panel.add_collection(arrows)
+    arrows = Path.make_compound_path_from_polys(np.stack(corners, axis=1))
+    panel.update_datalim(arrows.vertices)  # add_patch would find the extrema of each side of each arrow
+    panel.add_artist(PathPatch(arrows, facecolor=DARK, alpha=faint, linewidth=0, zorder=2))
 
 
 def chosen_lines(shown: Portrait) -> list[int]:

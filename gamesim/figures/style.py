@@ -9,7 +9,8 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial, wraps
-from io import BytesIO
+from importlib import import_module
+from io import StringIO
 from pathlib import Path
 from textwrap import wrap
 from threading import RLock
@@ -18,12 +19,17 @@ from typing import Any, ParamSpec, TypeVar
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.backend_bases import FigureCanvasBase
 from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.ticker import MaxNLocator, StrMethodFormatter
 from numpy.typing import NDArray
 
 from gamesim import formatting
+
+# matplotlib does not annotate its renderers.
+RendererSVG: Any = import_module("matplotlib.backends.backend_svg").RendererSVG
+MixedModeRenderer: Any = import_module("matplotlib.backends.backend_mixed").MixedModeRenderer
 
 COLOURS = ("#0072B2", "#D55E00", "#000000", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F")
 DASHES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1, 1)), (0, (6, 1.5, 1, 1.5)), (0, (3, 1)), (0, (6, 1, 1, 1, 1, 1)))
@@ -41,6 +47,7 @@ STYLE: Any = {
     "font.family": "DejaVu Sans",  # included in matplotlib
     "font.size": 9,
     "axes.titlesize": 9.5,
+    "axes.titley": 1.0,  # nothing is drawn above panels, so that no space above them has to be found
     "axes.labelsize": 9,
     "axes.spines.top": False,
     "axes.spines.right": False,
@@ -95,11 +102,10 @@ def wrapped(title: str, inches: float) -> str:
     most = max(20, int(inches * 10.4))
     words = " ".join(title.split())
     lines = wrap(words, most, break_on_hyphens=False)  # names of games and learners stay whole
-    for width in range(most - 1, 20, -1):  # balance the lines, so that the last one is not a single word
+    for width in range(max(21, len(words) // max(len(lines), 1)), most):  # so that the last line is not a single word
         narrower = wrap(words, width, break_on_hyphens=False)
-        if len(narrower) > len(lines):
-            break
-        lines = narrower
+        if len(narrower) == len(lines):
+            return "\n".join(narrower)
     return "\n".join(lines)
 
 
@@ -195,6 +201,19 @@ def settle(figure: Figure) -> None:
     figure.set_layout_engine(None)
 
 
+class _Page(FigureCanvasBase):
+    """The canvas of a figure while it is drawn as SVG: what draws text also measures it for the layout, only once.
+
+    `Figure.savefig` would measure it again, with another renderer.
+    """
+
+    renderer: Any
+
+    def get_renderer(self) -> Any:
+        """Return the renderer for the layout."""
+        return self.renderer
+
+
 def svg(figure: Figure) -> str:
     """Return a figure as reproducible SVG text, without a date.
 
@@ -217,10 +236,20 @@ def svg(figure: Figure) -> str:
     '<?xml version="1.0" encoding="utf-8" standalone="no"?>'
     """
     with _style():
-        settle(figure)
-        buffer = BytesIO()
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Title": title_of(figure)})
-        return buffer.getvalue().decode()
+        text, inches = StringIO(), figure.get_size_inches()
+        about = {"Date": None, "Creator": None, "Title": title_of(figure)}
+        canvas, dpi, colour = figure.canvas, figure.dpi, figure.get_facecolor()
+        try:
+            page = _Page(figure)
+            figure.set(dpi=72, facecolor="white")
+            pen = RendererSVG(*(72 * inches), text, image_dpi=dpi, metadata=about)
+            page.renderer = MixedModeRenderer(figure, *inches, dpi, pen)
+            settle(figure)
+            figure.draw(page.renderer)
+            page.renderer.finalize()
+        finally:
+            figure.set(dpi=dpi, facecolor=colour, canvas=canvas)
+        return text.getvalue()
 
 
 def write(figure: Figure, stem: Path, *, png: bool = True) -> list[Path]:

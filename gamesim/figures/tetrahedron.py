@@ -13,11 +13,11 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.figure import Figure, SubFigure
 from numpy.typing import NDArray
-from scipy.spatial import ConvexHull
 
 from gamesim import equilibrium
 from gamesim.figures.cloud import counted, paths, some
 from gamesim.figures.curves import ZERO, least_of
+from gamesim.figures.hull import around, sides
 from gamesim.figures.payoff_space import nash_joints
 from gamesim.figures.style import COLOURS, DARK, TIME, WIDTH, number, short, styled
 from gamesim.figures.surface import surface
@@ -229,14 +229,10 @@ def edges(points: Points) -> tuple[Points, list[tuple[int, int]]]:
     within = centred @ axes[:dimension].T
     if dimension == 1:
         return points[[int(within.argmin()), int(within.argmax())]], [(0, 1)]
-    hull = ConvexHull(within)
     if dimension == 2:
-        return points, [(int(a), int(b)) for a, b in hull.simplices]
-    found: dict[tuple[int, int], list[Points]] = {}
-    for face, normal in zip(hull.simplices, hull.equations[:, :3], strict=True):
-        for a, b in pairwise([*sorted(face), min(face)]):
-            found.setdefault((min(int(a), int(b)), max(int(a), int(b))), []).append(normal)
-    return points, [pair for pair, (one, two) in found.items() if one @ two < 1 - 1e-9]
+        corners = around(within)
+        return points, list(pairwise([*corners, corners[0]]))
+    return points, sides(within)
 
 
 def _solid(panel: Axes, points: Points, colour: str, hatch: str, label: str) -> None:
@@ -244,7 +240,7 @@ def _solid(panel: Axes, points: Points, colour: str, hatch: str, label: str) -> 
     corners, pairs = edges(points)
     places = seen(corners)[:, :2]
     if len(places) > 2:
-        outline = places[ConvexHull(places).vertices]
+        outline = places[around(places)]
         panel.fill(*outline.T, facecolor=colour, alpha=0.25, linewidth=0, zorder=2, label=label)
         if hatch:
             panel.fill(*outline.T, fill=False, hatch=hatch, edgecolor=colour, linewidth=0, zorder=2)

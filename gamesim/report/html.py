@@ -352,8 +352,8 @@ def _card(path: Path) -> str:
     for part in (r"<!--.*?-->", r"<metadata>.*?</metadata>", r"<title>.*?</title>", r"<style.*?</style>"):
         text = re.sub(part, "", text, flags=re.DOTALL)
     own = re.sub(r"[^a-z0-9]+", "-", path.stem.lower())
-    text = re.sub(r'\b(id="|href="#)', rf"\g<1>{own}-", text)
-    text = text.replace("url(#", f"url(#{own}-")
+    for reference in (' id="', 'href="#', "url(#"):
+        text = text.replace(reference, f"{reference}{own}-")
     text = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", text, count=1)
     text = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", text, count=1)
     text = text.replace("<svg", f'<svg role="img" aria-label="{escape(words)}"', 1)

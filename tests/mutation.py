@@ -1,45 +1,52 @@
 """Change the measures, or the fixed point that learners play, in one place at a time: does a test notice?
 
 A mutant is a copy of the package with another operator, comparison, constant or condition in one place. It is killed if
-a test fails, or uses more than its CPU time; the others survive and are listed, as hints at missing tests.
-`python -m tests.mutation measure --count 100 --seed 0` draws that many of all mutants. Processes are forked after the
-libraries are imported, because most mutants die within a second. Not on Windows.
+a test fails, or uses several times its CPU time. If a change cannot matter, because every result stays the same or as
+right as before, it is listed with the reason in `equivalent_mutants.toml`. The others survive, and are hints at missing
+tests.
+
+`python -m tests.mutation measure --count 100 --seed 0` draws that many of all mutants. The draw depends on each mutant
+alone, so that an edit changes only the mutants of the edited lines. At first all tests run without any change, to see
+which lines they run; then those that run the changed statement, fast ones first, or all if none is seen to run it, as
+in compiled kernels and when modules are imported. Not on Windows.
 """
 
 import argparse
 import ast
 import copy
+import json
 import os
-import random
-import re
+import resource
 import shutil
 import signal
 import sys
-import tempfile
-from collections.abc import Iterator
+import time
+import tomllib
+from collections.abc import Iterable, Iterator
+from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
+BUILD = ROOT / "build/mutation"  # the copy, and compiled kernels, which later runs use again
+COPY, KERNELS, WARM, FOUND = BUILD / "copy", BUILD / "kernels", BUILD / "warm", BUILD / "found.json"
+EQUIVALENT = Path(__file__).with_name("equivalent_mutants.toml")
 TREE = ("gamesim", "players", "games", "scenarios", "tests", "pyproject.toml", "docs", "examples", "README.md")
-LIBRARIES = (
-    "numpy",
-    "scipy.optimize",
-    "scipy.sparse.linalg",
-    "numba",
-    "pydantic",
-    "networkx",
-    "pytest",
-)  # no plugins of pytest
-SUBJECTS = {  # the files to change, and the tests that should notice, fast ones first
+LIBRARIES = ("numpy", "scipy.optimize", "scipy.sparse.linalg", "numba", "pydantic", "networkx")  # no plugins of pytest
+SUBJECTS = {  # the files to change, and the tests and examples in docstrings that should notice
     "measure": (
         "gamesim/measure/*.py",
-        ["measure", "path_length", "trend", "equilibrium", "distance", "polytope", "observers", "exact",
-         "interior_point", "central_path", "sampled", "observed", "report"],
+        "measure path_length trend equilibrium distance polytope observers exact interior_point central_path sampled "
+        "observed report",
+        ["gamesim/measure"],
     ),
-    "fixed-point": ("players/_kernels/fixed_point.py", ["fixed_point"]),
-}  # fmt: skip
+    "fixed-point": ("players/_kernels/fixed_point.py", "fixed_point", []),
+}
+TIMES, SLACK = 4, 20  # a test may use four times its CPU time and 20 seconds, in which changed kernels compile
+MEMORY = 6 * 2**30
 OPERATORS: dict[type, Any] = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.FloorDiv: ast.Mult, ast.Mod: ast.Mult,
     ast.Pow: ast.Mult, ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq,
@@ -49,12 +56,30 @@ OPERATORS: dict[type, Any] = {
 
 
 class Mutant(NamedTuple):
-    """A changed file: the number of the line, how it reads now, and the text of the whole file."""
+    """A changed file: the function, its source line with the change in brackets, and the text of the whole file."""
 
     path: Path
-    line: int
+    inside: str
     change: str
+    lines: range  # of the changed statement
     text: str
+
+    def name(self) -> tuple[str, str, str]:
+        """Return what identifies the mutant when other lines of its file change."""
+        return self.path.as_posix(), self.inside, self.change
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.lines[0]}: {self.inside}: {self.change}"
+
+
+class Place(NamedTuple):
+    """Where a node is: its parent, the field and the index in a list, the functions around it, and its statement."""
+
+    parent: ast.AST
+    field: str
+    index: int | None
+    inside: tuple[str, ...]
+    statement: ast.stmt
 
 
 def changed(node: ast.AST) -> ast.AST | None:
@@ -75,21 +100,45 @@ def changed(node: ast.AST) -> ast.AST | None:
     return new  # type: ignore[no-any-return]
 
 
-def places(node: ast.AST) -> Iterator[tuple[ast.AST, str, int | None]]:
-    """Yield where each node is: its parent, the field, and the index in a list. Annotations have no effect."""
+def places(node: ast.AST, inside: tuple[str, ...], statement: ast.stmt | None) -> Iterator[Place]:
+    """Yield where each node below this one is. Annotations have no effect."""
+    if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        inside = (*inside, node.name)
     for field, value in ast.iter_fields(node):
         if field in ("annotation", "returns", "type_ignores", "decorator_list"):
             continue
         for k, child in enumerate(value) if isinstance(value, list) else [(None, value)]:
             if isinstance(child, ast.AST):
-                yield node, field, k
-                yield from places(child)
+                around = child if isinstance(child, ast.stmt) else statement
+                if around is not None:
+                    yield Place(node, field, k, inside, around)
+                yield from places(child, inside, around)
+
+
+def lines_of(statement: ast.stmt) -> range:
+    """Return the lines of a statement, without those of the statements in it."""
+    below: Any = getattr(statement, "body", None) or getattr(statement, "cases", None)
+    if below is None:
+        return range(statement.lineno, (statement.end_lineno or 0) + 1)
+    first = below[0].pattern if isinstance(below[0], ast.match_case) else below[0]
+    return range(statement.lineno, max(first.lineno, statement.lineno + 1))
+
+
+def shown(source: list[str], node: Any, new: ast.AST) -> str:
+    """Return the source lines of a node, with what it becomes in brackets."""
+    lines = [line.encode() for line in source[node.lineno - 1 : node.end_lineno]]
+    before, after = lines[0][: node.col_offset], lines[-1][node.end_col_offset :]
+    lines[-1] = lines[-1][: node.end_col_offset]
+    lines[0] = lines[0][node.col_offset :]
+    old = b" ".join(line.strip() for line in lines)
+    return f"{before.decode().lstrip()}[{old.decode()} → {ast.unparse(new)}]{after.decode().rstrip()}"
 
 
 def mutants(path: Path) -> Iterator[Mutant]:
     """Yield every mutant of a file."""
-    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
-    for parent, field, k in list(places(tree)):
+    whole = (ROOT / path).read_text(encoding="utf-8")
+    tree = ast.parse(whole)
+    for parent, field, k, inside, statement in list(places(tree, (), None)):
         held: Any = getattr(parent, field)
         node = held if k is None else held[k]
         new = changed(node)
@@ -102,31 +151,114 @@ def mutants(path: Path) -> Iterator[Mutant]:
                 held[k] = one
             if one is new:
                 text = ast.unparse(tree)
-        yield Mutant(path, node.lineno, f"{ast.unparse(node)}  →  {ast.unparse(new)}", text)
+        yield Mutant(path, ".".join(inside), shown(whole.splitlines(), node, new), lines_of(statement), text)
 
 
-def passes(tests: list[str], folder: Path, seconds: int, quiet: bool = True) -> bool:
-    """Run tests in a new process in this folder; return whether all pass within the CPU time."""
-    child = os.fork()
+def drawn(every: Iterable[Mutant], seed: int, count: int) -> list[Mutant]:
+    """Return `count` mutants, those with the least digests of the seed and their names, in the order of their files."""
+    digests = {one: sha256(repr((seed, one.name())).encode()).digest() for one in every}
+    least = set(sorted(digests, key=digests.__getitem__)[:count])
+    return [one for one in digests if one in least]
+
+
+class Chosen:
+    """A plugin of pytest that runs some tests, in this order, each with its limit of CPU time."""
+
+    def __init__(self, seconds: dict[str, float]) -> None:
+        self.seconds = seconds
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        found = {item.nodeid: item for item in items}
+        items[:] = [found[name] for name in self.seconds if name in found]
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        limit = SLACK + TIMES * self.seconds[item.nodeid]
+        signal.setitimer(signal.ITIMER_PROF, limit)  # ends the process, even in compiled code
+        return (yield)
+
+
+class Lines:
+    """A plugin of pytest that writes which lines of the subject each test runs; "" are those outside of tests."""
+
+    def __init__(self, files: str) -> None:
+        self.files = files
+
+    def pytest_sessionstart(self) -> None:
+        include = [str(COPY / self.files)]
+        self.coverage = import_module("coverage").Coverage(data_file=None, include=include, config_file=False)
+        self.coverage.start()
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        self.coverage.switch_context(item.nodeid)
+        found = yield
+        self.coverage.switch_context("")
+        return found
+
+    def pytest_sessionfinish(self) -> None:
+        self.coverage.stop()
+        data = self.coverage.get_data()
+        found = {str(Path(one).relative_to(COPY)): data.contexts_by_lineno(one) for one in data.measured_files()}
+        FOUND.write_text(json.dumps(found), encoding="utf-8")
+
+
+class Seconds:
+    """A plugin of pytest that writes the CPU time of each test."""
+
+    def __init__(self) -> None:
+        self.found: dict[str, float] = {}
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        begin = time.process_time()
+        found = yield
+        self.found[item.nodeid] = time.process_time() - begin
+        return found
+
+    def pytest_sessionfinish(self) -> None:
+        FOUND.write_text(json.dumps(self.found), encoding="utf-8")
+
+
+def passes(tests: Iterable[str], plugin: Any, quiet: bool = True) -> bool:
+    """Run tests of the copy in a new process with a plugin; return whether all pass."""
+    child = os.fork()  # the libraries are imported, and most mutants die within a second
     if child == 0:
-        signal.setitimer(signal.ITIMER_PROF, seconds)  # ends the process, even in compiled code
-        os.chdir(folder)
-        sys.path.insert(0, str(folder))
+        os.chdir(COPY)
+        sys.path.insert(0, str(COPY))
         for name in [name for name in sys.modules if name.split(".")[0] in ("gamesim", "tests")]:
             del sys.modules[name]
         if quiet:
+            resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, 1)
             os.dup2(nowhere, 2)
-        os._exit(import_module("pytest").main(["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests]))
+        options = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "--doctest-modules", "--hypothesis-seed=0"]
+        code = pytest.main([*options, *tests], [plugin])
+        os._exit(0 if code == pytest.ExitCode.NO_TESTS_COLLECTED else code)
     return os.waitpid(child, 0)[1] == 0
 
 
-def in_order(tests: list[str], path: Path) -> list[str]:
-    """Return the test files that name the changed module, and so most likely notice, then the others of the subject."""
-    module = re.compile(rf"{'.'.join(path.with_suffix('').parts)}\b|{path.parent.name} import .*\b{path.stem}\b")
-    naming = [one for one in sorted((ROOT / "tests").glob("test_*.py")) if module.search(one.read_text("utf-8"))]
-    return list(dict.fromkeys([*(str(one.relative_to(ROOT)) for one in naming), *tests]))
+def without_change(tests: list[str], plugin: Any) -> Any:
+    """Run the tests without any change; return what the plugin writes."""
+    if not passes(tests, plugin, quiet=False):
+        sys.exit("the tests fail without any change")
+    return json.loads(FOUND.read_text(encoding="utf-8"))
+
+
+def link_warm_kernels() -> None:
+    """Let the next tests find the kernels of the unchanged package, and keep those of a mutant out of the way."""
+    shutil.rmtree(KERNELS, ignore_errors=True)
+    shutil.copytree(WARM, KERNELS, copy_function=os.link)
+
+
+def noticing(mutant: Mutant, lines: dict[str, dict[str, list[str]]], seconds: dict[str, float]) -> dict[str, float]:
+    """Return the tests that could notice a change, with their CPU times, most likely and fast ones first."""
+    runs = lines.get(mutant.path.as_posix(), {})
+    direct = {test for line in mutant.lines for test in runs.get(str(line), ())}
+    near = {test for tests in runs.values() for test in tests}
+    chosen = seconds if "" in direct or not direct else direct
+    return {test: seconds[test] for test in sorted(chosen, key=lambda test: (test not in near, seconds[test]))}
 
 
 def main() -> int:
@@ -134,34 +266,58 @@ def main() -> int:
     parser.add_argument("subject", choices=SUBJECTS)
     parser.add_argument("--count", type=int, default=100, help="number of mutants (default 100)")
     parser.add_argument("--seed", type=int, default=0, help="which mutants are drawn (default 0)")
-    parser.add_argument("--seconds", type=int, default=600, help="CPU time of all tests (default 600)")
+    parser.add_argument("--match", help="all mutants whose description contains this text instead")
     arguments = parser.parse_args()
-    files, names = SUBJECTS[arguments.subject]
-    tests = [f"tests/test_{name}.py" for name in names]
+    files, names, documented = SUBJECTS[arguments.subject]
     every = [one for path in sorted(ROOT.glob(files)) for one in mutants(path.relative_to(ROOT))]
-    drawn = random.Random(arguments.seed).sample(every, min(arguments.count, len(every)))
-    sys.dont_write_bytecode = True
-    with tempfile.TemporaryDirectory() as name:
-        os.environ["NUMBA_CACHE_DIR"] = str(Path(name) / "kernels")  # those of mutants are of no use later
-        for library in LIBRARIES:
-            import_module(library)
-        folder = Path(name) / "copy"
-        folder.mkdir()
-        for part in TREE:
-            source = ROOT / part
-            (shutil.copytree if source.is_dir() else shutil.copy2)(source, folder / part)
-        if not passes(tests, folder, 4 * arguments.seconds, quiet=False):
-            print("the tests fail without any change")
-            return 1
-        survivors = []
-        for k, mutant in enumerate(drawn):
-            (folder / mutant.path).write_text(mutant.text, encoding="utf-8")
-            if passes(in_order(tests, mutant.path), folder, arguments.seconds):
-                survivors.append(mutant)
-                print(f"survives: {mutant.path}:{mutant.line}: {mutant.change}", flush=True)
-            shutil.copy2(ROOT / mutant.path, folder / mutant.path)
-            print(f"{k + 1 - len(survivors)} of {k + 1} killed", end="\n" if k + 1 == len(drawn) else "\r", flush=True)
-    print(f"{arguments.subject}: {len(drawn)} of {len(every)} mutants, seed {arguments.seed}")
+    if arguments.match is None:
+        chosen = drawn(every, arguments.seed, arguments.count)
+    else:
+        chosen = [one for one in every if arguments.match in str(one)]
+    listed = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8"))["mutant"]
+    equivalent = {(one["file"], one["inside"], one["change"]) for one in listed}
+
+    os.environ["NUMBA_CACHE_DIR"] = str(KERNELS)
+    for library in LIBRARIES:
+        import_module(library)
+    WARM.mkdir(parents=True, exist_ok=True)
+    shutil.rmtree(COPY, ignore_errors=True)
+    for part in TREE:
+        source, target = ROOT / part, COPY / part
+        target.parent.mkdir(exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy2(source, target)
+    link_warm_kernels()
+    tests = [*(f"tests/test_{name}.py" for name in names.split()), *documented]
+    lines = without_change(tests, Lines(files))
+    seconds = without_change(tests, Seconds())
+    shutil.rmtree(WARM)
+    KERNELS.rename(WARM)
+    unchanged = sum(os.times()[2:4])
+
+    sys.dont_write_bytecode = True  # or a mutant could be taken for another of the same size and second
+    survivors = same = 0
+    for mutant in chosen:
+        begin = sum(os.times()[2:4])
+        limits = noticing(mutant, lines, seconds)
+        link_warm_kernels()
+        (COPY / mutant.path).write_text(mutant.text, encoding="utf-8")
+        survives = passes({test.split("::")[0]: None for test in limits}, Chosen(limits))
+        shutil.copy2(ROOT / mutant.path, COPY / mutant.path)
+        spent = sum(os.times()[2:4]) - begin
+        known = mutant.name() in equivalent
+        survivors += survives and not known
+        same += survives and known
+        result = ("equivalent" if known else "survives") if survives else "killed"
+        print(f"{result} ({spent:.1f} s, {len(limits)} tests): {mutant}", flush=True)
+    total = sum(os.times()[2:4])
+    print(
+        f"{arguments.subject}: {len(chosen) - survivors - same} killed, {same} equivalent, {survivors} survive, "
+        f"of {len(chosen)} mutants (of {len(every)}, seed {arguments.seed}); "
+        f"{total:.0f} s of CPU time, {unchanged:.0f} s of them without any change"
+    )
     return 0
 
 

@@ -40,7 +40,7 @@ SUBJECTS = {  # the files to change, and the tests and examples in docstrings th
     "measure": (
         "gamesim/measure/*.py",
         "measure path_length trend equilibrium distance polytope observers exact interior_point central_path sampled "
-        "observed report",
+        "observed report endings limits notebook portraits rational scenario_keys",
         ["gamesim/measure"],
     ),
     "fixed-point": ("players/_kernels/fixed_point.py", "fixed_point", []),
@@ -303,9 +303,11 @@ def main() -> int:
         begin = sum(os.times()[2:4])
         limits = noticing(mutant, lines, seconds)
         link_warm_kernels()
-        (COPY / mutant.path).write_text(mutant.text, encoding="utf-8")
+        mutated, original = COPY / mutant.path, BUILD / "original"
+        mutated.rename(original)
+        mutated.write_text(mutant.text, encoding="utf-8")
         survives = passes({test.split("::")[0]: None for test in limits}, Chosen(limits))
-        shutil.copy2(ROOT / mutant.path, COPY / mutant.path)
+        original.replace(mutated)
         spent = sum(os.times()[2:4]) - begin
         known = mutant.name() in equivalent
         survivors += survives and not known

@@ -7,6 +7,7 @@ import pytest
 from scipy.optimize import linprog
 
 from gamesim import equilibrium
+from gamesim.game import Table
 from gamesim.measure import central_path, polytope, total_variation
 from gamesim.measure.central_path import Constraints, Equations, Program
 from gamesim.measure.incentives import EQUILIBRIUM_KINDS, EquilibriumKind, Incentives
@@ -116,3 +117,13 @@ def test_a_path_that_starts_inside_stays_there(kind: EquilibriumKind) -> None:
         assert incentives.gains(q.reshape(joint.shape)).max() <= 1e-12
         assert np.abs(q - joint.ravel()).sum() / 2 >= expected - 1e-9
     assert np.abs(q - joint.ravel()).sum() / 2 == pytest.approx(expected, abs=1e-3)
+
+
+def test_a_target_is_known_as_soon_as_a_path_starts_outside_of_the_set() -> None:
+    table = np.random.default_rng(4).random((5, 4))
+    incentives, joint = Incentives(Table.from_payoffs([table, -table]), "ce"), random_joint((5, 4), 1)
+    constraints = Constraints(incentives)
+    assert constraints.inside is None  # a zero-sum game with a single equilibrium
+    found = total_variation.central(constraints, joint, monotonic() - 1)
+    assert found.nearest is not None and found.upper == 1
+    assert found.nearest.min() >= 0 and found.nearest.sum() == pytest.approx(1)

@@ -28,6 +28,13 @@ def residual(phi: Array, strategy: Array) -> float:
     return float(np.abs(strategy @ phi - strategy).sum())
 
 
+def assert_kept(scratch: Array, strategy: Array) -> None:
+    """Check that the next call starts from this fixed point, and searches from its most likely state."""
+    parts = SCRATCH.parts(scratch, strategy.size)
+    np.testing.assert_array_equal(parts.last, strategy)
+    assert parts.start[0] == strategy.argmax()
+
+
 def solve_exactly(rows: list[list[Fraction]], right: list[Fraction]) -> list[Fraction]:
     """Solve a linear system by Gauss-Jordan elimination in fractions."""
     table = [[*row, value] for row, value in zip(rows, right, strict=True)]
@@ -159,6 +166,7 @@ def test_old_factors_give_the_new_fixed_point(states: int, density: float) -> No
         kept += bool((before == scratch[-states * states :]).all())
         assert residual(phi, found) <= 1e-10
         np.testing.assert_allclose(found, fixed(phi), atol=1e-11)
+        np.testing.assert_array_equal(SCRATCH.parts(scratch, states).last, found)
     assert kept >= 20
 
 
@@ -175,6 +183,7 @@ def test_rows_that_are_nearly_alike_need_no_elimination(states: int) -> None:
         assert residual(phi, found) <= 2e-13
         assert (found[common == 0] == 0).all()
         np.testing.assert_allclose(found, np.linalg.matrix_power(phi, 64)[0], atol=1e-12)
+        assert_kept(scratch, found)
     assert (SCRATCH.parts(scratch, states).exits == 0).all()
 
 
@@ -253,3 +262,30 @@ def test_a_small_residual_at_the_last_fixed_point_is_not_mistaken_for_convergenc
     fixed(np.tile(np.append(np.full(10, 0.09), np.full(10, 0.01)), (20, 1)), scratch=scratch)
     share = fixed(phi, scratch=scratch)[:10].sum()
     assert share == pytest.approx(0.75 if coupling else 0.5, abs=1e-9)
+
+
+@pytest.mark.parametrize("damaged", [np.nan, np.inf, -1.0, 150.0, 1e300])
+def test_a_damaged_scratch_leads_to_no_wrong_state(damaged: float) -> None:
+    chains, scratch = drifting(150, 2, 0.05), SCRATCH.zeros(150)
+    fixed(chains[0], scratch=scratch)
+    parts = SCRATCH.parts(scratch, 150)
+    assert parts.factored[0] == 1
+    parts.start[0] = parts.stays[0] = damaged
+    np.testing.assert_allclose(fixed(chains[1], scratch=scratch), fixed(chains[1]), atol=1e-11)
+
+
+@pytest.mark.parametrize("transient", [1, 5])
+def test_old_factors_serve_a_class_without_the_first_states(transient: int) -> None:
+    """The state that is not eliminated is then the first one of the class."""
+    scratch, kept = SCRATCH.zeros(150), 0
+    parts = SCRATCH.parts(scratch, 150)
+    for chain in drifting(150, 20, 0.05):
+        chain[transient:, :transient] = 0
+        phi = chain / chain.sum(axis=1, keepdims=True)
+        before = parts.factors.copy()
+        found = fixed(phi, scratch=scratch)
+        kept += bool((before == parts.factors).all())
+        assert (parts.factored[0], parts.stays[0]) == (1, transient)
+        assert residual(phi, found) <= 1e-10 and (found[:transient] == 0).all()
+        np.testing.assert_allclose(found, fixed(phi), atol=1e-11)
+    assert kept >= 10

@@ -289,3 +289,14 @@ def test_old_factors_serve_a_class_without_the_first_states(transient: int) -> N
         assert residual(phi, found) <= 1e-10 and (found[:transient] == 0).all()
         np.testing.assert_allclose(found, fixed(phi), atol=1e-11)
     assert kept >= 10
+
+
+def test_factors_are_kept_of_a_whole_matrix_with_one_closed_class() -> None:
+    whole, scratch = drifting(150, 1, 0.05)[0], SCRATCH.zeros(150)
+    apart, small = whole.copy(), whole.copy()
+    apart[:70, 70:] = apart[70:, :70] = 0
+    small[120:, :120] = 0
+    for chain, is_kept in ((whole, True), (apart, False), (whole, True), (small, False)):
+        phi = chain / chain.sum(axis=1, keepdims=True)
+        assert residual(phi, fixed(phi, scratch=scratch)) <= 1e-10
+        assert SCRATCH.parts(scratch, 150).factored[0] == is_kept

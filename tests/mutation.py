@@ -22,9 +22,10 @@ import signal
 import sys
 import time
 import tomllib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from hashlib import sha256
 from importlib import import_module
+from itertools import accumulate
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -124,34 +125,48 @@ def lines_of(statement: ast.stmt) -> range:
     return range(statement.lineno, max(first.lineno, statement.lineno + 1))
 
 
-def shown(source: list[str], node: Any, new: ast.AST) -> str:
-    """Return the source lines of a node, with what it becomes in brackets."""
-    lines = [line.encode() for line in source[node.lineno - 1 : node.end_lineno]]
-    before, after = lines[0][: node.col_offset], lines[-1][node.end_col_offset :]
-    lines[-1] = lines[-1][: node.end_col_offset]
-    lines[0] = lines[0][node.col_offset :]
-    old = b" ".join(line.strip() for line in lines)
-    return f"{before.decode().lstrip()}[{old.decode()} → {ast.unparse(new)}]{after.decode().rstrip()}"
+def spliced(source: str, node: Any, new: ast.AST) -> tuple[str, str | None]:
+    """Return the line of a node with what it becomes in brackets, and the source with the new node, on the same lines.
+
+    The source is None if the node is elsewhere, as Python 3.11 has it for nodes in formatted strings.
+    """
+    whole = source.encode()
+    starts = [0, *accumulate(map(len, whole.splitlines(keepends=True)))]
+    begin, end = starts[node.lineno - 1] + node.col_offset, starts[node.end_lineno - 1] + node.end_col_offset
+    before, old, after = (one.decode() for one in (whole[:begin], whole[begin:end], whole[end:]))
+    shown, text = " ".join(line.strip() for line in old.splitlines()), ast.unparse(new)
+    change = f"{before.rpartition(chr(10))[2].lstrip()}[{shown} → {text}]{after.partition(chr(10))[0].rstrip()}"
+    space = chr(10) * old.count(chr(10))
+    try:
+        if isinstance(node, ast.expr):
+            found, text = ast.parse(f"({old})", mode="eval").body, f"({text}{space})"
+        else:
+            found, text = ast.parse(old).body[0], text + space
+    except SyntaxError:
+        return change, None
+    return change, before + text + after if ast.dump(found) == ast.dump(node) else None
 
 
 def mutants(path: Path) -> Iterator[Mutant]:
     """Yield every mutant of a file."""
-    whole = (ROOT / path).read_text(encoding="utf-8")
-    tree = ast.parse(whole)
+    source = (ROOT / path).read_text(encoding="utf-8")
+    tree = ast.parse(source)
     for parent, field, k, inside, statement in list(places(tree, (), None)):
         held: Any = getattr(parent, field)
         node = held if k is None else held[k]
         new = changed(node)
         if new is None:
             continue
-        for one in (new, node):  # the second puts it back
-            if k is None:
-                setattr(parent, field, one)
-            else:
-                held[k] = one
-            if one is new:
-                text = ast.unparse(tree)
-        yield Mutant(path, ".".join(inside), shown(whole.splitlines(), node, new), lines_of(statement), text)
+        change, text = spliced(source, node, new)
+        if text is None:
+            for one in (new, node):  # the second puts it back
+                if k is None:
+                    setattr(parent, field, one)
+                else:
+                    held[k] = one
+                if one is new:
+                    text = ast.unparse(tree)
+        yield Mutant(path, ".".join(inside), change, lines_of(statement), str(text))
 
 
 def drawn(every: Iterable[Mutant], seed: int, count: int) -> list[Mutant]:
@@ -220,7 +235,23 @@ class Seconds:
         FOUND.write_text(json.dumps(self.found), encoding="utf-8")
 
 
-def passes(tests: Iterable[str], plugin: Any, quiet: bool = True) -> bool:
+def share_kernels(unchanged: Mapping[Path, bytes]) -> None:
+    """Let the cache of kernels compare the code that a kernel reaches, instead of these files as a whole."""
+    cache = import_module("gamesim.engine.kernel_cache")
+    cache.contents.update({str(COPY / path): source for path, source in unchanged.items()})
+    key = cache.KernelCache._key
+
+    def key_with_code(self: Any, signature: Any, codegen: Any) -> tuple[Any, ...]:
+        reached: set[Any] = set()
+        list(cache._used_by(self._function, reached))
+        codes = [(one.__code__, one.__defaults__) for one in reached]
+        parts = [(c.co_name, c.co_code, c.co_consts, c.co_names, c.co_varnames, given) for c, given in codes]
+        return (*key(self, signature, codegen), sha256(repr(sorted(map(repr, parts))).encode()).hexdigest())
+
+    cache.KernelCache._key = key_with_code
+
+
+def passes(tests: Iterable[str], plugin: Any, unchanged: Mapping[Path, bytes], quiet: bool = True) -> bool:
     """Run tests of the copy in a new process with a plugin; return whether all pass."""
     child = os.fork()  # the libraries are imported, and most mutants die within a second
     if child == 0:
@@ -228,6 +259,7 @@ def passes(tests: Iterable[str], plugin: Any, quiet: bool = True) -> bool:
         sys.path.insert(0, str(COPY))
         for name in [name for name in sys.modules if name.split(".")[0] in ("gamesim", "tests")]:
             del sys.modules[name]
+        share_kernels(unchanged)
         if quiet:
             resource.setrlimit(resource.RLIMIT_DATA, (MEMORY, MEMORY))
             nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -241,7 +273,7 @@ def passes(tests: Iterable[str], plugin: Any, quiet: bool = True) -> bool:
 
 def without_change(tests: list[str], plugin: Any) -> Any:
     """Run the tests without any change; return what the plugin writes."""
-    if not passes(tests, plugin, quiet=False):
+    if not passes(tests, plugin, {}, quiet=False):
         sys.exit("the tests fail without any change")
     return json.loads(FOUND.read_text(encoding="utf-8"))
 
@@ -266,14 +298,14 @@ def main() -> int:
     parser.add_argument("subject", choices=SUBJECTS)
     parser.add_argument("--count", type=int, default=100, help="number of mutants (default 100)")
     parser.add_argument("--seed", type=int, default=0, help="which mutants are drawn (default 0)")
-    parser.add_argument("--match", help="all mutants whose description contains this text instead")
+    parser.add_argument("--again", type=Path, help="only those that survive in this file with earlier output")
     arguments = parser.parse_args()
     files, names, documented = SUBJECTS[arguments.subject]
     every = [one for path in sorted(ROOT.glob(files)) for one in mutants(path.relative_to(ROOT))]
-    if arguments.match is None:
-        chosen = drawn(every, arguments.seed, arguments.count)
-    else:
-        chosen = [one for one in every if arguments.match in str(one)]
+    chosen = drawn(every, arguments.seed, arguments.count)
+    if arguments.again is not None:
+        survived = [line for line in arguments.again.read_text("utf-8").splitlines() if line.startswith("survives")]
+        chosen = [one for one in chosen if any(line.endswith(f": {one.inside}: {one.change}") for line in survived)]
     listed = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8"))["mutant"]
     equivalent = {(one["file"], one["inside"], one["change"]) for one in listed}
 
@@ -306,7 +338,8 @@ def main() -> int:
         mutated, original = COPY / mutant.path, BUILD / "original"
         mutated.rename(original)
         mutated.write_text(mutant.text, encoding="utf-8")
-        survives = passes({test.split("::")[0]: None for test in limits}, Chosen(limits))
+        unchanged = {mutant.path: original.read_bytes()} if mutant.inside else {}  # all kernels may use a constant
+        survives = passes({test.split("::")[0]: None for test in limits}, Chosen(limits), unchanged)
         original.replace(mutated)
         spent = sum(os.times()[2:4]) - begin
         known = mutant.name() in equivalent

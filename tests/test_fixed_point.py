@@ -300,3 +300,18 @@ def test_factors_are_kept_of_a_whole_matrix_with_one_closed_class() -> None:
         phi = chain / chain.sum(axis=1, keepdims=True)
         assert residual(phi, fixed(phi, scratch=scratch)) <= 1e-10
         assert SCRATCH.parts(scratch, 150).factored[0] == is_kept
+
+
+@pytest.mark.parametrize("transient", [0, 7, 19])
+def test_steps_leave_no_mass_on_a_state_that_became_transient(transient: int) -> None:
+    """The state had mass before, and keeps a part of it in every step."""
+    random, scratch = np.random.default_rng(transient), SCRATCH.zeros(20)
+    phi = random.random(20) + 0.01 * random.random((20, 20))
+    phi /= phi.sum(axis=1, keepdims=True)
+    assert fixed(phi, scratch=scratch)[transient] > 0
+    phi[:, transient] = 0
+    phi[transient, transient] = 0.05 * phi[transient].sum()
+    phi /= phi.sum(axis=1, keepdims=True)
+    found = fixed(phi, scratch=scratch)
+    assert found[transient] == 0 and residual(phi, found) <= 2e-13
+    assert (SCRATCH.parts(scratch, 20).exits == 0).all()  # nothing was eliminated

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from gamesim.players._kernels.fixed_point import DIRECT, SCRATCH, fixed_point, times
+from gamesim.players._kernels.fixed_point import DIRECT, SCRATCH, _closed_class, fixed_point, times
 
 Array = NDArray[np.float64]
 
@@ -315,3 +315,48 @@ def test_steps_leave_no_mass_on_a_state_that_became_transient(transient: int) ->
     found = fixed(phi, scratch=scratch)
     assert found[transient] == 0 and residual(phi, found) <= 2e-13
     assert (SCRATCH.parts(scratch, 20).exits == 0).all()  # nothing was eliminated
+
+
+def stationary(phi: Array) -> Array:
+    """Return the fixed point of an irreducible matrix by least squares."""
+    equations = np.vstack([np.eye(len(phi)) - phi.T, np.ones(len(phi))])
+    return np.asarray(np.linalg.lstsq(equations, np.append(np.zeros(len(phi)), 1), rcond=None)[0])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_many_transient_states_drain_into_two_classes(seed: int) -> None:
+    """Absorption probabilities are those of a linear solve, wherever the classes are among the states."""
+    random, n = np.random.default_rng(seed), 45
+    order, phi = random.permutation(n) if seed else np.arange(n)[::-1], random.random((n, n))
+    classes = [order[:8], order[8:14]]
+    for members in classes:
+        phi[np.ix_(members, np.setdiff1d(order, members))] = 0
+    phi[order[14]] = 0
+    phi[order[14], [order[0], order[20]]] = 1, 3
+    phi /= phi.sum(axis=1, keepdims=True)
+    default = random.dirichlet(np.ones(n))
+    transient, expected = order[14:], np.zeros(n)
+    visits = np.linalg.solve(np.eye(n - 14) - phi[np.ix_(transient, transient)].T, default[transient])
+    for members in classes:
+        mass = default[members].sum() + visits @ phi[np.ix_(transient, members)].sum(axis=1)
+        expected[members] = mass * stationary(phi[np.ix_(members, members)])
+    found = fixed(phi, default)
+    np.testing.assert_allclose(found, expected, atol=1e-13)
+    assert (found[transient] == 0).all()
+
+
+def test_the_only_closed_class_is_found_from_every_state() -> None:
+    random, sizes = np.random.default_rng(5), set()
+    for _ in range(300):
+        n = int(random.integers(1, 10))
+        matrix = random.random((n, n)) * (random.random((n, n)) < random.choice([0.1, 0.2, 0.5]))
+        matrix += np.diag(1.0 * (matrix.sum(axis=1) == 0))
+        leads = np.linalg.matrix_power(np.eye(n) + (matrix > 0), n) > 0
+        closed = {tuple(np.flatnonzero(leads[i])) for i in range(n) if leads[leads[i], i].all()}
+        for start in range(n):
+            members = np.full(n, np.nan)
+            size = _closed_class(matrix.ravel(), start, members, np.full(3 * n, np.nan))
+            assert size == (len(next(iter(closed))) if len(closed) == 1 else 0)
+            assert not size or tuple(members[:size]) in closed
+            sizes.add(size)
+    assert {0, 1, 2, 5} <= sizes

@@ -7,6 +7,8 @@ import pytest
 from scipy.optimize import linprog
 
 from gamesim import equilibrium
+from gamesim.engine.compiled import Vector
+from gamesim.game import Table
 from gamesim.measure import central_path, polytope, total_variation
 from gamesim.measure.central_path import Constraints, Equations, Program
 from gamesim.measure.incentives import EQUILIBRIUM_KINDS, EquilibriumKind, Incentives
@@ -116,3 +118,52 @@ def test_a_path_that_starts_inside_stays_there(kind: EquilibriumKind) -> None:
         assert incentives.gains(q.reshape(joint.shape)).max() <= 1e-12
         assert np.abs(q - joint.ravel()).sum() / 2 >= expected - 1e-9
     assert np.abs(q - joint.ravel()).sum() / 2 == pytest.approx(expected, abs=1e-3)
+
+
+def test_a_target_is_known_as_soon_as_a_path_starts_outside_of_the_set() -> None:
+    table = np.random.default_rng(4).random((5, 4))
+    incentives, joint = Incentives(Table.from_payoffs([table, -table]), "ce"), random_joint((5, 4), 1)
+    constraints = Constraints(incentives)
+    assert constraints.inside is None  # a zero-sum game with a single equilibrium
+    found = total_variation.central(constraints, joint, monotonic() - 1)
+    assert found.nearest is not None and found.upper == 1
+    assert found.nearest.min() >= 0 and found.nearest.sum() == pytest.approx(1)
+
+
+@pytest.mark.parametrize("kind", EQUILIBRIUM_KINDS)
+@pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_path_starts_where_all_products_are_equal(
+    sizes: tuple[int, ...], kind: EquilibriumKind, inside: bool
+) -> None:
+    every = (Constraints(Incentives(random_game(sizes, seed), kind)) for seed in range(20))
+    constraints = next(one for one in every if one.inside is not None)
+    count, joint = constraints.cells.size, random_joint(sizes, 3).ravel()[constraints.cells]
+    program = Program(constraints, np.zeros(count), joint, constraints.inside if inside else None)
+    at = program.at
+    for distance, multiplier in ((at.amounts, at.low), (at.room, at.high), (at.slacks, at.y)):
+        assert min(distance.min(), multiplier.min()) > 0
+        assert distance * multiplier == pytest.approx(1 / count)
+    assert program.centrality == pytest.approx(1 / count)
+    kept = at.amounts[: joint.size]
+    assert kept + at.room == pytest.approx(joint)
+    assert kept + at.amounts[joint.size :] == pytest.approx(program.q)
+    if inside:
+        assert program.q == pytest.approx(constraints.inside)
+        assert constraints.gains(program.q) == pytest.approx(-at.slacks)
+    program.step(1e-6)
+    at, products = program.at, 0.0
+    for distance, multiplier in ((at.amounts, at.low), (at.room, at.high), (at.slacks, at.y)):
+        products += float(distance @ multiplier)
+    assert program.centrality == pytest.approx(products / (at.amounts.size + at.room.size + at.slacks.size))
+
+
+def test_a_path_ends_if_the_bounds_do_not_improve() -> None:
+    constraints, calls = Constraints(Incentives(random_game((4, 7), 3), "ce")), []
+
+    def prove(q: Vector, y: Vector) -> tuple[float, float]:
+        calls.append(q)
+        return 0.0, 1.0
+
+    Program(constraints, np.zeros(constraints.cells.size)).follow(prove, 0.0, np.inf)
+    assert len(calls) == central_path.PATIENCE + 1

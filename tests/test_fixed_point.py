@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from gamesim.players._kernels.fixed_point import DIRECT, SCRATCH, fixed_point, times
+from gamesim.players._kernels.fixed_point import DIRECT, SCRATCH, _closed_class, fixed_point, times
 
 Array = NDArray[np.float64]
 
@@ -26,6 +26,13 @@ def residual(phi: Array, strategy: Array) -> float:
     assert (strategy >= 0).all()
     assert strategy.sum() == pytest.approx(1, abs=1e-12)
     return float(np.abs(strategy @ phi - strategy).sum())
+
+
+def assert_kept(scratch: Array, strategy: Array) -> None:
+    """Check that the next call starts from this fixed point, and searches from its most likely state."""
+    parts = SCRATCH.parts(scratch, strategy.size)
+    np.testing.assert_array_equal(parts.last, strategy)
+    assert parts.start[0] == strategy.argmax()
 
 
 def solve_exactly(rows: list[list[Fraction]], right: list[Fraction]) -> list[Fraction]:
@@ -159,6 +166,7 @@ def test_old_factors_give_the_new_fixed_point(states: int, density: float) -> No
         kept += bool((before == scratch[-states * states :]).all())
         assert residual(phi, found) <= 1e-10
         np.testing.assert_allclose(found, fixed(phi), atol=1e-11)
+        np.testing.assert_array_equal(SCRATCH.parts(scratch, states).last, found)
     assert kept >= 20
 
 
@@ -175,6 +183,7 @@ def test_rows_that_are_nearly_alike_need_no_elimination(states: int) -> None:
         assert residual(phi, found) <= 2e-13
         assert (found[common == 0] == 0).all()
         np.testing.assert_allclose(found, np.linalg.matrix_power(phi, 64)[0], atol=1e-12)
+        assert_kept(scratch, found)
     assert (SCRATCH.parts(scratch, states).exits == 0).all()
 
 
@@ -253,3 +262,101 @@ def test_a_small_residual_at_the_last_fixed_point_is_not_mistaken_for_convergenc
     fixed(np.tile(np.append(np.full(10, 0.09), np.full(10, 0.01)), (20, 1)), scratch=scratch)
     share = fixed(phi, scratch=scratch)[:10].sum()
     assert share == pytest.approx(0.75 if coupling else 0.5, abs=1e-9)
+
+
+@pytest.mark.parametrize("damaged", [np.nan, np.inf, -1.0, 150.0, 1e300])
+def test_a_damaged_scratch_leads_to_no_wrong_state(damaged: float) -> None:
+    chains, scratch = drifting(150, 2, 0.05), SCRATCH.zeros(150)
+    fixed(chains[0], scratch=scratch)
+    parts = SCRATCH.parts(scratch, 150)
+    assert parts.factored[0] == 1
+    parts.start[0] = parts.stays[0] = damaged
+    np.testing.assert_allclose(fixed(chains[1], scratch=scratch), fixed(chains[1]), atol=1e-11)
+
+
+@pytest.mark.parametrize("transient", [1, 5])
+def test_old_factors_serve_a_class_without_the_first_states(transient: int) -> None:
+    """The state that is not eliminated is then the first one of the class."""
+    scratch, kept = SCRATCH.zeros(150), 0
+    parts = SCRATCH.parts(scratch, 150)
+    for chain in drifting(150, 20, 0.05):
+        chain[transient:, :transient] = 0
+        phi = chain / chain.sum(axis=1, keepdims=True)
+        before = parts.factors.copy()
+        found = fixed(phi, scratch=scratch)
+        kept += bool((before == parts.factors).all())
+        assert (parts.factored[0], parts.stays[0]) == (1, transient)
+        assert residual(phi, found) <= 1e-10 and (found[:transient] == 0).all()
+        np.testing.assert_allclose(found, fixed(phi), atol=1e-11)
+    assert kept >= 10
+
+
+def test_factors_are_kept_of_a_whole_matrix_with_one_closed_class() -> None:
+    whole, scratch = drifting(150, 1, 0.05)[0], SCRATCH.zeros(150)
+    apart, small = whole.copy(), whole.copy()
+    apart[:70, 70:] = apart[70:, :70] = 0
+    small[120:, :120] = 0
+    for chain, is_kept in ((whole, True), (apart, False), (whole, True), (small, False)):
+        phi = chain / chain.sum(axis=1, keepdims=True)
+        assert residual(phi, fixed(phi, scratch=scratch)) <= 1e-10
+        assert SCRATCH.parts(scratch, 150).factored[0] == is_kept
+
+
+@pytest.mark.parametrize("transient", [0, 7, 19])
+def test_steps_leave_no_mass_on_a_state_that_became_transient(transient: int) -> None:
+    """The state had mass before, and keeps a part of it in every step."""
+    random, scratch = np.random.default_rng(transient), SCRATCH.zeros(20)
+    phi = random.random(20) + 0.01 * random.random((20, 20))
+    phi /= phi.sum(axis=1, keepdims=True)
+    assert fixed(phi, scratch=scratch)[transient] > 0
+    phi[:, transient] = 0
+    phi[transient, transient] = 0.05 * phi[transient].sum()
+    phi /= phi.sum(axis=1, keepdims=True)
+    found = fixed(phi, scratch=scratch)
+    assert found[transient] == 0 and residual(phi, found) <= 2e-13
+    assert (SCRATCH.parts(scratch, 20).exits == 0).all()  # nothing was eliminated
+
+
+def stationary(phi: Array) -> Array:
+    """Return the fixed point of an irreducible matrix by least squares."""
+    equations = np.vstack([np.eye(len(phi)) - phi.T, np.ones(len(phi))])
+    return np.asarray(np.linalg.lstsq(equations, np.append(np.zeros(len(phi)), 1), rcond=None)[0])
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_many_transient_states_drain_into_two_classes(seed: int) -> None:
+    """Absorption probabilities are those of a linear solve, wherever the classes are among the states."""
+    random, n = np.random.default_rng(seed), 45
+    order, phi = random.permutation(n) if seed else np.arange(n)[::-1], random.random((n, n))
+    classes = [order[:8], order[8:14]]
+    for members in classes:
+        phi[np.ix_(members, np.setdiff1d(order, members))] = 0
+    phi[order[14]] = 0
+    phi[order[14], [order[0], order[20]]] = 1, 3
+    phi /= phi.sum(axis=1, keepdims=True)
+    default = random.dirichlet(np.ones(n))
+    transient, expected = order[14:], np.zeros(n)
+    visits = np.linalg.solve(np.eye(n - 14) - phi[np.ix_(transient, transient)].T, default[transient])
+    for members in classes:
+        mass = default[members].sum() + visits @ phi[np.ix_(transient, members)].sum(axis=1)
+        expected[members] = mass * stationary(phi[np.ix_(members, members)])
+    found = fixed(phi, default)
+    np.testing.assert_allclose(found, expected, atol=1e-13)
+    assert (found[transient] == 0).all()
+
+
+def test_the_only_closed_class_is_found_from_every_state() -> None:
+    random, sizes = np.random.default_rng(5), set()
+    for _ in range(300):
+        n = int(random.integers(1, 10))
+        matrix = random.random((n, n)) * (random.random((n, n)) < random.choice([0.1, 0.2, 0.5]))
+        matrix += np.diag(1.0 * (matrix.sum(axis=1) == 0))
+        leads = np.linalg.matrix_power(np.eye(n) + (matrix > 0), n) > 0
+        closed = {tuple(np.flatnonzero(leads[i])) for i in range(n) if leads[leads[i], i].all()}
+        for start in range(n):
+            members = np.full(n, np.nan)
+            size = _closed_class(matrix.ravel(), start, members, np.full(3 * n, np.nan))
+            assert size == (len(next(iter(closed))) if len(closed) == 1 else 0)
+            assert not size or tuple(members[:size]) in closed
+            sizes.add(size)
+    assert {0, 1, 2, 5} <= sizes

@@ -6,19 +6,23 @@ linear program over the constraints as a textbook writes them.
 
 from collections.abc import Iterator
 from itertools import product
+from time import monotonic
 from typing import Any
 
 import numpy as np
 import pytest
 from numpy.typing import NDArray
 from scipy.optimize import linprog
+from scipy.sparse import csr_array
 
 from gamesim import equilibrium, games
 from gamesim.game import Game, Table
+from gamesim.measure import interior_point
 from gamesim.measure.incentives import EQUILIBRIUM_KINDS, EquilibriumKind, Incentives
-from gamesim.measure.interior_point import HalfSquares, NegativeEntropy, minimise_sum
-from gamesim.measure.relative_interior import in_integers
+from gamesim.measure.interior_point import HalfSquares, NegativeEntropy, Sum, minimise_sum
+from gamesim.measure.relative_interior import _all_at_once, _one_after_another, _solved, in_integers
 from tests.seeds import seeds
+from tests.test_equilibrium import random_game
 
 pytestmark = pytest.mark.slow
 
@@ -145,3 +149,44 @@ def test_the_bound_equals_the_minimum_up_to_rounding() -> None:
         for total in (NegativeEntropy(), HalfSquares(np.zeros(16))):
             found = minimise_sum(incentives, total)
             assert found.value == pytest.approx(found.bound, abs=1e-12)
+
+
+@pytest.mark.parametrize("total", [NegativeEntropy(), HalfSquares(np.array([1.0] + [0.0] * 11))])
+def test_the_multipliers_satisfy_the_optimality_conditions(total: Sum, monkeypatch: pytest.MonkeyPatch) -> None:
+    """φ'(q) + Gᵀy + Eᵀλ = w with s y = q w = 0, also where the value is hardly changed by an action profile."""
+    ends = []
+
+    def recorded(*arguments: Any) -> Any:
+        ends.append((arguments[:2], minimiser(*arguments)))
+        return ends[-1][1]
+
+    minimiser = interior_point._minimiser
+    monkeypatch.setattr(interior_point, "_minimiser", recorded)
+    for seed in range(12):
+        minimise_sum(Incentives(games.make("uniform", players=3, actions=[2, 3, 2], seed=seed), "ce"), total)
+    for (inequalities, equations), end in ends:
+        slope = np.log(end.q) + 1 if isinstance(total, NegativeEntropy) else end.q - end.total.centre
+        assert slope + inequalities.T @ end.y + equations.T @ end.multipliers == pytest.approx(end.w, abs=1e-10)
+        assert inequalities @ end.q == pytest.approx(-end.s, abs=1e-13)
+        assert max((end.s * end.y).max(initial=0), (end.q * end.w).max()) <= 1e-18
+        assert min(end.q.min(), end.w.min(), end.s.min(initial=1), end.y.min(initial=1)) > 0
+    assert len(ends) >= 8
+
+
+@pytest.mark.parametrize("kind", EQUILIBRIUM_KINDS)
+@pytest.mark.parametrize("sizes", [(3, 4), (5, 2), (2, 3, 2)])
+def test_one_program_finds_the_relative_interior_of_a_set_with_an_interior(
+    sizes: tuple[int, ...], kind: EquilibriumKind
+) -> None:
+    for seed in range(6):
+        incentives = Incentives(random_game(sizes, seed), kind)
+        cells = np.flatnonzero(incentives.live)
+        rows = csr_array(incentives.rows(incentives.proper).tocsc()[:, cells])
+        exact = in_integers(incentives.exact_rows, cells.size)
+        found = [_solved(rows, *way(rows, monotonic() + 60)) for way in (_all_at_once, _one_after_another)]
+        assert found[1] is not None and found[1].dimension == exact.dimension
+        assert found[0] is not None or exact.tight.size
+        for one in found:
+            if one is not None:
+                assert incentives.proper[one.tight].tolist() == exact.tight.tolist()
+                assert one.support.tolist() == exact.support.tolist()

@@ -128,13 +128,16 @@ def test_time_limits_hold_and_unsolved_distances_are_nan_with_bounds_in_the_warn
 
 
 def test_the_size_limit_is_the_same_in_python_and_in_a_summary() -> None:
-    record = uniform_record(64)
+    record, joint = uniform_record(64), np.full((64, 64), 1 / 64**2)
     why = summarise(record).distance_left_out
     assert why is not None and "linear programs over 4,096 cells are slow" in why and "always=True" in why
     calls: list[Callable[[EquilibriumKind], object]] = [
         record.distance,
         record.distance_bounds,
         record.curve.distance,
+        lambda kind: equilibrium.distance(record.game, joint, kind),
+        lambda kind: equilibrium.distances(record.game, [joint], kind),
+        lambda kind: equilibrium.distance_bounds(record.game, joint, kind),
         lambda kind: record.measure(f"{kind}-distance"),
     ]
     for call in calls:

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 
 from gamesim import InputError, Simulation, games, simulate
 from gamesim.engine.sums import Sums, lengths
-from gamesim.game import Game
+from gamesim.game import Game, Table
 from gamesim.learner import Feedback
 from gamesim.measure import Moment, Moments, available, measure, numbers
 from gamesim.measure.registry import Measure
+from gamesim.measure.rounding import gap_rounding
 from gamesim.report.summary import summarise
 from gamesim.study import schema, worker
 from gamesim.study.jobs import Job
@@ -179,3 +180,23 @@ def test_a_simulation_and_its_record_have_the_same_moments(rounds: int) -> None:
     assert now.rounds.tolist() == then.rounds.tolist()
     for name in ("average", "joint", "path"):
         assert now._stacked(name).tobytes() == then._stacked(name).tobytes()
+
+
+def test_a_joint_distribution_too_large_to_store_is_refused_with_its_size() -> None:
+    record = simulate(games.make("polymatrix", graph="path", graph_settings={"n": 40}), "hedge", 5)
+    with pytest.raises(InputError, match=r"about 10\^24 action profiles, above the limit"):
+        record.measure("joint")
+
+
+def test_a_game_without_positive_welfare_has_no_price_of_anarchy() -> None:
+    """The welfare of play is 0 in every zero-sum game, and its rounding error may be positive."""
+    for seed in range(8):
+        record = simulate(games.make("zero-sum", seed=seed), "hedge", 50, perturb=0.3)
+        assert record.welfare == pytest.approx(0, abs=1e-15)
+        assert np.isnan(record.measure("price-of-anarchy"))
+
+
+def test_the_rounding_error_of_a_gap_grows_with_the_payoff_range_and_the_rounds() -> None:
+    game = Table.from_payoffs([np.arange(6).reshape(2, 3) + 100, [[3, 7, -1], [3, 3, 3]]])  # ranges 5 and 8
+    assert gap_rounding(game, 12) == np.finfo(np.float64).eps * 8 * (12 / 4 + 5)
+    assert gap_rounding(Table.from_payoffs(np.full((2, 2, 2), 7.0)), 12) == 0

@@ -147,3 +147,25 @@ def test_a_gap_that_settles_late_does_not_grow() -> None:
 def test_the_floor_of_an_exact_curve_is_found(floor: float, size: float, exponent: float) -> None:
     x = np.geomspace(100, 10_000, 21).astype(np.int64)
     assert floor_of(x, floor + size * x.astype(float) ** -exponent) == pytest.approx(floor, rel=0.01)
+
+
+@pytest.mark.parametrize(("share", "is_seen"), [(0.2, False), (0.3, True), (0.45, True)])
+def test_an_exponent_is_seen_in_both_halves_of_the_window(share: float, is_seen: bool) -> None:
+    """A step in the middle of the last decade leaves a share of the exponent for the first half."""
+    exponent, rounds = -0.2, grid(10_000, per_decade=20)
+    rounds = rounds[rounds >= 1000]
+    middle = rounds[len(rounds) // 2]
+    step = (1 - share) * exponent / linregress(np.log(rounds), 1.0 * (rounds > middle)).slope
+    curve = np.exp(share * exponent * np.log(rounds) + step * (rounds > middle))
+    early = rounds <= middle
+    assert exponent_of(rounds[early], curve[early])[0] == pytest.approx(share * exponent)
+    found = power(rounds, curve)
+    assert (found is not None) is is_seen
+    assert found is None or found.exponent == pytest.approx(exponent)
+
+
+def test_five_checkpoints_are_enough() -> None:
+    rounds = grid(10_000, per_decade=1)
+    found = trend(rounds, 3 / rounds)
+    assert len(rounds) == 5 and found.power is not None and found.power.exponent == -1
+    assert power(rounds[1:], 3 / rounds[1:]) is None

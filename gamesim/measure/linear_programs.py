@@ -21,10 +21,9 @@ TOO_SLOW = "its time limit was reached"
 
 @dataclass(frozen=True, eq=False)
 class Solution:
-    """Hold a minimiser, the minimum, and the multipliers ≥ 0 of the inequalities."""
+    """Hold a minimiser, and the multipliers ≥ 0 of the inequalities."""
 
     point: Vector
-    value: float
     multipliers: Vector
 
 
@@ -43,7 +42,7 @@ def dual_simplex(cost: Vector, rows: NDArray[np.float64], limits: Vector) -> Sol
         if values[row] >= -PIVOT:
             solution, prices = np.zeros(size + count), np.zeros(size + count)
             solution[basic], prices[other] = np.maximum(values, 0), np.maximum(tableau[-1, :-1], 0)
-            return Solution(solution[:size], -float(tableau[-1, -1]), prices[size:])
+            return Solution(solution[:size], prices[size:])
         entries = tableau[row, :-1]
         ratios = np.full(size, np.inf)
         np.divide(tableau[-1, :-1], -entries, out=ratios, where=entries < -PIVOT)
@@ -106,6 +105,6 @@ def minimise(
         )
         if result.status == 0:
             multipliers = scale * np.maximum(0.0, -np.asarray(result.ineqlin.marginals))
-            return Solution(np.asarray(result.x), float(result.fun), multipliers)
+            return Solution(np.asarray(result.x), multipliers)
         message = str(result.message)
     raise ArithmeticError(f"a linear program with {cost.size:,} variables was not solved: {message}")

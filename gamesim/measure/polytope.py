@@ -16,7 +16,8 @@ from gamesim.engine.compiled import Vector
 from gamesim.errors import InputError
 from gamesim.game import Game
 from gamesim.measure import rational, total_variation
-from gamesim.measure.central_path import Constraints, Program
+from gamesim.measure.central_path import Program, inside
+from gamesim.measure.constraint_products import Constraints
 from gamesim.measure.incentives import (
     Deviation,
     EquilibriumKind,
@@ -356,7 +357,7 @@ class Polytope:
     def _central_optimum(self, value: Vector) -> Vector:
         """Maximise value · q with a proof: the value is at most max(value - Gᵀy) for any multipliers y ≥ 0."""
         incentives, live = self.incentives, self.incentives.live
-        program = Program(self._constraints, -value, start=self._constraints.inside)
+        program = Program(self._constraints, -value, start=inside(self._constraints))
         best, lower, upper = np.zeros(value.size), -np.inf, np.inf
 
         def prove(q: Vector, y: Vector) -> tuple[float, float]:

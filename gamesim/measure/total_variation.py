@@ -24,7 +24,8 @@ from scipy.sparse import csr_array, eye_array, hstack
 from gamesim.engine.compiled import Integers, Vector
 from gamesim.formatting import number
 from gamesim.measure import rational
-from gamesim.measure.central_path import Constraints, Program
+from gamesim.measure.central_path import Program, inside
+from gamesim.measure.constraint_products import Constraints
 from gamesim.measure.incentives import VIOLATED, Incentives, incentives_of, pure_nash
 from gamesim.measure.linear_programs import INTERIOR, SECONDS, SIMPLEX, dual_simplex, minimise
 
@@ -273,7 +274,7 @@ def central(constraints: Constraints, joint: NDArray[np.float64], deadline: floa
     """Follow the central path of the whole linear program; return the bounds at the end, also if time runs out."""
     incentives = constraints.incentives
     live, flat = incentives.live, joint.ravel()
-    program = Program(constraints, np.zeros(constraints.cells.size), flat[live], constraints.inside)
+    program = Program(constraints, np.zeros(constraints.cells.size), flat[live], inside(constraints))
     best = NOTHING_KNOWN
 
     def prove(q: Vector, y: Vector) -> tuple[float, float]:

@@ -88,7 +88,7 @@ def test_newton_equations_are_solved_whatever_is_factored(
 def test_distances_and_welfare_are_those_of_highs(
     sizes: tuple[int, ...], kind: EquilibriumKind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(polytope, "CENTRAL_FROM", 0)
+    monkeypatch.setattr(polytope, "CENTRAL_FROM", {kind: 0})
     for seed in range(3):
         game, joint = random_game(sizes, seed), random_joint(sizes, seed)
         incentives = Incentives(game, kind)

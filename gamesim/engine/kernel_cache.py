@@ -65,7 +65,7 @@ class KernelCache(caching._Cache):  # type: ignore[misc]  # untyped
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Write a compiled kernel to the first folder that can be written, if any."""
-        if not self._enabled or any(not one.can_cache for one in compiled.lifted):
+        if not self._enabled or not self._folders or any(not one.can_cache for one in compiled.lifted):
             return
         if compiled.library.has_dynamic_globals:  # addresses, which are valid in this process only
             return

@@ -1,6 +1,8 @@
 """Test linear programs over equilibria against HiGHS, and products of constraints against matrices."""
 
+from dataclasses import replace
 from time import monotonic
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,7 +13,7 @@ from gamesim.measure import newton, polytope, total_variation
 from gamesim.measure.central_path import Program, inside
 from gamesim.measure.constraint_products import Constraints
 from gamesim.measure.incentives import EQUILIBRIUM_KINDS, EquilibriumKind, Incentives
-from gamesim.measure.linear_programs import SIMPLEX
+from gamesim.measure.linear_programs import SIMPLEX, Solution, minimise
 from gamesim.measure.newton import Equations, Sums, correlated_products
 from tests.test_equilibrium import random_game, random_joint
 
@@ -85,9 +87,11 @@ def test_newton_equations_are_solved_whatever_is_factored(
 
 @pytest.mark.parametrize("kind", EQUILIBRIUM_KINDS)
 @pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("few", [2000, 0])  # with 0, constraints count as many: blocks and principal components
 def test_distances_and_welfare_are_those_of_highs(
-    sizes: tuple[int, ...], kind: EquilibriumKind, monkeypatch: pytest.MonkeyPatch
+    sizes: tuple[int, ...], kind: EquilibriumKind, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(newton, "FEW", few)
     monkeypatch.setattr(polytope, "CENTRAL_FROM", {kind: 0})
     for seed in range(3):
         game, joint = random_game(sizes, seed), random_joint(sizes, seed)
@@ -142,3 +146,28 @@ def test_a_path_that_starts_inside_stays_there(kind: EquilibriumKind) -> None:
         assert incentives.gains(q.reshape(joint.shape)).max() <= 1e-12
         assert np.abs(q - joint.ravel()).sum() / 2 >= expected - 1e-9
     assert np.abs(q - joint.ravel()).sum() / 2 == pytest.approx(expected, abs=1e-3)
+
+
+def test_large_programs_are_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    game, joint = random_game((7, 5), 3), random_joint((7, 5), 3)
+    expected = total_variation.direct(Incentives(game, "ce"), joint, SIMPLEX).distance
+    monkeypatch.setattr(total_variation, "SEARCH_TO", {"ce": 0})
+    monkeypatch.setattr(total_variation.Search, "_steps", None)
+    found = total_variation.Search(Incentives(game, "ce")).nearest(joint)
+    assert found.solved and found.distance == pytest.approx(expected, abs=1e-8)
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_an_optimum_by_simplex_needs_a_proof(sizes: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    game = random_game(sizes, 4)
+    expected = equilibrium.welfare_range(game, "ce")
+    found: list[float] = []
+
+    def without_multipliers(*arguments: Any, **options: Any) -> Solution:
+        solution = minimise(*arguments, **options)
+        found.append(-solution.value)
+        return replace(solution, multipliers=0 * solution.multipliers)
+
+    monkeypatch.setattr(polytope, "minimise", without_multipliers)
+    assert equilibrium.welfare_range(game, "ce") == pytest.approx(expected, abs=1e-7)
+    assert len(found) == 2

@@ -6,10 +6,10 @@ They have one unknown per action profile and one per constraint,
 
 with diagonal matrices D, S and Y. Of the constraints, which are up to twice as many as the profiles, only strong ones
 keep their unknowns, and some sums of the others, which have one unknown each. What remains of the others is
-approximated by a diagonal, and the system is factored. For the CE of two players, whose constraints fall into one block
-per recommended action, those of one player are eliminated block by block, so that only the other one's are left.
-Projected conjugate gradients (Gould, Hribar and Nocedal 2001) correct the approximation; a step of theirs takes a few
-products of matrices as large as the payoff tables.
+approximated by a diagonal, and the system is factored. The constraints for the CE of two players fall into one block
+per recommended action: if many are strong, those of one player are eliminated block by block, so that only the other
+one's are left. Projected conjugate gradients (Gould, Hribar and Nocedal 2001) correct the approximation; a step of
+theirs takes a few products of matrices as large as the payoff tables.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ from time import monotonic
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array, eye_array
+from scipy.sparse import csr_array
 
 from gamesim.engine.compiled import Vector
 from gamesim.measure.constraint_products import Constraints, Matrix
@@ -143,7 +143,7 @@ class Equations:
         player, players = constraints.places[0], list(range(len(constraints.incentives.game.sizes)))
         strength = constraints.squares(weights) / ratio
         strong, first = strength > STRONG, None
-        if len(players) == 2:
+        if len(players) == 2 and strong.sum() > FEW:
             first = int(2 * player[strong].sum() > strong.sum())  # the player with more strong constraints
             players.remove(first)
         listed = np.isin(player, players)
@@ -249,14 +249,17 @@ def correlated_products(constraints: Constraints, weights: Vector, sums: Sums) -
         matrix[place, place] = weighted @ rows.T
         shape = (len(rows), *sizes[:i], *sizes[i + 1 :])
         groups[i].append((place, action, rows.reshape(shape), weighted.reshape(shape)))
-    for i, own in enumerate(groups):
-        for j in range(i + 1, len(groups)):
-            others = [(place, a, np.moveaxis(rows, i + 1, 0)) for place, a, rows, _ in groups[j]]
-            for place, action, _, weighted in own:
-                mine = np.moveaxis(weighted, j, 0)
-                for other, theirs, rows in others:
-                    left, right = rows[action], mine[theirs]
-                    matrix[other, place] = left.reshape(len(left), -1) @ right.reshape(len(right), -1).T
+    for j, others in enumerate(groups):
+        if not others:
+            continue
+        below = slice(others[0][0].start, others[-1][0].stop)
+        theirs = np.concatenate([rows for _, _, rows, _ in others])
+        recommended = np.repeat([action for _, action, _, _ in others], [len(rows) for _, _, rows, _ in others])
+        for i in range(j):
+            for place, action, _, weighted in groups[i]:
+                mine = np.moveaxis(weighted, j, 1)[:, recommended].reshape(len(weighted), recommended.size, -1)
+                shared = np.moveaxis(theirs, i + 1, 1)[:, action].reshape(recommended.size, -1)
+                matrix[below, place] = np.einsum("klr,lr->lk", mine, shared)
     return matrix
 
 

@@ -26,7 +26,7 @@ from gamesim.measure.elimination import own_first
 
 Solver = Callable[[Vector], Vector]
 STRONG = 10.0  # ratio of the two parts of a diagonal entry, G D Gᵀ and S/Y, from which a constraint has an unknown
-FEW = 2000  # strong constraints up to which all of them have one
+FEW, FEW_EACH = 2000, 8  # strong constraints, of all and per action, up to which all of them have one
 STRONGEST = 1e5  # the ratio from which a constraint has an unknown if they are more
 PRINCIPAL = 30.0  # the ratio from which a component of the others has one
 MOST_FACTORED = 7000  # unknowns of the largest system that is factored
@@ -140,15 +140,17 @@ class Equations:
     def _correlated(self) -> Solver:
         """Choose strong constraints and sums of the others for a CE; return a solver for them."""
         constraints, weights, ratio = self.constraints, self.weights, self.ratio
-        player, players = constraints.places[0], list(range(len(constraints.incentives.game.sizes)))
+        sizes = constraints.incentives.game.sizes
+        player, players = constraints.places[0], list(range(len(sizes)))
+        few = max(FEW, FEW_EACH * sum(sizes))
         strength = constraints.squares(weights) / ratio
         strong, first = strength > STRONG, None
-        if len(players) == 2 and strong.sum() > FEW:
+        if len(players) == 2 and strong.sum() > few:
             first = int(2 * player[strong].sum() > strong.sum())  # the player with more strong constraints
             players.remove(first)
         listed = np.isin(player, players)
         strong &= listed
-        many = strong.sum() > FEW
+        many = strong.sum() > few
         if many:
             strong &= strength > STRONGEST
             if strong.sum() > MOST_FACTORED:

@@ -1,6 +1,8 @@
 """Test linear programs over equilibria against HiGHS, and products of constraints against matrices."""
 
+from dataclasses import replace
 from time import monotonic
+from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ from gamesim.measure import central_path, newton, polytope, total_variation
 from gamesim.measure.central_path import Program, inside
 from gamesim.measure.constraint_products import Constraints
 from gamesim.measure.incentives import EQUILIBRIUM_KINDS, EquilibriumKind, Incentives
-from gamesim.measure.linear_programs import SIMPLEX
+from gamesim.measure.linear_programs import SIMPLEX, Solution, minimise
 from gamesim.measure.newton import Equations, Sums, correlated_products
 from tests.test_equilibrium import random_game, random_joint
 
@@ -57,9 +59,9 @@ def test_products_are_those_of_the_sparse_system(sizes: tuple[int, ...], kind: E
         {"STRONG": 0.0},
         {"STRONG": 1.0},
         {"STRONG": 1e9},
-        {"FEW": 0, "STRONG": 0.0, "STRONGEST": 3.0, "PRINCIPAL": 0.1},
-        {"FEW": 0, "STRONG": 0.0, "STRONGEST": 3.0, "PRINCIPAL": 1.0, "MOST_FACTORED": 3},
-        {"FEW": 0, "STRONG": 0.0, "STRONGEST": 1e9, "PRINCIPAL": 0.1, "MOST_FACTORED": 8},
+        {"FEW": 0, "FEW_EACH": 0, "STRONG": 0.0, "STRONGEST": 3.0, "PRINCIPAL": 0.1},
+        {"FEW": 0, "FEW_EACH": 0, "STRONG": 0.0, "STRONGEST": 3.0, "PRINCIPAL": 1.0, "MOST_FACTORED": 3},
+        {"FEW": 0, "FEW_EACH": 0, "STRONG": 0.0, "STRONGEST": 1e9, "PRINCIPAL": 0.1, "MOST_FACTORED": 8},
     ],
 )
 def test_newton_equations_are_solved_whatever_is_factored(
@@ -87,9 +89,13 @@ def test_newton_equations_are_solved_whatever_is_factored(
 
 @pytest.mark.parametrize("kind", EQUILIBRIUM_KINDS)
 @pytest.mark.parametrize("sizes", SIZES)
+@pytest.mark.parametrize("few", [None, 0])  # with 0, constraints count as many: blocks and principal components
 def test_distances_and_welfare_are_those_of_highs(
-    sizes: tuple[int, ...], kind: EquilibriumKind, monkeypatch: pytest.MonkeyPatch
+    sizes: tuple[int, ...], kind: EquilibriumKind, few: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    if few is not None:
+        monkeypatch.setattr(newton, "FEW", few)
+        monkeypatch.setattr(newton, "FEW_EACH", few)
     monkeypatch.setattr(polytope, "CENTRAL_FROM", {kind: 0})
     for seed in range(3):
         game, joint = random_game(sizes, seed), random_joint(sizes, seed)
@@ -193,3 +199,28 @@ def test_a_path_ends_if_the_bounds_do_not_improve() -> None:
 
     Program(constraints, np.zeros(constraints.cells.size)).follow(prove, 0.0, np.inf)
     assert len(calls) == central_path.PATIENCE + 1
+
+
+def test_large_programs_are_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    game, joint = random_game((7, 5), 3), random_joint((7, 5), 3)
+    expected = total_variation.direct(Incentives(game, "ce"), joint, SIMPLEX).distance
+    monkeypatch.setattr(total_variation, "SEARCH_TO", {"ce": 0})
+    monkeypatch.setattr(total_variation.Search, "_steps", None)
+    found = total_variation.Search(Incentives(game, "ce")).nearest(joint)
+    assert found.solved and found.distance == pytest.approx(expected, abs=1e-8)
+
+
+@pytest.mark.parametrize("sizes", SIZES)
+def test_an_optimum_by_simplex_needs_a_proof(sizes: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+    game = random_game(sizes, 4)
+    expected = equilibrium.welfare_range(game, "ce")
+    found: list[float] = []
+
+    def without_multipliers(*arguments: Any, **options: Any) -> Solution:
+        solution = minimise(*arguments, **options)
+        found.append(-solution.value)
+        return replace(solution, multipliers=0 * solution.multipliers)
+
+    monkeypatch.setattr(polytope, "minimise", without_multipliers)
+    assert equilibrium.welfare_range(game, "ce") == pytest.approx(expected, abs=1e-7)
+    assert len(found) == 2

@@ -6,10 +6,10 @@ They have one unknown per action profile and one per constraint,
 
 with diagonal matrices D, S and Y. Of the constraints, which are up to twice as many as the profiles, only strong ones
 keep their unknowns, and some sums of the others, which have one unknown each. What remains of the others is
-approximated by a diagonal, and the system is factored. For the CE of two players, whose constraints fall into one block
-per recommended action, those of one player are eliminated block by block, so that only the other one's are left.
-Projected conjugate gradients (Gould, Hribar and Nocedal 2001) correct the approximation; a step of theirs takes a few
-products of matrices as large as the payoff tables.
+approximated by a diagonal, and the system is factored. The constraints for the CE of two players fall into one block
+per recommended action: if many are strong, those of one player are eliminated block by block, so that only the other
+one's are left. Projected conjugate gradients (Gould, Hribar and Nocedal 2001) correct the approximation; a step of
+theirs takes a few products of matrices as large as the payoff tables.
 """
 
 from collections.abc import Callable, Iterator
@@ -26,7 +26,7 @@ from gamesim.measure.elimination import own_first
 
 Solver = Callable[[Vector], Vector]
 STRONG = 10.0  # ratio of the two parts of a diagonal entry, G D Gᵀ and S/Y, from which a constraint has an unknown
-FEW = 2000  # strong constraints up to which all of them have one
+FEW, FEW_EACH = 2000, 8  # strong constraints, of all and per action, up to which all of them have one
 STRONGEST = 1e5  # the ratio from which a constraint has an unknown if they are more
 PRINCIPAL = 30.0  # the ratio from which a component of the others has one
 MOST_FACTORED = 7000  # unknowns of the largest system that is factored
@@ -140,15 +140,17 @@ class Equations:
     def _correlated(self) -> Solver:
         """Choose strong constraints and sums of the others for a CE; return a solver for them."""
         constraints, weights, ratio = self.constraints, self.weights, self.ratio
-        player, players = constraints.places[0], list(range(len(constraints.incentives.game.sizes)))
+        sizes = constraints.incentives.game.sizes
+        player, players = constraints.places[0], list(range(len(sizes)))
+        few = max(FEW, FEW_EACH * sum(sizes))
         strength = constraints.squares(weights) / ratio
         strong, first = strength > STRONG, None
-        if len(players) == 2:
+        if len(players) == 2 and strong.sum() > few:
             first = int(2 * player[strong].sum() > strong.sum())  # the player with more strong constraints
             players.remove(first)
         listed = np.isin(player, players)
         strong &= listed
-        many = strong.sum() > FEW
+        many = strong.sum() > few
         if many:
             strong &= strength > STRONGEST
             if strong.sum() > MOST_FACTORED:
@@ -249,14 +251,17 @@ def correlated_products(constraints: Constraints, weights: Vector, sums: Sums) -
         matrix[place, place] = weighted @ rows.T
         shape = (len(rows), *sizes[:i], *sizes[i + 1 :])
         groups[i].append((place, action, rows.reshape(shape), weighted.reshape(shape)))
-    for i, own in enumerate(groups):
-        for j in range(i + 1, len(groups)):
-            others = [(place, a, np.moveaxis(rows, i + 1, 0)) for place, a, rows, _ in groups[j]]
-            for place, action, _, weighted in own:
-                mine = np.moveaxis(weighted, j, 0)
-                for other, theirs, rows in others:
-                    left, right = rows[action], mine[theirs]
-                    matrix[other, place] = left.reshape(len(left), -1) @ right.reshape(len(right), -1).T
+    for j, others in enumerate(groups):
+        if not others:
+            continue
+        below = slice(others[0][0].start, others[-1][0].stop)
+        theirs = np.concatenate([rows for _, _, rows, _ in others])
+        recommended = np.repeat([action for _, action, _, _ in others], [len(rows) for _, _, rows, _ in others])
+        for i in range(j):
+            for place, action, _, weighted in groups[i]:
+                mine = np.moveaxis(weighted, j, 1)[:, recommended].reshape(len(weighted), recommended.size, -1)
+                shared = np.moveaxis(theirs, i + 1, 1)[:, action].reshape(recommended.size, -1)
+                matrix[below, place] = np.einsum("klr,lr->lk", mine, shared)
     return matrix
 
 

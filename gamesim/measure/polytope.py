@@ -383,7 +383,7 @@ class Polytope:
                 best, lower = q, reached
             return lower, upper
 
-        program.follow(prove, PROVEN / 10, monotonic() + SECONDS)
+        program.follow(prove, PROVEN / 2, monotonic() + SECONDS)
         if not upper - lower <= PROVEN:
             bounds = f"the optimum is between {lower:.9g} and {upper:.9g} of the largest value"
             raise ArithmeticError(f"a linear program with {value.size:,} variables was not solved: {bounds}")

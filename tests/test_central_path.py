@@ -9,10 +9,12 @@ from scipy.optimize import linprog
 from gamesim import equilibrium
 from gamesim.engine.compiled import Vector
 from gamesim.game import Table
-from gamesim.measure import central_path, polytope, total_variation
-from gamesim.measure.central_path import Constraints, Equations, Program
+from gamesim.measure import central_path, newton, polytope, total_variation
+from gamesim.measure.central_path import Program, inside
+from gamesim.measure.constraint_products import Constraints
 from gamesim.measure.incentives import EQUILIBRIUM_KINDS, EquilibriumKind, Incentives
 from gamesim.measure.linear_programs import SIMPLEX
+from gamesim.measure.newton import Equations, Sums, correlated_products
 from tests.test_equilibrium import random_game, random_joint
 
 SIZES = [(4, 7), (9, 4), (3, 4, 2), (2, 3, 2, 3)]
@@ -29,19 +31,42 @@ def test_products_are_those_of_the_sparse_system(sizes: tuple[int, ...], kind: E
     assert constraints.gains(weights) == pytest.approx(system @ weights)
     assert constraints.pressure(y) == pytest.approx(system.T @ y)
     assert constraints.squares(weights) == pytest.approx(np.diag(whole))
-    chosen = np.flatnonzero(random.random(y.size) < 0.6)
-    assert constraints.products(weights, chosen) == pytest.approx(whole[np.ix_(chosen, chosen)])
+    if kind == "cce":
+        assert constraints.coarse_products(weights) == pytest.approx(whole)
+        return
+    strong = random.random(y.size) < 0.3
+    inverse, players = np.where(strong, 0.0, y), list(range(len(sizes)))
+    for sums in (
+        Sums.totals(constraints, inverse, strong, players),
+        Sums.components(constraints, 100 * weights, inverse, strong, players),
+    ):
+        factors = sums.matrix.toarray()
+        assert strong.sum() < len(factors) < y.size
+        products = np.tril(correlated_products(constraints, weights, sums))
+        assert products == pytest.approx(np.tril(factors @ whole @ factors.T), abs=1e-12)
+        weak = factors[(factors * inverse).any(axis=1)]
+        assert sums.columns(constraints, inverse) == pytest.approx(((weak @ system) ** 2).sum(axis=0))
     assert constraints.columns(y) == pytest.approx(np.diag((system.T * y) @ system))
 
 
 @pytest.mark.parametrize("kind", EQUILIBRIUM_KINDS)
 @pytest.mark.parametrize("sizes", SIZES)
-@pytest.mark.parametrize(("strong", "most"), [(0.0, 6000), (1.0, 6000), (0.1, 3), (1e9, 6000)])
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"STRONG": 0.0},
+        {"STRONG": 1.0},
+        {"STRONG": 1e9},
+        {"FEW": 0, "STRONG": 0.0, "STRONGEST": 3.0, "PRINCIPAL": 0.1},
+        {"FEW": 0, "STRONG": 0.0, "STRONGEST": 3.0, "PRINCIPAL": 1.0, "MOST_FACTORED": 3},
+        {"FEW": 0, "STRONG": 0.0, "STRONGEST": 1e9, "PRINCIPAL": 0.1, "MOST_FACTORED": 8},
+    ],
+)
 def test_newton_equations_are_solved_whatever_is_factored(
-    sizes: tuple[int, ...], kind: EquilibriumKind, strong: float, most: int, monkeypatch: pytest.MonkeyPatch
+    sizes: tuple[int, ...], kind: EquilibriumKind, limits: dict[str, float], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(central_path, "STRONG", strong)
-    monkeypatch.setattr(central_path, "MOST_FACTORED", most)
+    for name, value in limits.items():
+        monkeypatch.setattr(newton, name, value)
     constraints = Constraints(Incentives(random_game(sizes, 1), kind))
     cells, rows, random = constraints.cells.size, constraints.rows.size, np.random.default_rng(2)
     weights, ratio, alone, ahead = (10 ** random.uniform(-2, 1, count) for count in (cells, rows, cells, rows))
@@ -65,7 +90,7 @@ def test_newton_equations_are_solved_whatever_is_factored(
 def test_distances_and_welfare_are_those_of_highs(
     sizes: tuple[int, ...], kind: EquilibriumKind, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(polytope, "CENTRAL_FROM", 0)
+    monkeypatch.setattr(polytope, "CENTRAL_FROM", {kind: 0})
     for seed in range(3):
         game, joint = random_game(sizes, seed), random_joint(sizes, seed)
         incentives = Incentives(game, kind)
@@ -107,10 +132,11 @@ def test_a_path_that_starts_inside_stays_there(kind: EquilibriumKind) -> None:
     game, joint = random_game((7, 5), 3), random_joint((7, 5), 3)
     incentives = Incentives(game, kind)
     constraints = Constraints(incentives)
-    assert constraints.inside is not None and constraints.gains(constraints.inside).max() < 0
+    start = inside(constraints)
+    assert start is not None and constraints.gains(start).max() < 0
     expected = total_variation.direct(incentives, joint, SIMPLEX).distance
     live = incentives.live
-    program = Program(constraints, np.zeros(int(live.sum())), joint.ravel()[live], constraints.inside)
+    program = Program(constraints, np.zeros(int(live.sum())), joint.ravel()[live], start)
     for _ in range(12):
         assert program.step(1e-6)
         q = np.zeros(joint.size)
@@ -124,7 +150,7 @@ def test_a_target_is_known_as_soon_as_a_path_starts_outside_of_the_set() -> None
     table = np.random.default_rng(4).random((5, 4))
     incentives, joint = Incentives(Table.from_payoffs([table, -table]), "ce"), random_joint((5, 4), 1)
     constraints = Constraints(incentives)
-    assert constraints.inside is None  # a zero-sum game with a single equilibrium
+    assert inside(constraints) is None  # a zero-sum game with a single equilibrium
     found = total_variation.central(constraints, joint, monotonic() - 1)
     assert found.nearest is not None and found.upper == 1
     assert found.nearest.min() >= 0 and found.nearest.sum() == pytest.approx(1)
@@ -132,14 +158,14 @@ def test_a_target_is_known_as_soon_as_a_path_starts_outside_of_the_set() -> None
 
 @pytest.mark.parametrize("kind", EQUILIBRIUM_KINDS)
 @pytest.mark.parametrize("sizes", SIZES)
-@pytest.mark.parametrize("inside", [False, True])
+@pytest.mark.parametrize("strict", [False, True])
 def test_a_path_starts_where_all_products_are_equal(
-    sizes: tuple[int, ...], kind: EquilibriumKind, inside: bool
+    sizes: tuple[int, ...], kind: EquilibriumKind, strict: bool
 ) -> None:
     every = (Constraints(Incentives(random_game(sizes, seed), kind)) for seed in range(20))
-    constraints = next(one for one in every if one.inside is not None)
+    constraints = next(one for one in every if inside(one) is not None)
     count, joint = constraints.cells.size, random_joint(sizes, 3).ravel()[constraints.cells]
-    program = Program(constraints, np.zeros(count), joint, constraints.inside if inside else None)
+    program = Program(constraints, np.zeros(count), joint, inside(constraints) if strict else None)
     at = program.at
     for distance, multiplier in ((at.amounts, at.low), (at.room, at.high), (at.slacks, at.y)):
         assert min(distance.min(), multiplier.min()) > 0
@@ -148,8 +174,8 @@ def test_a_path_starts_where_all_products_are_equal(
     kept = at.amounts[: joint.size]
     assert kept + at.room == pytest.approx(joint)
     assert kept + at.amounts[joint.size :] == pytest.approx(program.q)
-    if inside:
-        assert program.q == pytest.approx(constraints.inside)
+    if strict:
+        assert program.q == pytest.approx(inside(constraints))
         assert constraints.gains(program.q) == pytest.approx(-at.slacks)
     program.step(1e-6)
     at, products = program.at, 0.0

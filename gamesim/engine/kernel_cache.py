@@ -14,7 +14,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
-from functools import cache, cached_property
+from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -42,11 +42,8 @@ class KernelCache(caching._Cache):  # type: ignore[misc]  # untyped
 
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
+        self._folders = cache_folders(function.__code__.co_filename)
         self._enabled = True
-
-    @cached_property
-    def _folders(self) -> tuple[Path, ...]:
-        return cache_folders(self._function.__code__.co_filename)
 
     @property
     def cache_path(self) -> str | None:
@@ -68,7 +65,7 @@ class KernelCache(caching._Cache):  # type: ignore[misc]  # untyped
 
     def save_overload(self, signature: Any, compiled: Any) -> None:
         """Write a compiled kernel to the first folder that can be written, if any."""
-        if not self._enabled or any(not one.can_cache for one in compiled.lifted):
+        if not self._enabled or not self._folders or any(not one.can_cache for one in compiled.lifted):
             return
         if compiled.library.has_dynamic_globals:  # addresses, which are valid in this process only
             return

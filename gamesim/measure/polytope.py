@@ -16,7 +16,8 @@ from gamesim.engine.compiled import Vector
 from gamesim.errors import InputError
 from gamesim.game import Game
 from gamesim.measure import rational, total_variation
-from gamesim.measure.central_path import Constraints, Program
+from gamesim.measure.central_path import Program, inside
+from gamesim.measure.constraint_products import Constraints
 from gamesim.measure.incentives import (
     Deviation,
     EquilibriumKind,
@@ -33,7 +34,7 @@ Norm: TypeAlias = Literal["tv", "max", "euclidean"]
 NORMS: tuple[Norm, ...] = get_args(Norm)
 EXACT_PROFILES = 9  # live profiles up to which vertices are enumerated exactly, in milliseconds
 LISTED = 10  # maximum dimension of a polytope whose vertices are enumerated
-CENTRAL_FROM = 2**14  # entries from which the interior-point method is faster than simplex (measured)
+CENTRAL_FROM = {"ce": 25e6, "cce": 1e6}  # entries times constraints from which interior point is faster (measured)
 PROVEN = 1e-8  # tolerance between an optimum and its bound, as a share of the largest total
 INSIDE = 1e-9  # share of a player's payoff range that it may gain at an equilibrium
 
@@ -346,27 +347,39 @@ class Polytope:
         return self._as_joint(point)
 
     def _float_optimum(self, value: Vector) -> Vector:
-        """Maximise value · q over the equilibria q, on the live profiles."""
-        scale = float(np.abs(value).max()) or 1.0
-        if self.incentives.entries >= CENTRAL_FROM:
-            return self._central_optimum(value / scale)
-        system = csr_array(self.system.tocsc()[:, np.flatnonzero(self.incentives.live)])
-        return minimise(-value / scale, system, np.zeros(system.shape[0]), np.ones(value.size), 1.0).point
+        """Maximise value · q over the equilibria q, on the live profiles; every result is proven.
+
+        The simplex method by HiGHS is faster for small programs. Its work grows with entries times constraints.
+        """
+        incentives, scale = self.incentives, float(np.abs(value).max()) or 1.0
+        value = value / scale
+        if incentives.entries * incentives.proper.size < CENTRAL_FROM[incentives.kind]:
+            system = csr_array(self.system.tocsc()[:, np.flatnonzero(incentives.live)])
+            found = minimise(-value, system, np.zeros(system.shape[0]), np.ones(value.size), 1.0)
+            multipliers = np.zeros(incentives.starts[-1])
+            multipliers[incentives.proper] = found.multipliers
+            fits = self._constraints.gains(found.point).max(initial=0.0) <= INSIDE
+            if fits and self._bound(value, multipliers) - float(value @ found.point) <= PROVEN:
+                return found.point
+        return self._central_optimum(value)
+
+    def _bound(self, value: Vector, multipliers: Vector) -> float:
+        """Return an upper bound on value · q over the equilibria q: max(value - Gᵀy), for any multipliers y ≥ 0."""
+        pressure = self.incentives.weighted(multipliers) - self.incentives.rounding_error(multipliers)
+        return float((value - pressure.ravel()[self.incentives.live]).max())
 
     def _central_optimum(self, value: Vector) -> Vector:
-        """Maximise value · q with a proof: the value is at most max(value - Gᵀy) for any multipliers y ≥ 0."""
-        incentives, live = self.incentives, self.incentives.live
-        program = Program(self._constraints, -value, start=self._constraints.inside)
+        """Maximise value · q on the live profiles by following the central path."""
+        program = Program(self._constraints, -value, start=inside(self._constraints))
         best, lower, upper = np.zeros(value.size), -np.inf, np.inf
 
         def prove(q: Vector, y: Vector) -> tuple[float, float]:
             nonlocal best, lower, upper
-            pressure = (incentives.weighted(y) - incentives.rounding_error(y)).ravel()[live]
-            upper = min(upper, float((value - pressure).max()))
+            upper = min(upper, self._bound(value, y))
             lower = lower if lower <= upper + PROVEN / 10 else -np.inf  # better only as it violates constraints
             reached = float(value @ q)
-            inside = program.constraints.gains(q).max(initial=0.0) <= INSIDE
-            if inside and lower < reached <= upper + PROVEN / 10:
+            fits = program.constraints.gains(q).max(initial=0.0) <= INSIDE
+            if fits and lower < reached <= upper + PROVEN / 10:
                 best, lower = q, reached
             return lower, upper
 

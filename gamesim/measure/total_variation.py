@@ -24,7 +24,8 @@ from scipy.sparse import csr_array, eye_array, hstack
 from gamesim.engine.compiled import Integers, Vector
 from gamesim.formatting import number
 from gamesim.measure import rational
-from gamesim.measure.central_path import Constraints, Program
+from gamesim.measure.central_path import Program, inside
+from gamesim.measure.constraint_products import Constraints
 from gamesim.measure.incentives import VIOLATED, Incentives, incentives_of, pure_nash
 from gamesim.measure.linear_programs import INTERIOR, SECONDS, SIMPLEX, dual_simplex, minimise
 
@@ -33,6 +34,7 @@ SMALL = 40  # live profiles up to which a dense tableau is faster than HiGHS, by
 INTERIOR_FROM = 1000  # cells from which interior point beats simplex for CE (measured; d = 32)
 KEPT = 512  # solutions of a small program: a report needs the distances along a run, and then the nearest equilibria
 SEARCH_FROM = {"ce": 2**15, "cce": 2**14}  # entries from which the search is faster (measured)
+SEARCH_TO = {"ce": 2**17, "cce": 2**27}  # entries from which following the central path at once is (measured)
 FIRST_JOINING = {"ce": 3, "cce": 10}  # constraints in the first program, per recommended action or player
 NEXT_JOINING = {"ce": 5, "cce": 10}  # and those that join it at a time later
 MOST_CONSTRAINTS = 0.25  # share of all constraints beyond which the whole program is faster (measured)
@@ -273,7 +275,7 @@ def central(constraints: Constraints, joint: NDArray[np.float64], deadline: floa
     """Follow the central path of the whole linear program; return the bounds at the end, also if time runs out."""
     incentives = constraints.incentives
     live, flat = incentives.live, joint.ravel()
-    program = Program(constraints, np.zeros(constraints.cells.size), flat[live], constraints.inside)
+    program = Program(constraints, np.zeros(constraints.cells.size), flat[live], inside(constraints))
     best = NOTHING_KNOWN
 
     def prove(q: Vector, y: Vector) -> tuple[float, float]:
@@ -337,14 +339,15 @@ class Search:
     violation remains.
 
     The search for the next joint distribution, if it is close, starts from what mattered for the previous one. If that
-    needed the whole program, so will the next, and there is no search. (The whole program is solved afresh. Entering
-    its central path halfway along the last one saved half of the steps in some games and doubled them in others.)
+    needed the whole program, so will the next, and there is no search; nor is there for large CE programs. (The whole
+    program is solved afresh. Entering its central path halfway along the last one saved half of the steps in some games
+    and doubled them in others.)
     """
 
     def __init__(self, incentives: Incentives) -> None:
         self.incentives = incentives
         self._constraints = Constraints(incentives)
-        self._failed = False
+        self._failed = incentives.entries >= SEARCH_TO[incentives.kind]
         self._forget()
 
     def _forget(self) -> None:

@@ -13,9 +13,9 @@ from gamesim.figures.hull import around, sides
 @pytest.mark.parametrize("seed", range(5))
 def test_the_corners_are_those_of_qhull_in_the_same_order(count: int, seed: int) -> None:
     points = np.random.default_rng(seed).normal(size=(count, 2))
-    found = around(points)
-    start = found.index(int(ConvexHull(points).vertices[0]))
-    assert found[start:] + found[:start] == ConvexHull(points).vertices.tolist()
+    found, expected = around(points), ConvexHull(points).vertices
+    start = found.index(int(expected[0]))
+    assert np.array_equal(found[start:] + found[:start], expected)
 
 
 def test_points_on_a_side_are_no_corners() -> None:

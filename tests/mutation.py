@@ -327,7 +327,7 @@ def main() -> int:
     seconds = without_change(tests, Seconds())
     shutil.rmtree(WARM)
     KERNELS.rename(WARM)
-    unchanged = sum(os.times()[2:4])
+    before = sum(os.times()[2:4])
 
     sys.dont_write_bytecode = True  # or a mutant could be taken for another of the same size and second
     survivors = same = 0
@@ -351,7 +351,7 @@ def main() -> int:
     print(
         f"{arguments.subject}: {len(chosen) - survivors - same} killed, {same} equivalent, {survivors} survive, "
         f"of {len(chosen)} mutants (of {len(every)}, seed {arguments.seed}); "
-        f"{total:.0f} s of CPU time, {unchanged:.0f} s of them without any change"
+        f"{total:.0f} s of CPU time, {before:.0f} s of them without any change"
     )
     return 0
 

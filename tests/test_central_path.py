@@ -163,7 +163,7 @@ def test_a_path_ends_if_the_bounds_do_not_improve() -> None:
 
     def prove(q: Vector, y: Vector) -> tuple[float, float]:
         calls.append(q)
-        return 0.0, 1.0
+        return 0.5, 1.0
 
     Program(constraints, np.zeros(constraints.cells.size)).follow(prove, 0.0, np.inf)
     assert len(calls) == central_path.PATIENCE + 1

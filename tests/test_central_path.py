@@ -159,11 +159,18 @@ def test_a_path_starts_where_all_products_are_equal(
 
 
 def test_a_path_ends_if_the_bounds_do_not_improve() -> None:
-    constraints, calls = Constraints(Incentives(random_game((4, 7), 3), "ce")), []
+    constraints = Constraints(Incentives(random_game((4, 7), 3), "ce"))
 
-    def prove(q: Vector, y: Vector) -> tuple[float, float]:
-        calls.append(q)
-        return 0.5, 1.0
+    def proofs(improvement: float) -> int:
+        calls = 0
 
-    Program(constraints, np.zeros(constraints.cells.size)).follow(prove, 0.0, np.inf)
-    assert len(calls) == central_path.PATIENCE + 1
+        def prove(q: Vector, y: Vector) -> tuple[float, float]:
+            nonlocal calls
+            calls += 1
+            return 0.5, 1.0 - improvement * calls
+
+        Program(constraints, np.zeros(constraints.cells.size)).follow(prove, 0.0, np.inf)
+        return calls
+
+    assert proofs(0.0) == central_path.PATIENCE + 1
+    assert proofs(1e-3) > central_path.PATIENCE + 1

@@ -8,7 +8,8 @@ tests.
 `python -m tests.mutation measure --count 100 --seed 0` draws that many of all mutants. The draw depends on each mutant
 alone, so that an edit changes only the mutants of the edited lines. At first all tests run without any change, to see
 which lines they run; then those that run the changed statement, fast ones first, or all if none is seen to run it, as
-in compiled kernels and when modules are imported. Not on Windows.
+in compiled kernels and when modules are imported. `--again FILE` tries those again that survived with the output FILE.
+One run at a time, and not on Windows.
 """
 
 import argparse
@@ -74,11 +75,11 @@ class Mutant(NamedTuple):
 
 
 class Place(NamedTuple):
-    """Where a node is: its parent, the field and the index in a list, the functions around it, and its statement."""
+    """Where a node is: its parent, the field and the number in a list, the functions around it, and its statement."""
 
     parent: ast.AST
     field: str
-    index: int | None
+    number: int | None
     inside: tuple[str, ...]
     statement: ast.stmt
 
@@ -138,13 +139,12 @@ def spliced(source: str, node: Any, new: ast.AST) -> tuple[str, str | None]:
     change = f"{before.rpartition(chr(10))[2].lstrip()}[{shown} → {text}]{after.partition(chr(10))[0].rstrip()}"
     space = chr(10) * old.count(chr(10))
     try:
-        if isinstance(node, ast.expr):
-            found, text = ast.parse(f"({old})", mode="eval").body, f"({text}{space})"
-        else:
-            found, text = ast.parse(old).body[0], text + space
+        found = ast.parse(f"({old})", mode="eval").body if isinstance(node, ast.expr) else ast.parse(old).body[0]
     except SyntaxError:
         return change, None
-    return change, before + text + after if ast.dump(found) == ast.dump(node) else None
+    if ast.dump(found) != ast.dump(node):
+        return change, None
+    return change, before + (f"({text}{space})" if isinstance(node, ast.expr) else text + space) + after
 
 
 def mutants(path: Path) -> Iterator[Mutant]:
@@ -181,6 +181,9 @@ class Chosen:
 
     def __init__(self, seconds: dict[str, float]) -> None:
         self.seconds = seconds
+
+    def pytest_sessionstart(self) -> None:
+        signal.setitimer(signal.ITIMER_PROF, TIMES * SLACK)  # of importing, which may not end either
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         found = {item.nodeid: item for item in items}
@@ -233,6 +236,18 @@ class Seconds:
 
     def pytest_sessionfinish(self) -> None:
         FOUND.write_text(json.dumps(self.found), encoding="utf-8")
+
+
+def copy_tree() -> None:
+    """Copy the package and its tests."""
+    shutil.rmtree(COPY, ignore_errors=True)
+    for part in TREE:
+        source, target = ROOT / part, COPY / part
+        target.parent.mkdir(exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copy2(source, target)
 
 
 def share_kernels(unchanged: Mapping[Path, bytes]) -> None:
@@ -308,26 +323,22 @@ def main() -> int:
         chosen = [one for one in chosen if any(line.endswith(f": {one.inside}: {one.change}") for line in survived)]
     listed = tomllib.loads(EQUIVALENT.read_text(encoding="utf-8"))["mutant"]
     equivalent = {(one["file"], one["inside"], one["change"]) for one in listed}
+    for file, inside, change in sorted(equivalent - {one.name() for one in every}):
+        if Path(file).match(files):
+            print(f"no longer a mutant, though listed in {EQUIVALENT.name}: {file}: {inside}: {change}")
 
     os.environ["NUMBA_CACHE_DIR"] = str(KERNELS)
     for library in LIBRARIES:
         import_module(library)
     WARM.mkdir(parents=True, exist_ok=True)
-    shutil.rmtree(COPY, ignore_errors=True)
-    for part in TREE:
-        source, target = ROOT / part, COPY / part
-        target.parent.mkdir(exist_ok=True)
-        if source.is_dir():
-            shutil.copytree(source, target, ignore=shutil.ignore_patterns("__pycache__"))
-        else:
-            shutil.copy2(source, target)
+    copy_tree()
     link_warm_kernels()
     tests = [*(f"tests/test_{name}.py" for name in names.split()), *documented]
     lines = without_change(tests, Lines(files))
     seconds = without_change(tests, Seconds())
     shutil.rmtree(WARM)
     KERNELS.rename(WARM)
-    unchanged = sum(os.times()[2:4])
+    before = sum(os.times()[2:4])
 
     sys.dont_write_bytecode = True  # or a mutant could be taken for another of the same size and second
     survivors = same = 0
@@ -351,7 +362,7 @@ def main() -> int:
     print(
         f"{arguments.subject}: {len(chosen) - survivors - same} killed, {same} equivalent, {survivors} survive, "
         f"of {len(chosen)} mutants (of {len(every)}, seed {arguments.seed}); "
-        f"{total:.0f} s of CPU time, {unchanged:.0f} s of them without any change"
+        f"{total:.0f} s of CPU time, {before:.0f} s of them without any change"
     )
     return 0
 

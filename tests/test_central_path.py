@@ -191,14 +191,21 @@ def test_a_path_starts_where_all_products_are_equal(
 
 
 def test_a_path_ends_if_the_bounds_do_not_improve() -> None:
-    constraints, calls = Constraints(Incentives(random_game((4, 7), 3), "ce")), []
+    constraints = Constraints(Incentives(random_game((4, 7), 3), "ce"))
 
-    def prove(q: Vector, y: Vector) -> tuple[float, float]:
-        calls.append(q)
-        return 0.0, 1.0
+    def proofs(improvement: float) -> int:
+        calls = 0
 
-    Program(constraints, np.zeros(constraints.cells.size)).follow(prove, 0.0, np.inf)
-    assert len(calls) == central_path.PATIENCE + 1
+        def prove(q: Vector, y: Vector) -> tuple[float, float]:
+            nonlocal calls
+            calls += 1
+            return 0.5, 1.0 - improvement * calls
+
+        Program(constraints, np.zeros(constraints.cells.size)).follow(prove, 0.0, np.inf)
+        return calls
+
+    assert proofs(0.0) == central_path.PATIENCE + 1
+    assert proofs(1e-3) > central_path.PATIENCE + 1
 
 
 def test_large_programs_are_not_searched(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,12 +221,11 @@ def test_large_programs_are_not_searched(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_an_optimum_by_simplex_needs_a_proof(sizes: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
     game = random_game(sizes, 4)
     expected = equilibrium.welfare_range(game, "ce")
-    found: list[float] = []
+    found: list[Solution] = []
 
     def without_multipliers(*arguments: Any, **options: Any) -> Solution:
-        solution = minimise(*arguments, **options)
-        found.append(-solution.value)
-        return replace(solution, multipliers=0 * solution.multipliers)
+        found.append(minimise(*arguments, **options))
+        return replace(found[-1], multipliers=0 * found[-1].multipliers)
 
     monkeypatch.setattr(polytope, "minimise", without_multipliers)
     assert equilibrium.welfare_range(game, "ce") == pytest.approx(expected, abs=1e-7)

@@ -360,3 +360,28 @@ def test_the_only_closed_class_is_found_from_every_state() -> None:
             assert not size or tuple(members[:size]) in closed
             sizes.add(size)
     assert {0, 1, 2, 5} <= sizes
+
+
+@pytest.mark.parametrize("states", range(1, 10))
+def test_a_product_reads_and_writes_nothing_past_the_ends(states: int) -> None:
+    random = np.random.default_rng(states)
+    strategy, matrix, result = (np.full(size + 40, np.nan) for size in (states, 7 * states, 7))
+    strategy[:states], matrix[: 7 * states] = random.random(states), random.random(7 * states)
+    times(strategy[:states], matrix[: 7 * states], result[:7])
+    expected = strategy[:states] @ matrix[: 7 * states].reshape(states, 7)
+    np.testing.assert_allclose(result[:7], expected, rtol=1e-14)
+    assert np.isnan(result[7:]).all()
+
+
+@pytest.mark.parametrize("transient", [0, 3])
+def test_factors_of_the_same_matrix_correct_any_start_without_elimination(transient: int) -> None:
+    chain, scratch = drifting(150, 1, 0.05)[0], SCRATCH.zeros(150)
+    chain[transient:, :transient] = 0
+    phi = chain / chain.sum(axis=1, keepdims=True)
+    expected, parts = fixed(phi, scratch=scratch), SCRATCH.parts(scratch, 150)
+    random = np.random.default_rng(0)
+    for _ in range(10):
+        parts.last[transient:] = random.dirichlet(np.full(150 - transient, 0.1))
+        parts.panel[:] = np.nan  # would be overwritten
+        np.testing.assert_allclose(fixed(phi, scratch=scratch), expected, rtol=1e-10)
+        assert np.isnan(parts.panel).all()

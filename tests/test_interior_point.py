@@ -19,7 +19,7 @@ from gamesim import equilibrium, games
 from gamesim.game import Game, Table
 from gamesim.measure import interior_point
 from gamesim.measure.incentives import EQUILIBRIUM_KINDS, EquilibriumKind, Incentives
-from gamesim.measure.interior_point import HalfSquares, NegativeEntropy, Sum, minimise_sum
+from gamesim.measure.interior_point import HalfSquares, NegativeEntropy, minimise_sum
 from gamesim.measure.relative_interior import _all_at_once, _one_after_another, _solved, in_integers
 from tests.seeds import seeds
 from tests.test_equilibrium import random_game
@@ -152,7 +152,9 @@ def test_the_bound_equals_the_minimum_up_to_rounding() -> None:
 
 
 @pytest.mark.parametrize("total", [NegativeEntropy(), HalfSquares(np.array([1.0] + [0.0] * 11))])
-def test_the_multipliers_satisfy_the_optimality_conditions(total: Sum, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_multipliers_satisfy_the_optimality_conditions(
+    total: NegativeEntropy | HalfSquares, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """φ'(q) + Gᵀy + Eᵀλ = w with s y = q w = 0, also where the value is hardly changed by an action profile."""
     ends = []
 
@@ -165,7 +167,8 @@ def test_the_multipliers_satisfy_the_optimality_conditions(total: Sum, monkeypat
     for seed in range(12):
         minimise_sum(Incentives(games.make("uniform", players=3, actions=[2, 3, 2], seed=seed), "ce"), total)
     for (inequalities, equations), end in ends:
-        slope = np.log(end.q) + 1 if isinstance(total, NegativeEntropy) else end.q - end.total.centre
+        held = end.total
+        slope = end.q - held.centre if isinstance(held, HalfSquares) else np.log(end.q) + 1
         assert slope + inequalities.T @ end.y + equations.T @ end.multipliers == pytest.approx(end.w, abs=1e-10)
         assert inequalities @ end.q == pytest.approx(-end.s, abs=1e-13)
         assert max((end.s * end.y).max(initial=0), (end.q * end.w).max()) <= 1e-18

@@ -242,3 +242,20 @@ def test_distances_do_not_change_if_payoffs_are_divided_by_ten() -> None:
         assert equilibrium.distance(game, joint, "ce") == pytest.approx(expected, abs=1e-12)
         polytope = equilibrium.polytope(game, "ce")
         assert (polytope.dimension, len(polytope.vertices())) == (exact.dimension, len(exact.vertices))
+
+
+@pytest.mark.parametrize("kind", EQUILIBRIUM_KINDS)
+def test_the_equilibria_at_hand_are_distributions_without_mass_outside_of_the_support(kind: EquilibriumKind) -> None:
+    reduced = 0
+    for seed in range(12):
+        game, joint, target = random_game((3, 4), seed), random_joint((3, 4), seed), random_joint((3, 4), seed + 1)
+        incentives = Incentives(game, kind)
+        interior = incentives.interior()
+        *_, mixed = found = list(total_variation._equilibria_at_hand(incentives, joint, target, np.inf))
+        for one in found:
+            assert one.min() >= 0 and one.sum() == pytest.approx(1, abs=1e-12)
+        assert (mixed.ravel()[~interior.support] == 0).all()
+        if not interior.tight.size:
+            assert incentives.gains(mixed).max() <= 1e-9
+        reduced += not interior.support.all()
+    assert reduced >= 2

@@ -197,6 +197,6 @@ def test_a_game_without_positive_welfare_has_no_price_of_anarchy() -> None:
 
 
 def test_the_rounding_error_of_a_gap_grows_with_the_payoff_range_and_the_rounds() -> None:
-    game = Table.from_payoffs([np.arange(6).reshape(2, 3) + 100, [[3, 7, -1], [3, 3, 3]]])  # ranges 5 and 8
+    game = Table.from_payoffs([[[100, 101, 102], [103, 104, 105]], [[3, 7, -1], [3, 3, 3]]])  # ranges 5 and 8
     assert gap_rounding(game, 12) == np.finfo(np.float64).eps * 8 * (12 / 4 + 5)
     assert gap_rounding(Table.from_payoffs(np.full((2, 2, 2), 7.0)), 12) == 0

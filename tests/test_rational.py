@@ -38,7 +38,7 @@ def test_numbers_are_the_fractions_that_users_mean(value: float, meant: Fraction
         ),
     ],
 )
-def test_programs_on_which_the_steepest_column_cycles_are_solved(
+def test_degenerate_programs_that_are_known_for_cycles_are_solved(
     profit: list[int], rows: list[list[int]], point: list[Fraction], value: Fraction
 ) -> None:
     assert maximise(profit, rows, [0, 0, 1]) == (point, value)

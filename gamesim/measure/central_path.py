@@ -143,7 +143,7 @@ class Program:
         after += (at.room - primal * d[:most]) @ (at.high + dual * dh)
         target = (after / (before * (at.amounts.size + most + at.y.size))) ** 3 * before
         d, dl, dh, ds, dy, level = direction(accuracy, target - d * dl, target + d[:most] * dh, target - ds * dy)
-        primal, dual = (min(1.0, SHORTER * length) for length in self._longest(d, dl, dh, ds, dy))
+        primal, dual = (SHORTER * length for length in self._longest(d, dl, dh, ds, dy))
         return Point(
             at.amounts + primal * d,
             at.room - primal * d[:most],

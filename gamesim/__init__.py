@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from gamesim.simulation import face as face
     from gamesim.simulation import simulate as simulate
 
-__version__ = "0.1.0"  # the only place: the build and the metadata of the installed package read it
+__version__ = "0.2.0.dev0"  # the only place: the build and the metadata of the installed package read it
 
 # In a checkout the folders players, games and scenarios are next to this one; in an installed package, inside it.
 if not os.path.isdir(os.path.join(os.path.dirname(__file__), "players")):

@@ -447,7 +447,7 @@ def test_stores_without_checksums_are_read_and_upgraded(
     Store(tmp_path / FILE, write=True).close()
     assert study_content(tmp_path) == expected
     assert "32 points are intact" in checked(tmp_path, capsys)[1]
-    assert (tmp_path / FILE).stat().st_size < len(kept)
+    assert (tmp_path / FILE).stat().st_size <= len(kept)  # in whole pages
 
 
 def test_points_that_share_labels_and_text_store_them_once(tmp_path: Path) -> None:

@@ -6,6 +6,7 @@ An event is on disk when `append` returns, so that whatever was acknowledged sur
 import json
 import sqlite3
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -26,24 +27,27 @@ class Log:
     def __init__(self, path: Path) -> None:
         self.path = path
         new = not path.exists()
-        try:
-            self._file = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=1)
-            self._file.execute("PRAGMA locking_mode = EXCLUSIVE")
-            self._file.execute("PRAGMA journal_mode = WAL")
-            self._file.execute("PRAGMA synchronous = FULL")
-            self._file.execute("BEGIN EXCLUSIVE")
-            if new:
-                self._file.execute(f"PRAGMA application_id = {APPLICATION}")
-                self._file.execute(f"PRAGMA user_version = {FORMAT}")
-                self._file.execute("CREATE TABLE events (id INTEGER PRIMARY KEY, event TEXT NOT NULL) STRICT")
-            self._file.execute("COMMIT")
-            if self._number("application_id") != APPLICATION or self._number("user_version") != FORMAT:
-                raise InputError(f"{path} is not the log of a room; choose another file")
-        except sqlite3.OperationalError as error:
-            what = "it is open in another server" if "locked" in str(error) else str(error)
-            raise InputError(f"{path} cannot be opened: {what}") from None
-        except sqlite3.DatabaseError:
-            raise InputError(f"{path} is not the log of a room; choose another file") from None
+        with ExitStack() as undo:
+            try:
+                self._file = sqlite3.connect(path, isolation_level=None, check_same_thread=False, timeout=1)
+                undo.callback(self._file.close)
+                self._file.execute("PRAGMA locking_mode = EXCLUSIVE")
+                self._file.execute("PRAGMA journal_mode = WAL")
+                self._file.execute("PRAGMA synchronous = FULL")
+                self._file.execute("BEGIN EXCLUSIVE")
+                if new:
+                    self._file.execute(f"PRAGMA application_id = {APPLICATION}")
+                    self._file.execute(f"PRAGMA user_version = {FORMAT}")
+                    self._file.execute("CREATE TABLE events (id INTEGER PRIMARY KEY, event TEXT NOT NULL) STRICT")
+                self._file.execute("COMMIT")
+                if self._number("application_id") != APPLICATION or self._number("user_version") != FORMAT:
+                    raise InputError(f"{path} is not the log of a room; choose another file")
+            except sqlite3.OperationalError as error:
+                what = "it is open in another server" if "locked" in str(error) else str(error)
+                raise InputError(f"{path} cannot be opened: {what}") from None
+            except sqlite3.DatabaseError:
+                raise InputError(f"{path} is not the log of a room; choose another file") from None
+            undo.pop_all()
 
     def _number(self, pragma: str) -> int:
         return int(self._file.execute(f"PRAGMA {pragma}").fetchone()[0])

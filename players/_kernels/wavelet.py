@@ -37,7 +37,7 @@ from gamesim.players._kernels.scalar import (
 NO_ENTRY = 1e-14  # improper entries up to this size count as 0
 NO_LOSS = 1e-13  # centred losses up to this size count as 0
 RUN = 8  # columns restored together: one cache line
-FLAT = 512  # about this many scalar learners advance together: fewer would not fill the vectorised loops
+FLAT = 8192  # about this many scalar learners advance together: their gradients fit into a fast cache
 
 
 class Settings(NamedTuple):

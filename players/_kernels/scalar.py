@@ -273,10 +273,13 @@ def advance_optimistic(
             different = _predict_hinted_within(row, first, end, roots, guard, follow, beyond, wide)
             count += different
             listed &= not different
+            rest = whole if wide else end
+            _predict_rest(row, whole, rest, roots, guard, follow)
+            count, listed = count + rest - whole, listed and rest == whole
         if wide or not several:
             for j in range(first, end):
                 step = gradients[j] * (1 / LIPSCHITZ)
-                far = _room(SERIES, abs(totals[j]) + abs(step), times[j]) < 0
+                far = j >= whole or _room(SERIES, abs(totals[j]) + abs(step), times[j]) < 0
                 if far if several else (step != 0) | (shifts[j] != 0):
                     scale = scales[j]
                     plain, hinted = predict(scale, times[j], totals[j]), predict(scale, times[j], totals[j] - step)
@@ -358,14 +361,26 @@ def _predict_row(totals: Vector, roots: Vector, predictions: Vector, scales: Vec
 
 
 @inlined
+def _predict_rest(row: tuple[Vector, ...], whole: int, end: int, roots: Vector, guard: float, follow: float) -> None:
+    """Predict the last n % 8 of a row with hints."""
+    gradients, times, totals, shifts, spent, _, predictions, scales = row
+    for j in range(whole, end):
+        root, step = roots[j], gradients[j] * (1 / LIPSCHITZ)
+        unit = scales[j] * root
+        plain = _half_difference(totals[j], root, SHORT_COEFFICIENTS)
+        hinted = _half_difference(totals[j] - step, root, SHORT_COEFFICIENTS)
+        shift = _guarded(unit * (hinted - plain), guard * (times[j] + 1) * unit - spent[j])
+        shifts[j], predictions[j] = shift, multiply_and_add(unit, plain, follow * shift)
+
+
+@inlined
 def _predict_hinted(
     row: tuple[Vector, ...], first: int, end: int, roots: Vector, guard: float, follow: float, coefficients: Vector
 ) -> bool:
-    """Predict part of a row with hints, like `_predict_row`."""
+    """Predict part of a row with hints, like `_predict_row`, except the last n % 8."""
     gradients, times, totals, shifts, spent, _, predictions, scales = row
-    whole = end & ~7
     changed = 0
-    for j in range(first, whole, 8):
+    for j in range(first, end & ~7, 8):
         root, step, total = take(roots, j), take(gradients, j) * (1 / LIPSCHITZ), take(totals, j)
         unit = take(scales, j) * root
         plain = _half_difference(total, root, coefficients)
@@ -375,15 +390,6 @@ def _predict_hinted(
         changed |= count_of(prediction != take(predictions, j))
         put(shifts, j, shift)
         put(predictions, j, prediction)
-    for j in range(whole, end):
-        root, step, total = roots[j], gradients[j] * (1 / LIPSCHITZ), totals[j]
-        unit = scales[j] * root
-        plain = _half_difference(total, root, coefficients)
-        hinted = _half_difference(total - step, root, coefficients)
-        shift = _guarded(unit * (hinted - plain), (times[j] + 1.0) * guard * unit - spent[j])
-        prediction = multiply_and_add(unit, plain, follow * shift)
-        changed |= prediction != predictions[j]
-        shifts[j], predictions[j] = shift, prediction
     return changed != 0
 
 

@@ -271,11 +271,9 @@ def advance_optimistic(
         several = SEVERAL * moved > end - first
         if several:
             different = _predict_hinted_within(row, first, end, roots, guard, follow, beyond, wide)
-            count += different
-            listed &= not different
             rest = whole if wide else end
             _predict_rest(row, whole, rest, roots, guard, follow)
-            count, listed = count + rest - whole, listed and rest == whole
+            count, listed = count + different + rest - whole, listed and not different and rest == whole
         if wide or not several:
             for j in range(first, end):
                 step = gradients[j] * (1 / LIPSCHITZ)

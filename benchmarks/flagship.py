@@ -37,8 +37,8 @@ from results import Ratio, store
 from gamesim import players
 from gamesim.engine.compiled import LEARNER_KERNEL, Vector, address, call_learner
 from gamesim.game import Table
-from gamesim.players._kernels.reduction import reduction, settle
-from gamesim.players._kernels.wavelet import learn, load, restore_improper, settings_view
+from gamesim.players._kernels.reduction import reduction
+from gamesim.players._kernels.wavelet import learn, load, restore_improper, settings_view, settle
 from gamesim.simulation import Simulation
 from gamesim.study.statistics import Mean, mean
 
@@ -91,7 +91,7 @@ def staged(settings: Vector, states: Any, tables: Any, rounds: int, spent: Any) 
             after = cycles()
             spent[0] += after - at
             if moved:
-                at, moved = after, restore_improper(own, default, parts.matrix, size)
+                at, moved = after, restore_improper(own, size)
                 after = cycles()
                 spent[1] += after - at
             if moved:

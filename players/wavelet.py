@@ -11,7 +11,7 @@ from gamesim.errors import InputError
 from gamesim.learner import Guarantee, Learner
 from gamesim.players._kernels.haar import forward, interval
 from gamesim.players._kernels.profile_bounds import aggregated, certified, declared, scales_of
-from gamesim.players._kernels.reduction import REDUCTION, first_reduction
+from gamesim.players._kernels.reduction import REDUCTION, Reduction, first_reduction
 from gamesim.players._kernels.relabelling import owners, shares, spread_evenly, spread_to_self
 from gamesim.players._kernels.scalar import BLOCKS, CONTINUOUS, FULL, LIPSCHITZ, OPTIMISTIC, regret_bound
 from gamesim.players._kernels.wavelet import (
@@ -160,10 +160,32 @@ class Wavelet(Learner):
     def dimensions(self, actions: int) -> tuple[int, ...]:  # noqa: D102
         return (self._owners(actions).size,)
 
+    def parts(self, state: Vector, actions: int) -> Reduction:
+        """Return the named parts of a state.
+
+        Parameters
+        ----------
+        state : ndarray of float
+            A state of this learner.
+        actions : int
+            The number of actions.
+
+        Returns
+        -------
+        namedtuple
+            The parts, as views that can be written to. Only φ, the `matrix`, is a copy: it is computed here, because a
+            round most often needs no more than the improper matrix.
+        """
+        found, own = super().parts(state, actions), self.own_parts(state, actions)
+        size, some = found.strategy.size, own.sums > 0
+        shares = np.maximum(own.improper.reshape(size, size), 0) / np.where(some, own.sums, 1)[:, np.newaxis]
+        matrix = np.where(some[:, np.newaxis], shares, found.default)
+        return Reduction(*found)._replace(matrix=matrix.ravel())
+
     def own_parts(self, state: Vector, actions: int) -> Own:
         """Return the named parts of the matrix learner's state."""
         size = self.dimensions(actions)[0]
-        return OWN.parts(self.parts(state, actions).own, size, size.bit_length(), rows_together(size))
+        return OWN.parts(REDUCTION.parts(state, size).own, size, size.bit_length(), rows_together(size))
 
     def certificate(self, state: Vector, phi: ArrayLike, exact: bool = False) -> float:
         """Return the bound on the regret against φ that the gradients so far certify.

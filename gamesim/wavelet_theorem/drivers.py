@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from gamesim.engine.compiled import LEARNER_KERNEL, Integers, Vector, address, call_learner, kernel, part
 from gamesim.learner import Learner
 from gamesim.players._kernels.reduction import MatrixLearner, reduction
+from gamesim.players._kernels.wavelet import own_view, project
 from gamesim.players.wavelet import Wavelet
 
 CHUNK = 2**20  # random numbers per batch
@@ -92,13 +93,15 @@ def run_alone(
     contexts: Vector,
     points: Vector,
     owner: Integers,
+    improper: bool,
     suffered: Vector,
     expected: Vector,
 ) -> None:
     """Play a chunk of rounds with given contexts; add the sampled and the mean loss of row i of φ to entry i.
 
     `owner` gives the action of each row and column of φ; it is empty for a learner without a matrix, which ignores
-    contexts. After the d losses by context, `suffered` and `expected` hold Σ e_i ⊗ l and its mean.
+    contexts. With `improper`, φ is projected first. After the d losses by context, `suffered` and `expected` hold
+    Σ e_i ⊗ l and its mean.
     """
     d = strategy.size
     for t in range(contexts.size):
@@ -114,6 +117,9 @@ def run_alone(
                 own[k] = owner[k] == i
                 at = k if owner[k] == i else at
             row = part(parts.matrix, at * d, at * d + d)
+            if improper:
+                wavelet = own_view(parts.own, d)
+                project(part(wavelet.improper, at * d, at * d + d), wavelet.sums[at], parts.default, row)
             for k in range(d):
                 strategy[owner[k]] = row[k]
         for j in range(d):
@@ -164,12 +170,12 @@ def play_alone(player: Learner, means: Matrix, rounds: int, seed: list[int]) -> 
     """Run a matrix learner alone, with uniform contexts, which a learner without a matrix ignores."""
     d = len(means)
     learner, play, observe = _start(player, d, rounds)
-    owner = _owner(player, d)
-    suffered, expected = np.zeros(d + d * d), np.zeros(d + d * d)
+    owner, improper = _owner(player, d), isinstance(player, Wavelet)
+    losses = suffered, expected = np.zeros(d + d * d), np.zeros(d + d * d)
     strategy, loss = np.zeros(d), np.zeros(d)
     for contexts, points in _chunks(d, rounds, seed):
         run_alone(
-            play, observe, *learner, strategy, loss, means.ravel(), contexts, points, owner, suffered, expected
+            play, observe, *learner, strategy, loss, means.ravel(), contexts, points, owner, improper, *losses
         )  # fmt: skip
     own = float(suffered[:d].sum()), float(expected[:d].sum())
     return Played(suffered[d:].reshape(d, d), expected[d:].reshape(d, d), own, learner[1])

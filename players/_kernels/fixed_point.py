@@ -95,14 +95,128 @@ def fixed_point(matrix: Vector, default: Vector, strategy: Vector, scratch: Vect
     strategy then depend on the earlier matrices that used the same scratch.
     """
     n = strategy.size
+    sums = part(_view(scratch, n).work, 2 * n, 3 * n)
+    fill(sums, 1.0)
+    if not approach(matrix, sums, default, strategy, scratch):
+        solve(matrix, default, strategy, scratch)
+
+
+@kernel
+def approach(rows: Vector, sums: Vector, default: Vector, strategy: Vector, scratch: Vector) -> bool:
+    """Write the fixed point if a few steps p ← pφ reach it, and return whether they do.
+
+    Row i of φ is the positive part of row i of `rows`, divided by the sum of this part, `sums[i]`; or the default, if
+    the sum is 0.
+    """
+    n = strategy.size
+    parts = _view(scratch, n)
+    if n <= FEW:
+        return False
+    first = _state(parts.start[0], n)
+    common = int(np.argmax(_row(rows, sums, default, first)))  # `first` itself may have left the class
+    if _least_in_column(rows, sums, default, common) < SURE:
+        return False
+    if not _iterate(rows, sums, default, common, parts.last, strategy, parts.work, parts.members):
+        return False
+    parts.start[0] = np.argmax(strategy)
+    copy(parts.last, strategy)
+    return True
+
+
+@inlined
+def _row(rows: Vector, sums: Vector, default: Vector, i: int) -> Vector:
+    """Return row i, or the default if the row has no positive entry: the positive part of both is a multiple of φ's."""
+    row: Vector = (
+        part(rows, i * default.size, (i + 1) * default.size) if sums[i] > 0 else part(default, 0, default.size)
+    )
+    return row
+
+
+@inlined
+def _least_in_column(rows: Vector, sums: Vector, default: Vector, state: int) -> float:
+    """Return the least probability with which a state leads to this one."""
+    n = default.size
+    least = 1.0
+    for i in range(n):
+        least = min(least, max(rows[i * n + state], 0.0) / sums[i] if sums[i] > 0 else default[state])
+        if least < SURE:
+            break
+    return least
+
+
+@kernel
+def _iterate(
+    rows: Vector, sums: Vector, default: Vector, state: int, last: Vector, strategy: Vector, work: Vector, used: Vector
+) -> bool:
+    """Iterate p ← pφ from the part of the last fixed point on the successors of a state of the closed class.
+
+    Return whether the residual became negligible.
+    """
+    vectorise_widely()
+    n = strategy.size
+    following, weights, inverses = part(work, 0, n), part(work, n, 2 * n), part(work, 2 * n, 3 * n)
+    empty = 0
+    for i in range(n):
+        empty += sums[i] == 0
+        inverses[i] = 1 / sums[i] if sums[i] > 0 else 0.0
+    successors = _row(rows, sums, default, state)
+    for j in range(n):
+        strategy[j] = last[j] if successors[j] > 0 else 0.0
+    if not sum_of(strategy) > 0:
+        for j in range(n):
+            strategy[j] = max(successors[j], 0.0)
+    _normalise(strategy)
+    before = np.inf
+    while True:
+        remaining = 0.0  # what is passed on by rows that are the default
+        for i in range(n if empty > 0 else 0):
+            remaining += strategy[i] if inverses[i] == 0 else 0.0
+        for i in range(n):
+            weights[i] = strategy[i] * inverses[i]
+            following[i] = remaining * default[i]
+        _add_rows(weights, rows, following, used)
+        for j in range(n):
+            change = following[j] - strategy[j]
+            strategy[j] = following[j]
+            following[j] = abs(change)
+        residual = sum_of(following)  # of the strategy before this step: that of the next is smaller
+        if residual <= RESIDUAL or (residual <= TOLERABLE and residual * residual <= RESIDUAL * before):
+            _normalise(strategy)
+            return True
+        if not residual < FAST * before:
+            return False
+        before = residual
+
+
+@inlined
+def _add_rows(weights: Vector, rows: Vector, result: Vector, used: Vector) -> None:
+    """Add the positive parts of rows times their weights, four rows at a time; `used` is scratch."""
+    n = result.size
+    count = 0
+    for i in range(n):
+        used[count] = i
+        count += weights[i] > 0
+    for k in range(0, count & ~3, 4):
+        g, h, i, j = int(used[k]), int(used[k + 1]), int(used[k + 2]), int(used[k + 3])
+        first, second = part(rows, g * n, g * n + n), part(rows, h * n, h * n + n)
+        third, fourth = part(rows, i * n, i * n + n), part(rows, j * n, j * n + n)
+        a, b, c, d = weights[g], weights[h], weights[i], weights[j]
+        for at in range(n):
+            added = multiply_add(c, max(third[at], 0.0), multiply_add(d, max(fourth[at], 0.0), result[at]))
+            result[at] = multiply_add(a, max(first[at], 0.0), multiply_add(b, max(second[at], 0.0), added))
+    for k in range(count & ~3, count):
+        i = int(used[k])
+        weight, row = weights[i], part(rows, i * n, i * n + n)
+        for at in range(n):
+            result[at] = multiply_add(weight, max(row[at], 0.0), result[at])
+
+
+@kernel
+def solve(matrix: Vector, default: Vector, strategy: Vector, scratch: Vector) -> None:
+    """Write the fixed point of a row-stochastic matrix by elimination or refinement."""
+    n = strategy.size
     factored, stays, start, last, exits, members, work, factors, panel = _view(scratch, n)
     first = _state(start[0], n)
-    common = int(np.argmax(part(matrix, first * n, first * n + n)))  # `first` itself may have left the class
-    easy = n > FEW and _least_in_column(matrix, common, n) >= SURE
-    if easy and _iterate(matrix, common, last, strategy, work, members):
-        start[0] = np.argmax(strategy)
-        copy(last, strategy)
-        return
     size = _closed_class(matrix, first, members, work)
     mass, weights, spare = part(work, 0, n), part(work, n, 2 * n), part(work, 2 * n, 3 * n)
     if size > 0 and (size <= DIRECT or size**3 <= STEP * n * n):
@@ -133,71 +247,6 @@ def fixed_point(matrix: Vector, default: Vector, strategy: Vector, scratch: Vect
             first = int(members[a])
     start[0] = first
     copy(last, strategy)
-
-
-@inlined
-def _least_in_column(matrix: Vector, state: int, n: int) -> float:
-    """Return the least probability with which a state leads to this one."""
-    least = 1.0
-    for i in range(n):
-        least = min(least, matrix[i * n + state])
-        if least < SURE:
-            break
-    return least
-
-
-@kernel
-def _iterate(matrix: Vector, state: int, last: Vector, strategy: Vector, work: Vector, rows: Vector) -> bool:
-    """Iterate p ← pφ from the part of the last fixed point on the successors of a state of the closed class.
-
-    Return whether the residual became negligible.
-    """
-    vectorise_widely()
-    n = strategy.size
-    following, successors = part(work, 0, n), part(matrix, state * n, state * n + n)
-    for j in range(n):
-        strategy[j] = last[j] if successors[j] > 0 else 0.0
-    if not sum_of(strategy) > 0:
-        copy(strategy, successors)
-    _normalise(strategy)
-    before = np.inf
-    while True:
-        _times_supported(strategy, matrix, following, rows)
-        for j in range(n):
-            change = following[j] - strategy[j]
-            strategy[j] = following[j]
-            following[j] = abs(change)
-        residual = sum_of(following)  # of the strategy before this step: that of the next is smaller
-        if residual <= RESIDUAL or (residual <= TOLERABLE and residual * residual <= RESIDUAL * before):
-            _normalise(strategy)
-            return True
-        if not residual < FAST * before:
-            return False
-        before = residual
-
-
-@inlined
-def _times_supported(strategy: Vector, matrix: Vector, result: Vector, rows: Vector) -> None:
-    """Write strategy · matrix, four rows with mass at a time; their numbers are written into `rows`."""
-    n = result.size
-    count = 0
-    for i in range(n):
-        rows[count] = i
-        count += strategy[i] > 0
-    fill(result, 0.0)
-    for k in range(0, count & ~3, 4):
-        g, h, i, j = int(rows[k]), int(rows[k + 1]), int(rows[k + 2]), int(rows[k + 3])
-        first, second = part(matrix, g * n, g * n + n), part(matrix, h * n, h * n + n)
-        third, fourth = part(matrix, i * n, i * n + n), part(matrix, j * n, j * n + n)
-        a, b, c, d = strategy[g], strategy[h], strategy[i], strategy[j]
-        for at in range(n):
-            added = multiply_add(c, third[at], multiply_add(d, fourth[at], result[at]))
-            result[at] = multiply_add(a, first[at], multiply_add(b, second[at], added))
-    for k in range(count & ~3, count):
-        i = int(rows[k])
-        weight, row = strategy[i], part(matrix, i * n, i * n + n)
-        for at in range(n):
-            result[at] += weight * row[at]
 
 
 @kernel

@@ -12,7 +12,7 @@ at any time, they stay in the fastest cache, and a learner need not store a matr
 """
 
 from gamesim.engine.compiled import Vector, inlined, kernel, part
-from gamesim.players._kernels.numeric import add_and_subtract
+from gamesim.players._kernels.numeric import add, add_and_subtract, copy, subtract
 
 
 def interval(number: int, size: int) -> range:
@@ -63,13 +63,11 @@ def restore(coefficients: Vector, size: int, i: int, begin: int, pending: Vector
     of `pending` if the size is 1. The rows begin ... i-1 must have been restored before. The terms are always added
     from the longest interval to the shortest, so the result does not depend on `begin`, bit for bit.
     """
-    width = end - column
     if i == begin:
         level = level_of(0, size)
         above = part(pending, level * size + column, level * size + end)
         constant = part(coefficients, column, end)
-        for j in range(width):  # from 0: otherwise the index could be negative, and the loop is not vectorised
-            above[j] = constant[j]
+        copy(above, constant)
     else:
         level = level_of(i, size) + 1
     while level > 1:
@@ -79,11 +77,9 @@ def restore(coefficients: Vector, size: int, i: int, begin: int, pending: Vector
         below = part(pending, level * size + column, level * size + end)
         detail = part(coefficients, middle * size + column, middle * size + end)
         if (i >> level) & 1:
-            for j in range(width):
-                below[j] = above[j] - detail[j]
+            subtract(above, detail, below)
         else:
-            for j in range(width):
-                below[j] = above[j] + detail[j]
+            add(above, detail, below)
     if size == 1:
         return 0.0
     return -1.0 if i & 1 else 1.0

@@ -1,12 +1,21 @@
 """Loops over a vector, written so that the compiler can vectorise them."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
 from gamesim.engine.compiled import VECTOR, Vector, cgutils, inlined, instruction, ir, multiply_add, types
+from gamesim.players._kernels.eights import (
+    Number,
+    eight,
+    multiply_and_add,
+    put,
+    rounded_reciprocal_root,
+    sum_of_eight,
+    take,
+)
 
 EIGHT: Any = ir.VectorType(ir.DoubleType(), 8)  # of numbers, in generated code
 LEAST_EXPONENT = -690.0  # below, later products could be subnormal, hence slow
@@ -54,14 +63,14 @@ def exponential(x: float) -> float:
 
 
 @inlined
-def reciprocal_root(x: float) -> float:
+def reciprocal_root(x: Number) -> Number:
     """Return 1 / √x: a guess in single precision, corrected once, with an error of the third order.
 
     A root and a division in double precision take twice as long, and nothing else shortens a loop that needs both.
     """
-    guess = np.float64(np.float32(1) / np.sqrt(np.float32(x)))
-    error = multiply_add(-x * guess, guess, 1.0)
-    return float(multiply_add(guess * error, multiply_add(error, 0.375, 0.5), guess))
+    guess = rounded_reciprocal_root(x)
+    error = multiply_and_add(-x * guess, guess, 1.0)
+    return multiply_and_add(guess * error, multiply_and_add(error, 0.375, 0.5), guess)
 
 
 @inlined
@@ -144,6 +153,24 @@ def add_and_subtract(first: Vector, second: Vector) -> None:
         second[j] = difference
 
 
+@inlined
+def add(first: Vector, second: Vector, result: Vector) -> None:
+    """Write the sum of two vectors."""
+    for j in range(0, result.size & ~7, 8):
+        put(result, j, take(first, j) + take(second, j))
+    for j in range(result.size & ~7, result.size):
+        result[j] = first[j] + second[j]
+
+
+@inlined
+def subtract(first: Vector, second: Vector, result: Vector) -> None:
+    """Write the difference of two vectors."""
+    for j in range(0, result.size & ~7, 8):
+        put(result, j, take(first, j) - take(second, j))
+    for j in range(result.size & ~7, result.size):
+        result[j] = first[j] - second[j]
+
+
 @instruction
 def reaches(typing: Any, numbers: Any, first: Any, limit: Any) -> Any:
     """Return whether one of the sixteen numbers from `first` on is at least `limit`."""
@@ -160,60 +187,58 @@ def reaches(typing: Any, numbers: Any, first: Any, limit: Any) -> Any:
     return types.boolean(VECTOR, types.int64, types.float64), generate
 
 
-def _in_lanes(weighted: bool) -> Callable[[Vector, Vector], float]:
-    """Return a function for the sum of the positive numbers, or of these times their weights, except the last n % 16.
+@instruction
+def _products(typing: Any, numbers: Any, weights: Any) -> Any:
+    """Return the sum of the positive numbers times their weights, except the last n % 16, with sixteen accumulators."""
 
-    Its sixteen accumulators are two vectors.
-    """
+    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        whole = ir.IntType(64)
+        arrays = [context.make_array(VECTOR)(context, builder, one) for one in given]
+        slots, zero = [cgutils.alloca_once(builder, EIGHT) for _ in range(2)], ir.Constant(EIGHT, [0.0] * 8)
+        for slot in slots:
+            builder.store(zero, slot)
+        end, step = builder.and_(arrays[0].nitems, whole(~15)), whole(16)
+        with cgutils.for_range_slice(builder, whole(0), end, step, whole) as (at, _):
+            for k, slot in enumerate(slots):
+                places = [builder.gep(array.data, [builder.add(at, whole(8 * k))]) for array in arrays]
+                loaded = [builder.load(builder.bitcast(place, EIGHT.as_pointer()), align=8) for place in places]
+                term = builder.select(builder.fcmp_ordered(">", loaded[0], zero), loaded[0], zero)
+                builder.store(builder.fadd(builder.load(slot), builder.fmul(term, loaded[1])), slot)
+        both = builder.fadd(*[builder.load(slot) for slot in slots])
+        parts = [builder.extract_element(both, ir.IntType(32)(k)) for k in range(8)]
+        while len(parts) > 1:
+            half = len(parts) // 2
+            parts = [builder.fadd(one, two) for one, two in zip(parts[:half], parts[half:], strict=True)]
+        return parts[0]
 
-    @instruction
-    def sums(typing: Any, numbers: Any, weights: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-            whole = ir.IntType(64)
-            arrays = [context.make_array(VECTOR)(context, builder, one) for one in given]
-            slots, zero = [cgutils.alloca_once(builder, EIGHT) for _ in range(2)], ir.Constant(EIGHT, [0.0] * 8)
-            for slot in slots:
-                builder.store(zero, slot)
-            end, step = builder.and_(arrays[0].nitems, whole(~15)), whole(16)
-            with cgutils.for_range_slice(builder, whole(0), end, step, whole) as (at, _):
-                for k, slot in enumerate(slots):
-                    places = [builder.gep(array.data, [builder.add(at, whole(8 * k))]) for array in arrays]
-                    loaded = [builder.load(builder.bitcast(place, EIGHT.as_pointer()), align=8) for place in places]
-                    term = builder.select(builder.fcmp_ordered(">", loaded[0], zero), loaded[0], zero)
-                    term = builder.fmul(term, loaded[1]) if weighted else term
-                    builder.store(builder.fadd(builder.load(slot), term), slot)
-            both = builder.fadd(*[builder.load(slot) for slot in slots])
-            parts = [builder.extract_element(both, ir.IntType(32)(k)) for k in range(8)]
-            while len(parts) > 1:
-                half = len(parts) // 2
-                parts = [builder.fadd(one, two) for one, two in zip(parts[:half], parts[half:], strict=True)]
-            return parts[0]
-
-        return types.float64(VECTOR, VECTOR), generate
-
-    return sums
-
-
-_positive = _in_lanes(weighted=False)
-_weighted = _in_lanes(weighted=True)
+    return types.float64(VECTOR, VECTOR), generate
 
 
 @inlined
 def sum_of_positive(numbers: Vector) -> float:
     """Return the sum of the positive numbers."""
-    total = _positive(numbers, numbers)
-    for i in range(numbers.size & ~15, numbers.size):
-        total += max(numbers[i], 0.0)
-    return total
+    sums = eight(0.0)
+    for j in range(0, numbers.size & ~7, 8):
+        sums = sums + max(take(numbers, j), 0.0)
+    return add_rest(sums, numbers)
+
+
+@inlined
+def add_rest(sums: Number, numbers: Vector) -> float:
+    """Return the sum of eight sums, and of the positive ones among the last n % 8 numbers."""
+    total = sum_of_eight(sums)
+    for j in range(numbers.size & ~7, numbers.size):
+        total += max(numbers[j], 0.0)
+    return float(total)
 
 
 @inlined
 def product_with_positive(numbers: Vector, weights: Vector) -> float:
     """Return the sum of the positive numbers, each times its weight."""
-    total = _weighted(numbers, weights)
-    for i in range(numbers.size & ~15, numbers.size):
-        total += max(numbers[i], 0.0) * weights[i]
-    return total
+    total = _products(numbers, weights)
+    for j in range(numbers.size & ~15, numbers.size):
+        total += max(numbers[j], 0.0) * weights[j]
+    return float(total)
 
 
 @inlined

@@ -30,7 +30,7 @@ class Reduction(NamedTuple):
     settled: Vector  # 1 if φ and its fixed point are those of the current round
     strategy: Vector  # the fixed point
     default: Vector  # selects one of the fixed points of a reducible φ
-    matrix: Vector  # φ, row by row
+    matrix: Vector  # φ, row by row; the wavelet learner writes it only if its fixed point needs it
     scratch: Vector
     own: Vector
 

@@ -25,7 +25,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import erfi
 
-from gamesim.engine.compiled import Vector, inlined, kernel, multiply_add
+from gamesim.engine.compiled import Vector, inlined, kernel, part, prefetch
+from gamesim.players._kernels.eights import Number, count_of, eight, multiply_and_add, put, some, take
 from gamesim.players._kernels.numeric import reaches, reciprocal_root
 
 LIPSCHITZ = 2.0  # G: gradients lie in [-G, G]
@@ -34,6 +35,8 @@ BLOCKS, CONTINUOUS, OPTIMISTIC = 0, 1, 2  # numeric codes of the clocks, for the
 SERIES = 2.8**2  # the range of the series, z² ≤ SERIES
 SHORT = 1.5  # the range of a short series, in which almost all z² lie,
 SHORTEST = 0.6  # and that of an even shorter one, in which most do: z² starts at ½
+CHUNK = 64  # features advance together: their numbers stay in the fastest cache
+AHEAD = 256  # features: so far ahead their numbers are loaded into it
 SEVERAL = 16  # vectorised, about this many predictions take as long as one
 LARGEST = 650.0  # exp of this is 2e282; for larger z², predictions are capped
 LARGEST_POTENTIAL = exp(LARGEST) / (2 * LARGEST)  # 2 z Dawson(z) - 1 = 1 / (2 z²) + ...
@@ -84,7 +87,7 @@ def potential(square: float) -> float:
 
 
 @inlined
-def _half_difference(total: float, root: float, coefficients: Vector) -> float:
+def _half_difference(total: Number, root: Number, coefficients: Vector) -> Number:
     """Return ½[V(n, S+1) - V(n, S-1)] √n / ε for S = `total` and 1/√n = `root`.
 
     With P the series of the potential, u = (S+1)² / (2n) and v = (S-1)² / (2n), this is S (P(u) - P(v)) / (u - v). The
@@ -92,15 +95,15 @@ def _half_difference(total: float, root: float, coefficients: Vector) -> float:
     h_(m+1) = (u + v) h_m - u v h_(m-1), so Clenshaw's algorithm adds them up, without cancellation and with no root.
     """
     square, inverse = total * total, root * root
-    both = multiply_add(square, inverse, inverse)  # u + v
-    half = 0.5 * multiply_add(square, inverse, -inverse)
+    both = multiply_and_add(square, inverse, inverse)  # u + v
+    half = 0.5 * multiply_and_add(square, inverse, -inverse)
     product = half * half  # u v
     last = coefficients.size - 1
-    before = coefficients[last]
-    value = multiply_add(both, before, coefficients[last - 1])
-    for m in range(last - 2, -1, -1):
-        before, value = value, multiply_add(both, value, multiply_add(-product, before, coefficients[m]))
-    return float(total * value)
+    before = multiply_and_add(both, coefficients[last], coefficients[last - 1])
+    value = multiply_and_add(both, before, multiply_and_add(-product, coefficients[last], coefficients[last - 2]))
+    for m in range(last - 3, -1, -1):
+        before, value = value, multiply_and_add(both, value, multiply_and_add(-product, before, coefficients[m]))
+    return total * value
 
 
 @kernel
@@ -171,35 +174,48 @@ def advance_continuous(
     """Advance a row of scalar learners by the continuous clock.
 
     Return how many predictions changed, and whether their numbers are in `changed`. `roots` is scratch, which splits
-    the work into two loops: one waits for roots, and the other has many operations.
+    the work into two loops: one waits for roots and memory, and the other has many operations.
     """
-    moved = beyond = 0
-    for j in range(gradients.size):
-        step = gradients[j] / LIPSCHITZ
-        time, total = times[j] + abs(step), totals[j] - step  # not read again after they are stored
-        times[j], totals[j], roots[j] = time, total, reciprocal_root(time + 1)
-        moved += step != 0
-        beyond |= _negative_beyond(SHORTEST, abs(total), time)
-    wide = 0
-    if beyond < 0:
-        for j in range(gradients.size):
-            wide += _reaches(SHORT, abs(totals[j]), times[j])
-    several = SEVERAL * moved > gradients.size
-    count = 0
-    if several and beyond >= 0:
-        count += _predict_row(totals, roots, predictions, scales, SHORTEST_COEFFICIENTS)
-    elif several and wide == 0:
-        count += _predict_row(totals, roots, predictions, scales, SHORT_COEFFICIENTS)
-    elif several:
-        count += _predict_row(totals, roots, predictions, scales, COEFFICIENTS)
-    if moved > 0 and (wide > 0 or not several):  # one by one if few moved, or beyond the range of the series
-        for j in range(gradients.size):
-            if _reaches(SERIES, abs(totals[j]), times[j]) if several else gradients[j] != 0:
-                predictions[j] = predict(scales[j], times[j], totals[j])
-                if not several:
-                    changed[count] = j
-                count += 1
-    return count, not several
+    count, listed = 0, True
+    for first in range(0, gradients.size, CHUNK):
+        end = min(first + CHUNK, gradients.size)
+        whole = end & ~7
+        moved, least, last = 0, eight(0.0), 0.0
+        for j in range(first, whole, 8):
+            prefetch(times, j + AHEAD)
+            prefetch(totals, j + AHEAD)
+            prefetch(predictions, j + AHEAD)
+            step = take(gradients, j) * (1 / LIPSCHITZ)
+            time, total = take(times, j) + abs(step), take(totals, j) - step
+            put(times, j, time)
+            put(totals, j, total)
+            put(roots, j, reciprocal_root(time + 1.0))
+            moved += count_of(step != 0.0)
+            least = min(least, _room(SHORTEST, abs(total), time))
+        for j in range(whole, end):
+            step = gradients[j] * (1 / LIPSCHITZ)
+            time, total = times[j] + abs(step), totals[j] - step
+            times[j], totals[j], roots[j] = time, total, reciprocal_root(time + 1.0)
+            moved += step != 0.0
+            last = min(last, _room(SHORTEST, abs(total), time))
+        if moved == 0:
+            continue
+        beyond = some(least < 0.0) or last < 0.0
+        wide = beyond and _are_wide(part(totals, first, end), part(gradients, first, end), part(times, first, end), 0.0)
+        several = SEVERAL * moved > end - first
+        if several:
+            row = (part(totals, first, end), part(roots, first, end), part(predictions, first, end))
+            different = _predict_within(row, part(scales, first, end), beyond, wide)
+            count += different
+            listed &= not different
+        if wide or not several:  # one by one if few moved, or beyond the range of the series
+            for j in range(first, end):
+                if _room(SERIES, abs(totals[j]), times[j]) < 0 if several else gradients[j] != 0:
+                    predictions[j] = predict(scales[j], times[j], totals[j])
+                    if listed:
+                        changed[count] = j
+                    count += 1
+    return count, listed
 
 
 @inlined
@@ -218,57 +234,108 @@ def advance_optimistic(
     if always followed.
     """
     gradients, times, totals, shifts, spent, costs, predictions, scales = row
-    moved = beyond = 0
-    for j in range(gradients.size):
-        step, shift = gradients[j] / LIPSCHITZ, shifts[j]
-        cost = step * shift
-        time, total = times[j] + abs(step), totals[j] - step
-        costs[j] += cost
-        spent[j] += followed * cost
-        times[j], totals[j], roots[j] = time, total, reciprocal_root(time + 1)
-        moved += (_bits(step) | _bits(shift)) != 0
-        beyond |= _negative_beyond(SHORTEST, abs(total) + abs(step), time)
-    wide = 0
-    if beyond < 0:
-        for j in range(gradients.size):
-            wide += _reaches(SHORT, abs(totals[j]) + abs(gradients[j] / LIPSCHITZ), times[j])
-    several = SEVERAL * moved > gradients.size
-    count = 0
-    if several and beyond >= 0:
-        count += _predict_row_hinted(row, roots, guard, follow, SHORTEST_COEFFICIENTS)
-    elif several and wide == 0:
-        count += _predict_row_hinted(row, roots, guard, follow, SHORT_COEFFICIENTS)
-    elif several:
-        count += _predict_row_hinted(row, roots, guard, follow, COEFFICIENTS)
-    if moved > 0 and (wide > 0 or not several):
-        for j in range(gradients.size):
-            step = gradients[j] / LIPSCHITZ
-            far = _reaches(SERIES, abs(totals[j]) + abs(step), times[j])
-            if far if several else (step != 0) | (shifts[j] != 0):
-                scale = scales[j]
-                plain, hinted = predict(scale, times[j], totals[j]), predict(scale, times[j], totals[j] - step)
-                shifts[j] = _guarded(hinted - plain, guard * scale * np.sqrt(times[j] + 1) - spent[j])
-                predictions[j] = plain + follow * shifts[j]
-                if not several:
-                    changed[count] = j
-                count += 1
-    return count, not several
+    count, listed = 0, True
+    for first in range(0, gradients.size, CHUNK):
+        end = min(first + CHUNK, gradients.size)
+        whole = end & ~7
+        moved, least, last = 0, eight(0.0), 0.0
+        for j in range(first, whole, 8):
+            prefetch(times, j + AHEAD)
+            prefetch(totals, j + AHEAD)
+            prefetch(shifts, j + AHEAD)
+            prefetch(spent, j + AHEAD)
+            prefetch(predictions, j + AHEAD)
+            step, shift = take(gradients, j) * (1 / LIPSCHITZ), take(shifts, j)
+            cost = step * shift
+            time, total = take(times, j) + abs(step), take(totals, j) - step
+            put(costs, j, take(costs, j) + cost)
+            put(spent, j, take(spent, j) + followed * cost)
+            put(times, j, time)
+            put(totals, j, total)
+            put(roots, j, reciprocal_root(time + 1.0))
+            moved += count_of((step != 0.0) | (shift != 0.0))
+            least = min(least, _room(SHORTEST, abs(total) + abs(step), time))
+        for j in range(whole, end):
+            step, shift = gradients[j] * (1 / LIPSCHITZ), shifts[j]
+            cost = step * shift
+            time, total = times[j] + abs(step), totals[j] - step
+            costs[j] += cost
+            spent[j] += followed * cost
+            times[j], totals[j], roots[j] = time, total, reciprocal_root(time + 1.0)
+            moved += (step != 0.0) | (shift != 0.0)
+            last = min(last, _room(SHORTEST, abs(total) + abs(step), time))
+        if moved == 0:
+            continue
+        beyond = some(least < 0.0) or last < 0.0
+        wide = beyond and _are_wide(part(totals, first, end), part(gradients, first, end), part(times, first, end), 1.0)
+        several = SEVERAL * moved > end - first
+        if several:
+            different = _predict_hinted_within(row, first, end, roots, guard, follow, beyond, wide)
+            rest = whole if wide else end
+            _predict_rest(row, whole, rest, roots, guard, follow)
+            count, listed = count + different + rest - whole, listed and not different and rest == whole
+        if wide or not several:
+            for j in range(first, end):
+                step = gradients[j] * (1 / LIPSCHITZ)
+                far = j >= whole or _room(SERIES, abs(totals[j]) + abs(step), times[j]) < 0
+                if far if several else (step != 0) | (shifts[j] != 0):
+                    scale = scales[j]
+                    plain, hinted = predict(scale, times[j], totals[j]), predict(scale, times[j], totals[j] - step)
+                    shifts[j] = _guarded(hinted - plain, guard * scale * np.sqrt(times[j] + 1) - spent[j])
+                    predictions[j] = plain + follow * shifts[j]
+                    if listed:
+                        changed[count] = j
+                    count += 1
+    return count, listed
 
 
 @inlined
-def _reaches(square: float, total: float, time: float) -> bool:
-    """Return whether z² of the potential exceeds a limit at |S| + 1 = `total` + 1."""
-    return (total + 1) ** 2 > 2 * square * (time + 1)
+def _room(square: float, total: Number, time: Number) -> Number:
+    """Return a number that is negative if z² of the potential exceeds a limit at |S| + 1 = `total` + 1."""
+    return multiply_and_add(total + 1.0, -(total + 1.0), (time + 1.0) * (2 * square))
 
 
 @inlined
-def _negative_beyond(square: float, total: float, time: float) -> int:
-    """Return an integer that is negative if z² exceeds a limit, as in `_reaches`."""
-    return _bits(multiply_add(total + 1, -(total + 1), 2 * square * (time + 1)))
+def _are_wide(totals: Vector, gradients: Vector, times: Vector, hints: float) -> bool:
+    """Return whether a potential is beyond the short series, also with hints if this is 1."""
+    beyond = 0
+    for j in range(totals.size):
+        beyond += _room(SHORT, abs(totals[j]) + hints * abs(gradients[j] * (1 / LIPSCHITZ)), times[j]) < 0
+    return beyond > 0
 
 
 @inlined
-def _guarded(shift: float, room: float) -> float:
+def _predict_within(row: tuple[Vector, ...], scales: Vector, beyond: bool, wide: bool) -> bool:
+    """Predict a row with the shortest series whose range contains all potentials, or with the longest."""
+    totals, roots, predictions = row
+    if wide:
+        return _predict_row(totals, roots, predictions, scales, COEFFICIENTS)
+    if beyond:
+        return _predict_row(totals, roots, predictions, scales, SHORT_COEFFICIENTS)
+    return _predict_row(totals, roots, predictions, scales, SHORTEST_COEFFICIENTS)
+
+
+@inlined
+def _predict_hinted_within(
+    row: tuple[Vector, ...],
+    first: int,
+    end: int,
+    roots: Vector,
+    guard: float,
+    follow: float,
+    beyond: bool,
+    wide: bool,
+) -> bool:
+    """Predict part of a row with hints, like `_predict_within`."""
+    if wide:
+        return _predict_hinted(row, first, end, roots, guard, follow, COEFFICIENTS)
+    if beyond:
+        return _predict_hinted(row, first, end, roots, guard, follow, SHORT_COEFFICIENTS)
+    return _predict_hinted(row, first, end, roots, guard, follow, SHORTEST_COEFFICIENTS)
+
+
+@inlined
+def _guarded(shift: Number, room: Number) -> Number:
     """Return a shift limited to ± room, or 0 if there is no room."""
     limit = max(room, 0.0)
     return min(max(shift, -limit), limit)
@@ -276,39 +343,52 @@ def _guarded(shift: float, room: float) -> float:
 
 @inlined
 def _predict_row(totals: Vector, roots: Vector, predictions: Vector, scales: Vector, coefficients: Vector) -> bool:
-    """Predict a row with these coefficients of the series, vectorised; return whether something changed."""
+    """Predict a row with these coefficients of the series; return whether something changed."""
+    whole = totals.size & ~7
     changed = 0
-    for j in range(totals.size):
+    for j in range(0, whole, 8):
+        root = take(roots, j)
+        prediction = take(scales, j) * root * _half_difference(take(totals, j), root, coefficients)
+        changed |= count_of(prediction != take(predictions, j))
+        put(predictions, j, prediction)
+    for j in range(whole, totals.size):
         prediction = scales[j] * roots[j] * _half_difference(totals[j], roots[j], coefficients)
-        changed |= _bits(prediction) ^ _bits(predictions[j])
+        changed |= prediction != predictions[j]
         predictions[j] = prediction
     return changed != 0
 
 
 @inlined
-def _predict_row_hinted(
-    row: tuple[Vector, ...], roots: Vector, guard: float, follow: float, coefficients: Vector
+def _predict_rest(row: tuple[Vector, ...], whole: int, end: int, roots: Vector, guard: float, follow: float) -> None:
+    """Predict the last n % 8 of a row with hints."""
+    gradients, times, totals, shifts, spent, _, predictions, scales = row
+    for j in range(whole, end):
+        root, step = roots[j], gradients[j] * (1 / LIPSCHITZ)
+        unit = scales[j] * root
+        plain = _half_difference(totals[j], root, SHORT_COEFFICIENTS)
+        hinted = _half_difference(totals[j] - step, root, SHORT_COEFFICIENTS)
+        shift = _guarded(unit * (hinted - plain), guard * (times[j] + 1) * unit - spent[j])
+        shifts[j], predictions[j] = shift, multiply_and_add(unit, plain, follow * shift)
+
+
+@inlined
+def _predict_hinted(
+    row: tuple[Vector, ...], first: int, end: int, roots: Vector, guard: float, follow: float, coefficients: Vector
 ) -> bool:
-    """Predict a row with hints, like `_predict_row`."""
+    """Predict part of a row with hints, like `_predict_row`, except the last n % 8."""
     gradients, times, totals, shifts, spent, _, predictions, scales = row
     changed = 0
-    for j in range(times.size):
-        root, step = roots[j], gradients[j] / LIPSCHITZ
-        unit = scales[j] * root
-        plain = _half_difference(totals[j], root, coefficients)
-        hinted = _half_difference(totals[j] - step, root, coefficients)
-        shift = _guarded(unit * (hinted - plain), guard * (times[j] + 1) * unit - spent[j])
-        prediction = multiply_add(unit, plain, follow * shift)
-        changed |= _bits(prediction) ^ _bits(predictions[j])
-        shifts[j] = shift
-        predictions[j] = prediction
+    for j in range(first, end & ~7, 8):
+        root, step, total = take(roots, j), take(gradients, j) * (1 / LIPSCHITZ), take(totals, j)
+        unit = take(scales, j) * root
+        plain = _half_difference(total, root, coefficients)
+        hinted = _half_difference(total - step, root, coefficients)
+        shift = _guarded(unit * (hinted - plain), (take(times, j) + 1.0) * guard * unit - take(spent, j))
+        prediction = multiply_and_add(unit, plain, follow * shift)
+        changed |= count_of(prediction != take(predictions, j))
+        put(shifts, j, shift)
+        put(predictions, j, prediction)
     return changed != 0
-
-
-@inlined
-def _bits(x: float) -> int:
-    """Return the bits of a number: vectorised, they take fewer operations than counts of comparisons."""
-    return int(np.float64(x).view(np.int64))
 
 
 def regret_bound(

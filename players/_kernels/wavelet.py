@@ -11,8 +11,11 @@ import numpy as np
 
 from gamesim.engine.compiled import Integers, Vector, inlined, kernel, part
 from gamesim.engine.layout import Layout
+from gamesim.players._kernels.eights import Number, choose, eight, only, put, some, take
+from gamesim.players._kernels.fixed_point import approach, solve
 from gamesim.players._kernels.haar import level_of, merge, restore
 from gamesim.players._kernels.numeric import (
+    add_rest,
     copy,
     fill,
     product_with_positive,
@@ -20,7 +23,7 @@ from gamesim.players._kernels.numeric import (
     sum_of_positive,
     vectorise_widely,
 )
-from gamesim.players._kernels.reduction import reduction, settle
+from gamesim.players._kernels.reduction import reduction
 from gamesim.players._kernels.scalar import (
     BLOCKS,
     CONTINUOUS,
@@ -34,7 +37,7 @@ from gamesim.players._kernels.scalar import (
 NO_ENTRY = 1e-14  # improper entries up to this size count as 0
 NO_LOSS = 1e-13  # centred losses up to this size count as 0
 RUN = 8  # columns restored together: one cache line
-FLAT = 512  # about this many scalar learners advance together: fewer would not fill the vectorised loops
+FLAT = 8192  # about this many scalar learners advance together: their gradients fit into a fast cache
 
 
 class Settings(NamedTuple):
@@ -185,14 +188,11 @@ def hints_view(own: Own, size: int) -> Hints:
 
 
 @kernel
-def restore_improper(own: Vector, default: Vector, matrix: Vector, size: int) -> bool:
-    """Restore the changed entries of the improper matrix, and project its rows if their positive part changed.
-
-    Return whether one did.
-    """
+def restore_improper(own: Vector, size: int) -> bool:
+    """Restore the changed entries of the improper matrix; return whether its positive part changed."""
     parts = own_view(own, size)
     begins, ends, span = parts.begins, parts.ends, parts.span
-    changed = 0
+    changed = False
     column = 0
     if span[1] > 0:
         begin_row, end_row = _row(span[0], size), _row(span[1], size)
@@ -200,7 +200,7 @@ def restore_improper(own: Vector, default: Vector, matrix: Vector, size: int) ->
             begin_row, end_row = min(begin_row, _row(begins[j], size)), max(end_row, _row(ends[j], size))
             begins[j], ends[j] = size, 0.0
         span[1] = 0.0
-        return _restore_block(own, default, matrix, size, begin_row, end_row, 0, size) > 0
+        return _restore_block(own, size, begin_row, end_row, 0, size)
     while column < size:
         end, begin_row, end_row = column, size, 0
         while end < size:  # while each group of columns contains a changed one
@@ -215,11 +215,11 @@ def restore_improper(own: Vector, default: Vector, matrix: Vector, size: int) ->
             end_row = max(end_row, last)
             end = min(end + RUN, size)
         if end_row > 0:
-            changed += _restore_block(own, default, matrix, size, begin_row, end_row, column, end)
+            changed |= _restore_block(own, size, begin_row, end_row, column, end)
         column = end + RUN
-    if changed > 0:
-        project(own, default, matrix, size)
-    return changed > 0
+    if changed:
+        _add_up_rows(own, size)
+    return changed
 
 
 @inlined
@@ -229,68 +229,100 @@ def _row(number: float, size: int) -> int:
 
 
 @kernel
-def _restore_block(
-    own: Vector, default: Vector, matrix: Vector, size: int, begin_row: int, end_row: int, column: int, end: int
-) -> int:
-    """Restore a block of the improper matrix; project the rows whose positive part changed, or mark them for it.
+def _restore_block(own: Vector, size: int, begin_row: int, end_row: int, column: int, end: int) -> bool:
+    """Restore a block of the improper matrix; return whether its positive part changed.
 
-    Every entry is computed from the predictions alone, always in the same order, so errors do not accumulate.
+    The positive parts of whole rows are added up; parts of rows are marked for it. Every entry is computed from the
+    predictions alone, always in the same order, so errors do not accumulate.
     """
     vectorise_widely()
     parts = own_view(own, size)
-    rows, predictions = parts.rows, parts.predictions
-    identity = predictions[size * size]
+    rows, sums, predictions = parts.rows, parts.sums, parts.predictions
+    identity, width = predictions[size * size], end - column
     level = min(level_of(0, size), 1)
     above = part(parts.pending, level * size + column, level * size + end)
-    changed = 0
-    for i in range(begin_row, end_row):
-        sign = restore(predictions, size, i, begin_row, parts.pending, column, end)
-        detail = part(predictions, (i | level) * size + column, (i | level) * size + end)
-        row = part(parts.improper, i * size + column, i * size + end)
-        diagonal = column <= i < end
-        without = above[i - column] if diagonal else 0.0
-        if diagonal:
-            above[i - column] += identity
-        moved = 0
-        for j in range(end - column):
-            restored = above[j] + sign * detail[j]
-            entry = restored if abs(restored) > NO_ENTRY else 0.0
-            moved += (entry != row[j]) & ((entry > 0) | (row[j] > 0))  # without branches, hence vectorised
-            row[j] = entry
-        if diagonal:
-            above[i - column] = without
-        changed += moved
-        if row.size == size:
-            if moved > 0 or rows[i] > 0:
-                rows[i] = 0.0
-                parts.sums[i] = _project_row(row, default, part(matrix, i * size, (i + 1) * size))
-        else:
-            rows[i] += moved
+    begin_row &= ~level
+    changed = False
+    for i in range(begin_row, end_row, 1 + level):  # two rows differ in the sign of one summand
+        restore(predictions, size, i, begin_row, parts.pending, column, end)
+        first, at = part(parts.improper, i * size + column, i * size + end), i - column
+        if level == 0:
+            changed |= _restored_one(above[0] + identity, first, 0)
+            sums[i] = max(first[0], 0.0)
+            continue
+        second = part(parts.improper, (i + 1) * size + column, (i + 1) * size + end)
+        detail = part(predictions, (i + 1) * size + column, (i + 1) * size + end)
+        group, one, two, moved = at & ~7, eight(0.0), eight(0.0), eight(0.0)
+        for j in range(0, width & ~7, 8):
+            upper = lower = take(above, j)
+            if j == group:
+                upper, lower = upper + only(at & 7, identity), lower + only((at + 1) & 7, identity)
+            upper, lower = _entry(upper + take(detail, j)), _entry(lower - take(detail, j))
+            positive, other = max(upper, 0.0), max(lower, 0.0)
+            moved = max(moved, abs(positive - max(take(first, j), 0.0)))
+            moved = max(moved, abs(other - max(take(second, j), 0.0)))
+            one, two = one + positive, two + other
+            put(first, j, upper)
+            put(second, j, lower)
+        different = some(moved > 0.0)
+        for j in range(width & ~7, width):
+            different |= _restored_one(above[j] + (identity if j == at else 0.0) + detail[j], first, j)
+            different |= _restored_one(above[j] + (identity if j == at + 1 else 0.0) - detail[j], second, j)
+        if width == size:
+            sums[i], sums[i + 1] = add_rest(one, first), add_rest(two, second)
+            rows[i] = rows[i + 1] = 0.0
+        elif different:
+            rows[i] = rows[i + 1] = 1.0
+        changed |= different
     return changed
 
 
 @inlined
-def _project_row(improper: Vector, default: Vector, row: Vector) -> float:
-    """Write the positive part of an improper row divided by its sum, or the default row; return the sum."""
-    total = sum_of_positive(improper)
-    if total == 0:
-        copy(row, default)
-    else:
-        inverse = 1 / total
-        for j in range(row.size):
-            row[j] = max(improper[j], 0.0) * inverse
-    return total
+def _entry(restored: Number) -> Number:
+    """Return an entry of the improper matrix, without what is smaller than rounding errors."""
+    return choose(abs(restored) > NO_ENTRY, restored, 0.0)
 
 
 @inlined
-def project(own: Vector, default: Vector, matrix: Vector, size: int) -> None:
-    """Turn the marked rows of the improper matrix into distributions."""
+def _restored_one(restored: float, row: Vector, j: int) -> bool:
+    """Write an entry of the improper matrix; return whether its positive part changed."""
+    before = row[j]
+    row[j] = _entry(restored)
+    return bool(max(before, 0.0) != max(row[j], 0.0))
+
+
+@inlined
+def _add_up_rows(own: Vector, size: int) -> None:
+    """Add up the positive parts of the marked rows, in the order of `_restore_block`."""
     parts = own_view(own, size)
     for i in range(size):
         if parts.rows[i] > 0:
             parts.rows[i] = 0.0
-            improper, row = part(parts.improper, i * size, (i + 1) * size), part(matrix, i * size, (i + 1) * size)
-            parts.sums[i] = _project_row(improper, default, row)
+            parts.sums[i] = sum_of_positive(part(parts.improper, i * size, (i + 1) * size))
+
+
+@inlined
+def project(row: Vector, positive: float, default: Vector, target: Vector) -> None:
+    """Write row of φ: the positive part of an improper row divided by its sum, or the default row if that is 0."""
+    if positive == 0:
+        copy(target, default)
+    else:
+        inverse = 1 / positive
+        for j in range(row.size):
+            target[j] = max(row[j], 0.0) * inverse
+
+
+@kernel
+def settle(state: Vector, size: int) -> None:
+    """Compute the fixed point of φ and mark the state as settled; φ itself is written only if it is needed for this."""
+    settled, strategy, default, matrix, scratch, own = reduction(state, size)
+    parts = own_view(own, size)
+    if not approach(parts.improper, parts.sums, default, strategy, scratch):
+        for i in range(size):
+            begin, end = i * size, (i + 1) * size
+            project(part(parts.improper, begin, end), parts.sums[i], default, part(matrix, begin, end))
+        solve(matrix, default, strategy, scratch)
+    settled[0] = 1.0
 
 
 @kernel
@@ -311,7 +343,7 @@ def observe(settings: Vector, state: Vector, loss: Vector) -> None:
     load(settings, parts.own, loss, size)
     # φ and its fixed point for the next round; they do not change unless a prediction does
     moved = learn(settings, parts.own, parts.strategy, parts.default, size)
-    if moved and restore_improper(parts.own, parts.default, parts.matrix, size):
+    if moved and restore_improper(parts.own, size):
         settle(state, size)
 
 
@@ -451,12 +483,23 @@ def write_gradient(
     expected = usual
     if positive > 0:
         expected = product_with_positive(row, seen) / positive
-    for j in range(row.size):
-        entry, centred = row[j], seen[j] - expected
-        nothing = (abs(centred) <= NO_LOSS) | ((entry < 0) & (centred > 0))
-        gradient = 0.0 if nothing else mass * centred
+    whole = row.size & ~7
+    for j in range(0, whole, 8):
+        entry = take(row, j)
+        gradient = _gradient(entry, take(seen, j) - expected, mass)
+        put(target, j, gradient)
+        put(worth, j, take(worth, j) + min(entry, 0.0) * gradient)
+    for j in range(whole, row.size):
+        gradient = _gradient(row[j], seen[j] - expected, mass)
         target[j] = gradient
-        worth[j] += min(entry, 0.0) * gradient
+        worth[j] += min(row[j], 0.0) * gradient
+
+
+@inlined
+def _gradient(entry: Number, centred: Number, mass: float) -> Number:
+    """Return the gradient with respect to an improper entry, given its loss minus the expected one."""
+    nothing = (abs(centred) <= NO_LOSS) | ((entry < 0.0) & (centred > 0.0))
+    return choose(nothing, 0.0, mass * centred)
 
 
 @kernel

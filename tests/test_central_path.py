@@ -218,15 +218,28 @@ def test_large_programs_are_not_searched(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 @pytest.mark.parametrize("sizes", SIZES)
-def test_an_optimum_by_simplex_needs_a_proof(sizes: tuple[int, ...], monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("what", ["multipliers", "point"])
+def test_an_optimum_by_simplex_needs_a_proof(
+    sizes: tuple[int, ...], what: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     game = random_game(sizes, 4)
     expected = equilibrium.welfare_range(game, "ce")
+    even = equilibrium.polytope(game, "ce").max_entropy().ravel()[Incentives(game, "ce").live]
     found: list[Solution] = []
 
-    def without_multipliers(*arguments: Any, **options: Any) -> Solution:
+    def unproven(*arguments: Any, **options: Any) -> Solution:
         found.append(minimise(*arguments, **options))
+        if what == "point":  # an equilibrium that is not the optimum
+            return replace(found[-1], point=even)
         return replace(found[-1], multipliers=0 * found[-1].multipliers)
 
-    monkeypatch.setattr(polytope, "minimise", without_multipliers)
+    monkeypatch.setattr(polytope, "minimise", unproven)
     assert equilibrium.welfare_range(game, "ce") == pytest.approx(expected, abs=1e-7)
     assert len(found) == 2
+
+
+def test_roots_of_matrices_that_are_singular_up_to_rounding() -> None:
+    rows = np.random.default_rng(2).random((7, 3))
+    block = rows @ rows.T
+    root = newton.inverse_root(block.copy())
+    assert block @ (root.T @ (root @ block)) == pytest.approx(block, abs=1e-6)

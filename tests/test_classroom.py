@@ -146,6 +146,7 @@ def test_a_room_read_from_its_log_is_the_same_room(tmp_path: Any) -> None:
     again, log = room_of(matching="learner", rounds=20), Log(tmp_path / "room.sqlite")
     for event in log:
         again.apply(event)
+    log.close()
     assert again.close_round() == room.close_round()  # learners have the same states and draw the same actions
     assert [vars(a)["score"] for a in again.students] == [vars(b)["score"] for b in room.students]
     assert again.moves == room.moves

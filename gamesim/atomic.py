@@ -133,13 +133,15 @@ def _locked_folder(place: Path, name: str) -> tuple[Path, sqlite3.Connection | N
 
 def _remove(folder: Path, lock: sqlite3.Connection | None) -> None:
     """Remove a temporary folder, the lock by which it is recognised last, because a kill may cut this short."""
-    for name in (NEW, OLD, REMOVED):
-        if (folder / name).is_dir():
-            shutil.rmtree(folder / name, ignore_errors=True)
-        else:
-            (folder / name).unlink(missing_ok=True)
-    if lock is not None:
-        lock.close()  # Windows removes no open file
+    try:
+        for name in (NEW, OLD, REMOVED):
+            if (folder / name).is_dir():
+                shutil.rmtree(folder / name, ignore_errors=True)
+            else:
+                (folder / name).unlink(missing_ok=True)
+    finally:  # if this is interrupted, the next write to the same path removes the rest
+        if lock is not None:
+            lock.close()  # also because Windows removes no open file
     shutil.rmtree(folder, ignore_errors=True)
 
 

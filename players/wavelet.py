@@ -175,6 +175,16 @@ class Wavelet(Learner):
         namedtuple
             The parts, as views that can be written to. Only φ, the `matrix`, is a copy: it is computed here, because a
             round most often needs no more than the improper matrix.
+
+        Examples
+        --------
+        >>> player = Wavelet()
+        >>> learner = player.start(actions=2)
+        >>> for _ in range(8):
+        ...     learner.observe([0.5, -0.5])
+        >>> parts = player.parts(learner.state, 2)
+        >>> bool(np.allclose(parts.strategy @ parts.matrix.reshape(2, 2), parts.strategy))  # p = pφ
+        True
         """
         found, own = super().parts(state, actions), self.own_parts(state, actions)
         size, some = found.strategy.size, own.sums > 0

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from gamesim.players._kernels.fixed_point import DIRECT, SCRATCH, _closed_class, fixed_point, times
+from gamesim.players._kernels.fixed_point import DIRECT, SCRATCH, _closed_class, approach, fixed_point, times
 
 Array = NDArray[np.float64]
 
@@ -248,6 +248,26 @@ def test_steps_from_the_last_fixed_point_agree_with_a_linear_solve() -> None:
         solved = np.linalg.lstsq(equations, np.append(np.zeros(states), 1), rcond=None)[0]
         assert np.abs(found - solved).max() <= 1e-13
         assert ((found > 0) == phi.any(axis=0)).all()
+
+
+@pytest.mark.parametrize("states", [9, 14, 33])
+def test_steps_use_positive_parts_of_rows_and_the_default_for_empty_ones(states: int) -> None:
+    random = np.random.default_rng(states)
+    common, default = random.dirichlet(np.full(states, 3.0), 2)
+    for empty in ([], [1], [0, 2, states - 1]):
+        rows = common + 0.01 * random.uniform(-1, 1, (states, states)) * common
+        rows *= random.uniform(0.5, 4, (states, 1))
+        rows[:, random.random(states) < 0.2] = -random.random()
+        rows[empty] = -random.random((len(empty), states))
+        positive = np.maximum(rows, 0)
+        sums = positive.sum(axis=1)
+        phi = np.where(sums[:, np.newaxis] > 0, positive / np.where(sums > 0, sums, 1)[:, np.newaxis], default)
+        found, scratch = np.zeros(states), SCRATCH.zeros(states)
+        for _ in range(2):  # from nothing, then from the fixed point itself
+            assert approach(rows.ravel(), sums, default, found, scratch)
+            equations = np.vstack([np.eye(states) - phi.T, np.ones(states)])
+            solved = np.linalg.lstsq(equations, np.append(np.zeros(states), 1), rcond=None)[0]
+            assert np.abs(found - solved).max() <= 1e-13
 
 
 @pytest.mark.parametrize("coupling", [1e-6, 1e-13, 0.0])

@@ -254,11 +254,11 @@ def test_steps_from_the_last_fixed_point_agree_with_a_linear_solve() -> None:
 def test_steps_use_positive_parts_of_rows_and_the_default_for_empty_ones(states: int) -> None:
     random = np.random.default_rng(states)
     common, default = random.dirichlet(np.full(states, 3.0), 2)
-    for empty in ([], [1], [0, 2, states - 1]):
+    for empty in ([], [1], [0, 2, states - 1], range(states)):
         rows = common + 0.01 * random.uniform(-1, 1, (states, states)) * common
         rows *= random.uniform(0.5, 4, (states, 1))
         rows[:, random.random(states) < 0.2] = -random.random()
-        rows[empty] = -random.random((len(empty), states))
+        rows[list(empty)] = -random.random((len(empty), states))
         positive = np.maximum(rows, 0)
         sums = positive.sum(axis=1)
         phi = np.where(sums[:, np.newaxis] > 0, positive / np.where(sums > 0, sums, 1)[:, np.newaxis], default)

@@ -1,8 +1,8 @@
 """Speed and memory of sweeps: many short points, processes and threads, one and two workers.
 
 Run: python benchmarks/sweeps.py [--points POINTS] [--repetitions REPETITIONS] [--store]
-CPU seconds are summed over all processes; on a busy machine they are more reliable than wall-clock time. The sweep of
-long points is repeated, by one worker and by two in turns; its row is that of the last repetition.
+CPU seconds are summed over all processes; on a busy machine they are more reliable than wall-clock time. Sweeps of long
+points are repeated, by one worker and by two in turns; their rows are those of the last repetition.
 """
 
 import argparse
@@ -29,6 +29,7 @@ BASE: dict[str, Any] = {
     "game": {"name": "uniform", "settings": {"actions": 3}},
     "everyone": {"learner": "hedge", "perturb": 0.5},
 }
+LONG, LONG_POINTS = "{} games, 8×8, 400,000 rounds", (40, 160)  # few: the last one leaves a worker idle
 
 
 @dataclass
@@ -101,26 +102,25 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--points", type=int, default=10_000)
-    parser.add_argument("--repetitions", type=int, default=7, help="of the sweep of long points (default 7)")
+    parser.add_argument("--repetitions", type=int, default=6, help="of the sweeps of long points (default 6)")
     parser.add_argument("--store", action="store_true", help="append the ratios to benchmarks/results/sweeps.jsonl")
     given = parser.parse_args()
     points = given.points
     many_games = {"base": BASE, "grid": {"game.settings.seed": {"first": 0, "count": points}}}
     many_seeds = {"base": BASE, "seeds": points}
     one_game = {**BASE, "game": {"name": "uniform", "settings": {"actions": 8}}, "rounds": 400_000}
-    long_points = {"base": one_game, "grid": {"game.settings.seed": {"first": 0, "count": 40}}}
     table = Printed("points", "run by", "seconds", "CPU seconds", "points per second", "largest process, MB")
-    long = "40 games, 8×8, 400,000 rounds"
     cases: list[tuple[str, str, int, dict[str, Any], Open]] = [
         ("tiny, to load the kernels", "2 processes", 200, {"base": BASE, "seeds": 200}, local(2)),
         (f"{points:,} games, 3×3, 1000 rounds", "2 processes", points, many_games, local(2)),
         (f"{points:,} games, 3×3, 1000 rounds", "2 threads", points, many_games, threads(2)),
         (f"{points:,} seeds, 3×3, 1000 rounds", "2 processes", points, many_seeds, local(2)),
-        (long, "2 threads", 40, long_points, threads(2)),
-        (long, "1 process", 40, long_points, local(1)),
-        (long, "2 processes", 40, long_points, local(2)),
     ]
-    cases += cases[-2:] * (given.repetitions - 1)
+    for count in LONG_POINTS:
+        long_points = {"base": one_game, "grid": {"game.settings.seed": {"first": 0, "count": count}}}
+        pools = ("1 process", local(1)), ("2 processes", local(2))
+        pair = [(LONG.format(count), by, count, long_points, pool) for by, pool in pools]
+        cases += pair * given.repetitions
     taken: dict[tuple[str, str], list[Took]] = {}
     rows = {}
     for what, by, count, study, open_pool in cases:
@@ -130,17 +130,17 @@ def main() -> None:
         rows[what, by] = (what, by, *shown)
     for row in rows.values():
         table.add_row(*row)
-    one, two = ([took.clock for took in taken[long, by]] for by in ("1 process", "2 processes"))
+    ratios = {}
+    for count in LONG_POINTS:
+        one, two = ([took.clock for took in taken[LONG.format(count), by]] for by in ("1 process", "2 processes"))
+        ratios[f"two workers / one, speed, {count} points"] = Ratio.of(one, two)
     small, large = (taken[case[0], "2 processes"][-1].cpu / case[2] for case in (cases[1], cases[-1]))
-    ratios = {
-        "two workers / one, speed": Ratio.of(one, two),
-        "CPU of a point of 1000 rounds / of 400,000": Ratio.of([small], [large]),
-    }
     console = Console(width=120)
     console.print(table)
-    console.print(f"speed-up of two workers over one: {ratios['two workers / one, speed']}×")
+    for what, ratio in ratios.items():
+        console.print(f"{what}: {ratio}")
     if given.store:
-        store("sweeps", ratios)
+        store("sweeps", ratios | {"CPU of a point of 1000 rounds / of 400,000": Ratio.of([small], [large])})
     console.print(f"load average: {os.getloadavg()[0]:.1f}")
 
 

@@ -1,12 +1,12 @@
 """Run the same scenario once per learner and compare equilibrium gaps and running times."""
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from os import cpu_count
 from pathlib import Path
 from threading import Event
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,8 @@ from gamesim.record import Record
 from gamesim.report.summary import Summary, summarise
 from gamesim.scenario import Scenario
 from gamesim.simulation import Simulation
+
+Result = TypeVar("Result")
 
 HARDLY_MOVED = 0.05  # mean total variation from the initial strategies below which a learner has hardly moved
 
@@ -135,7 +137,8 @@ def compare(
 
     with ThreadPoolExecutor(cpu_count() or 1) as pool:
         try:
-            ran = list(pool.map(run, range(len(chosen))))
+            running = [pool.submit(run, i) for i in range(len(chosen))]
+            ran = [_result(one) for one in running]
         except BaseException:  # such as Ctrl-C; the pool waits for the runs, so they are stopped
             interrupted.set()
             pool.shutdown(cancel_futures=True)
@@ -153,6 +156,13 @@ def compare(
         for contender, one, (record, seconds) in zip(chosen, scenarios, ran, strict=True)
     ]
     return sorted(outcomes, key=lambda outcome: outcome.summary.gap["ce"])
+
+
+def _result(running: Future[Result]) -> Result:
+    """Return the result of a run; a wait without a time limit would miss a Ctrl-C that another thread receives."""
+    while not running.done():
+        wait([running], timeout=1)
+    return running.result()
 
 
 def _moved(record: Record, i: int) -> float:

@@ -192,14 +192,12 @@ def some(typing: Any, truths: Any) -> Any:
 
 @instruction
 def sum_of_eight(typing: Any, numbers: Any) -> Any:
-    """Return the sum of eight numbers: those four apart are added first, then those two apart."""
+    """Return the sum of eight numbers: those four apart are added first, then neighbours."""
 
     def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        sums = [builder.extract_element(given[0], ir.IntType(32)(k)) for k in range(WIDTH)]
-        while len(sums) > 1:
-            half = len(sums) // 2
-            sums = [builder.fadd(one, two) for one, two in zip(sums[:half], sums[half:], strict=True)]
-        return sums[0]
+        numbers = [builder.extract_element(given[0], ir.IntType(32)(k)) for k in range(WIDTH)]
+        a, b, c, d = (builder.fadd(one, two) for one, two in zip(numbers[:4], numbers[4:], strict=True))
+        return builder.fadd(builder.fadd(a, b), builder.fadd(c, d))
 
     return NUMBER(NUMBERS), generate
 

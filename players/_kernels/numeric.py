@@ -1,23 +1,21 @@
 """Loops over a vector, written so that the compiler can vectorise them."""
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
 
-from gamesim.engine.compiled import VECTOR, Vector, cgutils, inlined, instruction, ir, multiply_add, types
+from gamesim.engine.compiled import VECTOR, Vector, inlined, instruction, ir, multiply_add, types
 from gamesim.players._kernels.eights import (
     Number,
     eight,
     multiply_and_add,
+    only,
     put,
     rounded_reciprocal_root,
     sum_of_eight,
     take,
 )
 
-EIGHT: Any = ir.VectorType(ir.DoubleType(), 8)  # of numbers, in generated code
 LEAST_EXPONENT = -690.0  # below, later products could be subnormal, hence slow
 
 
@@ -88,65 +86,24 @@ def smallest(numbers: Vector) -> float:
     return float(min(first, second, third, fourth))
 
 
-@contextmanager
-def _eights(builder: Any, arrays: Sequence[Any]) -> Iterator[list[Any]]:
-    """Generate a loop over arrays of the same length, except the last n % 8; yield pointers to eight numbers of each.
-
-    The compiler alone would not vectorise sums, whose order is fixed, nor loops over parts of one array, which might
-    overlap.
-    """
-    whole = ir.IntType(64)
-    end = builder.and_(arrays[0].nitems, whole(~7))
-    with cgutils.for_range_slice(builder, whole(0), end, whole(8), whole) as (at, _):
-        yield [builder.bitcast(builder.gep(one.data, [at]), EIGHT.as_pointer()) for one in arrays]
-
-
-@instruction
-def _sum(typing: Any, numbers: Any) -> Any:
-    """Return the sum of eight sums: the k-th has the numbers k, k + 8, ..., and the first also the last n % 8."""
-
-    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        array, whole = context.make_array(VECTOR)(context, builder, given[0]), ir.IntType(64)
-        slot, first = (cgutils.alloca_once(builder, kind) for kind in (EIGHT, ir.DoubleType()))
-        builder.store(ir.Constant(EIGHT, [0.0] * 8), slot)
-        with _eights(builder, [array]) as (place,):
-            builder.store(builder.fadd(builder.load(slot), builder.load(place, align=8)), slot)
-        sums = [builder.extract_element(builder.load(slot), ir.IntType(32)(k)) for k in range(8)]
-        builder.store(sums[0], first)
-        end = builder.and_(array.nitems, whole(~7))
-        with cgutils.for_range_slice(builder, end, array.nitems, whole(1), whole) as (at, _):
-            builder.store(builder.fadd(builder.load(first), builder.load(builder.gep(array.data, [at]))), first)
-        sums[0] = builder.load(first)
-        a, b, c, d = (builder.fadd(sums[k], sums[k + 4]) for k in range(4))
-        return builder.fadd(builder.fadd(a, b), builder.fadd(c, d))
-
-    return types.float64(VECTOR), generate
-
-
 @inlined
 def sum_of(numbers: Vector) -> float:
-    """Return the sum, with eight independent accumulators."""
-    return float(_sum(numbers))
-
-
-@instruction
-def _add_and_subtract(typing: Any, first: Any, second: Any) -> Any:
-    """Replace two vectors by their sum and their difference, except the last n % 8 numbers."""
-
-    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        with _eights(builder, [context.make_array(VECTOR)(context, builder, one) for one in given]) as places:
-            one, two = (builder.load(place, align=8) for place in places)
-            for result, place in zip((builder.fadd(one, two), builder.fsub(one, two)), places, strict=True):
-                builder.store(result, place, align=8)
-        return context.get_dummy_value()
-
-    return types.void(VECTOR, VECTOR), generate
+    """Return the sum, with eight independent accumulators, of which the first also has the last n % 8 numbers."""
+    sums = eight(0.0)
+    for j in range(0, numbers.size & ~7, 8):
+        sums = sums + take(numbers, j)
+    for j in range(numbers.size & ~7, numbers.size):
+        sums = sums + only(0, numbers[j])
+    return float(sum_of_eight(sums))
 
 
 @inlined
 def add_and_subtract(first: Vector, second: Vector) -> None:
     """Replace two vectors that do not overlap by their sum and their difference."""
-    _add_and_subtract(first, second)
+    for j in range(0, first.size & ~7, 8):
+        one, two = take(first, j), take(second, j)
+        put(first, j, one + two)
+        put(second, j, one - two)
     for j in range(first.size & ~7, first.size):
         difference = first[j] - second[j]
         first[j] += second[j]
@@ -187,33 +144,6 @@ def reaches(typing: Any, numbers: Any, first: Any, limit: Any) -> Any:
     return types.boolean(VECTOR, types.int64, types.float64), generate
 
 
-@instruction
-def _products(typing: Any, numbers: Any, weights: Any) -> Any:
-    """Return the sum of the positive numbers times their weights, except the last n % 16, with sixteen accumulators."""
-
-    def generate(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        whole = ir.IntType(64)
-        arrays = [context.make_array(VECTOR)(context, builder, one) for one in given]
-        slots, zero = [cgutils.alloca_once(builder, EIGHT) for _ in range(2)], ir.Constant(EIGHT, [0.0] * 8)
-        for slot in slots:
-            builder.store(zero, slot)
-        end, step = builder.and_(arrays[0].nitems, whole(~15)), whole(16)
-        with cgutils.for_range_slice(builder, whole(0), end, step, whole) as (at, _):
-            for k, slot in enumerate(slots):
-                places = [builder.gep(array.data, [builder.add(at, whole(8 * k))]) for array in arrays]
-                loaded = [builder.load(builder.bitcast(place, EIGHT.as_pointer()), align=8) for place in places]
-                term = builder.select(builder.fcmp_ordered(">", loaded[0], zero), loaded[0], zero)
-                builder.store(builder.fadd(builder.load(slot), builder.fmul(term, loaded[1])), slot)
-        both = builder.fadd(*[builder.load(slot) for slot in slots])
-        parts = [builder.extract_element(both, ir.IntType(32)(k)) for k in range(8)]
-        while len(parts) > 1:
-            half = len(parts) // 2
-            parts = [builder.fadd(one, two) for one, two in zip(parts[:half], parts[half:], strict=True)]
-        return parts[0]
-
-    return types.float64(VECTOR, VECTOR), generate
-
-
 @inlined
 def sum_of_positive(numbers: Vector) -> float:
     """Return the sum of the positive numbers."""
@@ -235,7 +165,11 @@ def add_rest(sums: Number, numbers: Vector) -> float:
 @inlined
 def product_with_positive(numbers: Vector, weights: Vector) -> float:
     """Return the sum of the positive numbers, each times its weight."""
-    total = _products(numbers, weights)
+    one = two = eight(0.0)  # sixteen accumulators
+    for j in range(0, numbers.size & ~15, 16):
+        one = one + max(take(numbers, j), 0.0) * take(weights, j)
+        two = two + max(take(numbers, j + 8), 0.0) * take(weights, j + 8)
+    total = sum_of_eight(one + two)
     for j in range(numbers.size & ~15, numbers.size):
         total += max(numbers[j], 0.0) * weights[j]
     return float(total)

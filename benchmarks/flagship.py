@@ -36,6 +36,7 @@ from results import Ratio, store
 
 from gamesim import players
 from gamesim.engine.compiled import LEARNER_KERNEL, Vector, address, call_learner
+from gamesim.engine.layout import joined
 from gamesim.game import Table
 from gamesim.players._kernels.reduction import reduction
 from gamesim.players._kernels.wavelet import learn, load, restore_improper, settings_view, settle
@@ -122,7 +123,7 @@ def runner(learner: str, size: int, family: str) -> tuple[Run, int]:
         simulation = Simulation(Table.from_payoffs(payoffs_of(size, family)), [learner, learner], seed=0)
         return simulation.run, 2
     player, random, strategy = players.make(learner), np.random.default_rng(0), np.zeros(size)
-    settings, state = player.kernel_settings(size), player.first_state(size)
+    settings, state = player.kernel_settings(size), joined([player.first_state(size)])  # aligned, as in a simulation
     play, observe = (address(function, LEARNER_KERNEL) for function in player.kernels)
     signs = np.where(random.random(max(WARM[size], ROUNDS[size]) * size) < 0.5, -0.5, 0.5)
     return lambda rounds: suffer(play, observe, settings, state, strategy, signs[: rounds * size]), 1
